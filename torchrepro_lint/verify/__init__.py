@@ -1,0 +1,13 @@
+"""The runtime side: run a program in fresh processes, watch what it draws, and compare that with what it claims.
+
+A wing of its own. Nothing outside imports it except its front door, and inside it only what runs in the watched process
+(`observer`, `hashing`) touches torch or numpy. The parent reads records and compares them without either.
+
+fixtures.py   the programs, their headers and expectations
+claims.py     the closed vocabulary of claims
+runner.py     one program, one fresh process, one record
+child.py      what that process runs; observer.py, hashing.py are its instruments
+record.py     the record as a stream of typed events
+judge.py      claim + runs -> verdict
+cli.py        `torchrepro-lint verify`
+"""

@@ -1,0 +1,237 @@
+"""The instruments inside the watched process: they see batches, sampler draws, warnings and switches.
+
+They change nothing, except the one thing that a run is asked to vary.
+
+Hooks are put in when the program itself imports a module, so that a program which sets environment variables before
+`import torch` is seen as it is. Worker processes inherit the hooks under fork, or have none under spawn; only the
+process that made the observer writes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import itertools
+import json
+import os
+import platform
+import random
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, TextIO
+from weakref import WeakKeyDictionary
+
+from torchrepro_lint.verify.hashing import digest, shown
+
+SEED_SHIFT = 1
+
+
+class Observer:
+    """Writes events to a file, one JSON object a line, unbuffered: a fork must not inherit half a line."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._owner = os.getpid()
+
+    @property
+    def watching(self) -> bool:
+        """Whether this process is the one that is watched, and not a child of it."""
+        return os.getpid() == self._owner
+
+    def write(self, kind: str, **values: object) -> None:
+        """Add one event."""
+        if self.watching:
+            os.write(self._file, json.dumps({"kind": kind, **values}).encode() + b"\n")
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a hook when a module has just been executed for the first time."""
+
+    def __init__(self, hooks: dict[str, Callable[[ModuleType], None]]) -> None:
+        self._hooks = hooks
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if (hook := self._hooks.pop(fullname, None)) is None:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = None if finder is self or find is None else find(fullname, path, target)
+            if spec is not None and spec.loader is not None:
+                self._wrap(spec.loader, hook)
+                return spec  # type: ignore[no-any-return]
+        return None
+
+    @staticmethod
+    def _wrap(loader: Any, hook: Callable[[ModuleType], None]) -> None:
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            hook(module)
+
+        loader.exec_module = exec_module
+
+
+def install(observer: Observer, perturb: str | None) -> None:
+    """Put the instruments in place. `perturb` is the one thing that is varied: a seeding function, or `determinism`."""
+    hooks: dict[str, Callable[[ModuleType], None]] = {
+        "torch.utils.data.dataloader": functools.partial(_watch_loaders, observer),
+    }
+    if perturb == "random.seed":
+        _shift(observer, random, "seed")
+    elif perturb == "np.random.seed":
+        hooks["numpy.random"] = lambda module: _shift(observer, module, "seed")
+    elif perturb == "torch.manual_seed":
+        hooks["torch"] = lambda module: _shift(observer, module, "manual_seed", module.random)
+    elif perturb == "determinism":
+        hooks["torch"] = _ask_for_alerts
+    sys.meta_path.insert(0, _AfterImport(hooks))
+    _watch_warnings(observer)
+
+
+def switches() -> dict[str, bool]:
+    """How the determinism switches stand now; empty where torch was never imported."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return {}
+    cudnn = torch.backends.cudnn
+    values = {
+        f"torch.backends.cudnn.{name}": getattr(cudnn, name) for name in ("benchmark", "deterministic", "enabled")
+    }
+    for name in ("are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled"):
+        query = getattr(torch, name, None)
+        # A program that assigns over the switch itself is one of the faults to be seen.
+        if callable(query):
+            values[f"torch.{name}()"] = query()
+    return {name: value for name, value in values.items() if isinstance(value, bool)}
+
+
+def environment() -> dict[str, str]:
+    """What the run ran on, as far as it is known without importing anything."""
+    values = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in ("torch", "numpy"):
+        if (module := sys.modules.get(name)) is not None:
+            values[name] = str(getattr(module, "__version__", "unknown"))
+    return values
+
+
+def _shift(observer: Observer, module: Any, name: str, *aliases: Any) -> None:
+    """Make a seeding function of the main process use the next seed."""
+    original = getattr(module, name)
+
+    @functools.wraps(original)
+    def seed(*args: Any, **kwargs: Any) -> Any:
+        given = args[0] if args else next(iter(kwargs.values()), None)
+        if isinstance(given, int) and observer.watching:
+            observer.write("shifted-seed", seeder=name)
+            if args:
+                args = (given + SEED_SHIFT, *args[1:])
+            else:
+                kwargs[next(iter(kwargs))] = given + SEED_SHIFT
+        return original(*args, **kwargs)
+
+    for holder in (module, *aliases):
+        setattr(holder, name, seed)
+
+
+def _ask_for_alerts(torch: Any) -> None:
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    # Filled memory would change what the program computes; here only the alerts are wanted.
+    if hasattr(torch.utils, "deterministic"):
+        torch.utils.deterministic.fill_uninitialized_memory = False
+
+
+def _watch_warnings(observer: Observer) -> None:
+    show = warnings.showwarning
+
+    def showwarning(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        observer.write("warning", category=category.__name__, text=str(message))
+        show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = showwarning
+
+
+class _Epoch:
+    """One iteration over a loader: where the next batch stands."""
+
+    __slots__ = ("epoch", "loader", "position", "worker")
+
+    def __init__(self, loader: int, epoch: int) -> None:
+        self.loader = loader
+        self.epoch = epoch
+        self.position = 0
+        self.worker: int | None = None
+
+
+def _watch_loaders(observer: Observer, dataloader: Any) -> None:
+    """Wrap the iterators of `torch.utils.data.dataloader`, which every kind of loader goes through."""
+    base = dataloader._BaseDataLoaderIter
+    multi = dataloader._MultiProcessingDataLoaderIter
+    # A loader's number and its epoch so far. Numbers are never given twice, also when a loader is gone.
+    counter = itertools.count()
+    known: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
+    epochs: WeakKeyDictionary[Any, _Epoch] = WeakKeyDictionary()
+    make, reset, advance = base.__init__, multi._reset, base.__next__
+    draw, process = base._next_index, multi._process_data
+
+    def begin(iterator: Any, loader: Any) -> None:
+        if loader not in known:
+            known[loader] = [next(counter), -1]
+        known[loader][1] += 1
+        epochs[iterator] = _Epoch(*known[loader])
+
+    @functools.wraps(make)
+    def __init__(self: Any, loader: Any) -> None:
+        begin(self, loader)
+        make(self, loader)
+
+    @functools.wraps(reset)
+    def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
+        if not first_iter:  # persistent workers: the same iterator goes on to its next epoch
+            begin(self, loader)
+        reset(self, loader, first_iter)
+
+    @functools.wraps(draw)
+    def _next_index(self: Any) -> Any:
+        indices = draw(self)
+        # For an iterable dataset the sampler yields nothing but None.
+        if indices is not None and not (isinstance(indices, list) and all(index is None for index in indices)):
+            epoch = epochs[self]
+            observer.write("indices", loader=epoch.loader, epoch=epoch.epoch, indices=repr(indices))
+        return indices
+
+    @functools.wraps(process)
+    def _process_data(self: Any, data: Any, *worker: Any) -> Any:
+        epochs[self].worker = worker[0] if worker and isinstance(worker[0], int) else None
+        return process(self, data, *worker)
+
+    @functools.wraps(advance)
+    def __next__(self: Any) -> Any:
+        batch = advance(self)
+        epoch = epochs[self]
+        observer.write(
+            "batch",
+            loader=epoch.loader,
+            epoch=epoch.epoch,
+            position=epoch.position,
+            worker=epoch.worker,
+            digest=digest(batch),
+            value=shown(batch),
+        )
+        epoch.position += 1
+        return batch
+
+    base.__init__, base.__next__, base._next_index = __init__, __next__, _next_index
+    multi._reset, multi._process_data = _reset, _process_data

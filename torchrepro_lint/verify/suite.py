@@ -1,0 +1,116 @@
+"""All claims of many fixtures: which runs they need, the runs themselves, one row for each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from torchrepro_lint.verify.claims import Claim, Device, NotShown, StartMethod
+from torchrepro_lint.verify.fixtures import Fixture
+from torchrepro_lint.verify.judge import Outcome, Verdict, judge, perturbation
+from torchrepro_lint.verify.runner import Condition, Run, run_program
+
+NO_CUDA = Verdict(Outcome.SKIPPED, "no CUDA device")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: on which devices, which of them are there, how often, for how many seconds, how many at a time."""
+
+    devices: tuple[Device, ...]
+    available: tuple[Device, ...]
+    runs: int = 2
+    timeout: float = 60.0
+    jobs: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the result. `device` is None for a claim that nothing is run for."""
+
+    fixture: Fixture
+    claim: Claim
+    device: Device | None
+    verdict: Verdict
+
+
+def verify(
+    fixtures: Sequence[Fixture], plan: Plan, progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Row]:
+    """Run what the claims of the fixtures need and judge them, in the order of the fixtures and their claims."""
+    places = [(fixture, claim, device) for fixture in fixtures for claim, device in _places(fixture, plan)]
+    needed: dict[tuple[Fixture, Condition], None] = {}
+    for fixture, claim, device in places:
+        if device in plan.available:
+            for condition in _conditions(claim, device, plan.runs):
+                needed.setdefault((fixture, condition))
+    runs = _run_all(list(needed), plan, progress)
+    return [
+        Row(fixture, claim, device, _verdict(fixture, claim, device, plan, runs)) for fixture, claim, device in places
+    ]
+
+
+def _places(fixture: Fixture, plan: Plan) -> Iterable[tuple[Claim, Device | None]]:
+    """Each claim with each device that it is to be shown on.
+
+    A claim without a device is also shown on CUDA where there is one; where there is none, and the CPU was asked for
+    too, that is not worth a row.
+    """
+    for claim in fixture.claims:
+        if isinstance(claim.observation, NotShown):
+            yield claim, None
+        elif claim.device is not None:
+            if claim.device in plan.devices:
+                yield claim, claim.device
+        else:
+            for device in plan.devices:
+                if device in plan.available or len(plan.devices) == 1:
+                    yield claim, device
+
+
+def _plain(device: Device, start_method: StartMethod | None, runs: int) -> list[Condition]:
+    # Each run has a hash seed of its own: what depends on the order of a set of strings then shows.
+    return [Condition(device, start_method, hash_seed=number) for number in range(1, runs + 1)]
+
+
+def _perturbed(claim: Claim, device: Device) -> Condition | None:
+    what = perturbation(claim.observation)
+    return None if what is None else Condition(device, claim.start_method, perturb=what)
+
+
+def _conditions(claim: Claim, device: Device, runs: int) -> list[Condition]:
+    perturbed = _perturbed(claim, device)
+    return [*_plain(device, claim.start_method, runs), *([perturbed] if perturbed is not None else [])]
+
+
+def _run_all(
+    needed: list[tuple[Fixture, Condition]], plan: Plan, progress: Callable[[int, int], None]
+) -> dict[tuple[Fixture, Condition], Run]:
+    def run(item: tuple[Fixture, Condition]) -> Run:
+        fixture, condition = item
+        entry = fixture.entry
+        return run_program(entry.parent, entry.name, condition, timeout=plan.timeout, alone=fixture.alone)
+
+    results: dict[tuple[Fixture, Condition], Run] = {}
+    with ThreadPoolExecutor(max_workers=plan.jobs) as pool:
+        for done, (item, result) in enumerate(zip(needed, pool.map(run, needed), strict=True), start=1):
+            results[item] = result
+            progress(done, len(needed))
+    return results
+
+
+def _verdict(
+    fixture: Fixture,
+    claim: Claim,
+    device: Device | None,
+    plan: Plan,
+    runs: dict[tuple[Fixture, Condition], Run],
+) -> Verdict:
+    if device is None:
+        return judge(claim, ())
+    if device not in plan.available:
+        return NO_CUDA
+    plain = [runs[fixture, condition] for condition in _plain(device, claim.start_method, plan.runs)]
+    condition = _perturbed(claim, device)
+    return judge(claim, plain, None if condition is None else runs[fixture, condition])
