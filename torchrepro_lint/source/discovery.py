@@ -1,0 +1,173 @@
+"""Which files a path stands for."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
+from torchrepro_lint.source.root import is_shared_folder, project_root
+
+__all__ = ["ProjectTree", "expand", "find_files"]
+
+SUFFIX = ".py"
+
+
+class ProjectTree:
+    """What of the folder `root` belongs to the project: .gitignore files, `exclude` and `extend-exclude` say it.
+
+    The answers are kept: an instance is for one run, not for a process that outlives changes on the disk.
+    """
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        self.root = root
+        self._excludes = Layer(settings.base or root, (*settings.exclude, *settings.extend_exclude))
+        self._excludes = self._excludes.without_those_that_match(_posix(root))
+        self._layers: dict[Path, tuple[Layer, ...] | None] = {root: self._layers_at_root()}
+        self._walked: dict[Path, tuple[Path, ...]] = {}
+
+    def accepts(self, path: Path) -> bool:
+        """Whether the file `path`, which lies below the root, belongs to the project."""
+        layers = self._layers_in(path.parent)
+        return layers is not None and not self._left_out(_posix(path), False, layers)
+
+    def files(self, folder: Path | None = None) -> tuple[Path, ...]:
+        """The Python files below `folder`, by default the root. A folder that is left out is still walked if named.
+
+        Links to folders are not followed, so that loops of them end; what cannot be read is passed over.
+        """
+        start = folder or self.root
+        if start not in self._walked:
+            # Strangers share this folder: only what stands in it, and the packages in it, are of one program.
+            self._walked[start] = tuple(self._walk(start, shallow=folder is None and is_shared_folder(start)))
+        return self._walked[start]
+
+    def _walk(self, start: Path, shallow: bool) -> Iterator[Path]:
+        layers = self._layers_in(start)
+        excludes = self._excludes
+        if layers is None:
+            above = [layer.without_those_that_match(_posix(start)) for layer in self._layers_above(start)]
+            own = gitignore_layer(start)
+            layers = (*above, own) if own else tuple(above)
+            excludes = excludes.without_those_that_match(_posix(start))
+        stack = [(start, layers)]
+        while stack:
+            current, inner = stack.pop()
+            entries = _entries(current)
+            if current != start and any(entry.name == ".gitignore" for entry in entries):
+                own = gitignore_layer(current)
+                inner = (*inner, own) if own else inner
+            for entry in entries:
+                name = entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and not name.endswith(SUFFIX):
+                    continue
+                path = current / name
+                if excludes.verdict(_posix(path), is_folder) or is_ignored(_posix(path), is_folder, inner):
+                    continue
+                if is_folder:
+                    wanted = not shallow or (path / "__init__.py").is_file()
+                    if wanted and not (path / "pyvenv.cfg").exists():
+                        stack.append((path, inner))
+                elif _is_file(entry):
+                    yield path
+
+    def _layers_at_root(self) -> tuple[Layer, ...]:
+        top = git_top(self.root) or self.root
+        folders = [self.root, *self.root.parents]
+        folders = folders[: folders.index(top) + 1][::-1]
+        layers = [info_exclude_layer(top), *map(gitignore_layer, folders)]
+        # The user chose this root: what leaves it out as a whole does not count.
+        return tuple(layer.without_those_that_match(_posix(self.root)) for layer in layers if layer is not None)
+
+    def _layers_in(self, folder: Path) -> tuple[Layer, ...] | None:
+        """The layers that speak about the entries of `folder`; None where it is left out itself."""
+        if folder not in self._layers:
+            if folder.parent == folder:
+                return ()
+            outer = self._layers_in(folder.parent)
+            if outer is None or self._left_out(_posix(folder), True, outer) or (folder / "pyvenv.cfg").exists():
+                self._layers[folder] = None
+            else:
+                own = gitignore_layer(folder)
+                self._layers[folder] = (*outer, own) if own else outer
+        return self._layers[folder]
+
+    def _layers_above(self, folder: Path) -> tuple[Layer, ...]:
+        """The layers of the nearest folder above `folder` that is not left out."""
+        return next((layers for one in folder.parents if (layers := self._layers_in(one)) is not None), ())
+
+    def _left_out(self, path: str, is_folder: bool, layers: tuple[Layer, ...]) -> bool:
+        return bool(self._excludes.verdict(path, is_folder)) or is_ignored(path, is_folder, layers)
+
+
+def find_files(paths: Iterable[Path], settings: Settings) -> list[Path]:
+    """The files that `paths` stand for when all of them are under the same settings; see `expand`."""
+    return expand(paths, lambda folder: ProjectTree(project_root(folder), settings))
+
+
+def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> list[Path]:
+    """The files that `paths` stand for, absolute, sorted, each once. `tree_of` gives the tree that a folder is in.
+
+    A file that is named is always taken; a folder gives its Python files, less what is left out. Of a file and a link
+    to it, the file is taken. TorchReproLintError where a path is not there, or cannot be read.
+    """
+    named: set[Path] = set()
+    found: set[Path] = set()
+    for path in paths:
+        absolute = Path(os.path.abspath(path))
+        mode = _mode(absolute, path)
+        if stat.S_ISREG(mode):
+            named.add(absolute)
+        elif stat.S_ISDIR(mode):
+            tree = tree_of(absolute)
+            # Walked as the root where it is the root: the walk then serves the analysis of the project too.
+            whole = absolute == tree.root and not is_shared_folder(absolute)
+            found.update(tree.files() if whole else tree.files(absolute))
+        else:
+            raise TorchReproLintError(f"{path}: neither a file nor a folder")
+    return sorted(named | _without_links(found, named))
+
+
+def _without_links(found: set[Path], named: set[Path]) -> set[Path]:
+    """`found` without the links to files that are in it or in `named` themselves."""
+    links = {path for path in found if path.is_symlink()}
+    if not links:
+        return found
+    real = {path.resolve() for path in (found | named) - links}
+    return {path for path in found if path not in links or path.resolve() not in real}
+
+
+def _mode(absolute: Path, shown: Path) -> int:
+    try:
+        mode = absolute.stat().st_mode
+        if stat.S_ISDIR(mode):
+            os.scandir(absolute).close()
+        return mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise TorchReproLintError(f"{shown}: no such file or folder") from None
+    except OSError as error:
+        raise TorchReproLintError(f"{shown}: cannot be read: {error.strerror}") from error
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _posix(path: Path) -> str:
+    return str(path).replace(os.sep, "/")

@@ -1,0 +1,93 @@
+"""Patterns of files to leave out, as in a .gitignore file: nested, the nearer file over the farther, with negation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+__all__ = ["Layer", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
+
+_NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+
+
+class Layer:
+    """The patterns of one file, which speak about the paths below the folder `base`."""
+
+    def __init__(self, base: Path, lines: Iterable[str]) -> None:
+        self.base = base
+        self._prefix = str(base).rstrip("/\\") + "/"
+        self.lines = [line for line in lines if _compiles(line)]
+        self._spec = GitIgnoreSpec.from_lines(self.lines)
+        patterns = [pattern.regex.pattern for pattern in self._spec.patterns if pattern.regex is not None]
+        # Nearly every path matches nothing. One expression says so at once; only the others are looked at in order.
+        self._any = re.compile("|".join(_NAMED_GROUP.sub("(?:", pattern) for pattern in patterns) or r"(?!)")
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """True: `path` (absolute, with slashes) is left out. False: a negated pattern takes it in. None: not said."""
+        if not path.startswith(self._prefix):
+            return None
+        relative = path[len(self._prefix) :] + ("/" if is_folder else "")
+        if self._any.match(relative) is None:
+            return None
+        return self._spec.check_file(relative).include
+
+    def without_those_that_match(self, folder: str) -> Layer:
+        """The layer for a walk that the user began at `folder`, although a pattern leaves it or a parent of it out."""
+        if not self.verdict(folder, True):
+            return self
+        return Layer(self.base, [line for line in self.lines if not Layer(self.base, [line]).verdict(folder, True)])
+
+
+def is_ignored(path: str, is_folder: bool, layers: tuple[Layer, ...]) -> bool:
+    """Whether the layers, from the outermost to the innermost, leave `path` out. The innermost that speaks decides."""
+    for layer in reversed(layers):
+        verdict = layer.verdict(path, is_folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def gitignore_layer(folder: Path) -> Layer | None:
+    """The layer of the .gitignore file of `folder`, None where there is none."""
+    return _layer(folder, folder / ".gitignore")
+
+
+def info_exclude_layer(top: Path) -> Layer | None:
+    """The layer of the `info/exclude` file of the git repository whose work tree begins at `top`."""
+    git = top / ".git"
+    if git.is_file():
+        # A linked work tree or a submodule: the file names the folder, which may name the one it shares.
+        named = re.match(r"gitdir:\s*(.+)", _text(git))
+        git = top / named[1].strip() if named else git
+        shared = _text(git / "commondir").strip()
+        git = git / shared if shared else git
+    return _layer(top, git / "info" / "exclude")
+
+
+def git_top(folder: Path) -> Path | None:
+    """The top of the git work tree that `folder` lies in, None where it lies in none."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+
+
+def _layer(base: Path, file: Path) -> Layer | None:
+    text = _text(file)
+    return Layer(base, text.splitlines()) if text else None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _compiles(line: str) -> bool:
+    """Whether git would read the pattern; it passes over what it cannot."""
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""A look at the raw bytes of a file: can it hold a finding at all?"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_interesting"]
+
+# A part of a name each. A file that names no library whose randomness or kernels a rule is about, no operation on
+# tensors, no seed, and none of the listings and switches, has nothing that a rule could stand at. The words are cut so
+# that one catches all spellings: `oader` is in DataLoader, dataloader and train_loader.
+_WORDS = (
+    rb"torch",
+    rb"oader",
+    rb"ensor",
+    rb"umpy",
+    rb"np\.",
+    rb"ightning",
+    rb"cuda",
+    rb"cudnn",
+    rb"eterminis",
+    rb"benchmark",
+    rb"andom",
+    rb"seed",
+    rb"enerator",
+    rb"rng",
+    rb"orker",
+    rb"monai",
+    rb"fastai",
+    rb"accelerate",
+    rb"transformers",
+    rb"timm",
+    rb"sklearn",
+    rb"scatter",
+    rb"index_",
+    rb"listdir",
+    rb"scandir",
+    rb"iterdir",
+    rb"glob",
+    rb"set\(",
+    rb"environ",
+    rb"Trainer",
+)
+_INTERESTING = re.compile(rb"|".join(_WORDS))
+
+
+def is_interesting(data: bytes) -> bool:
+    """Whether a file with these bytes could hold a finding."""
+    return _INTERESTING.search(data) is not None

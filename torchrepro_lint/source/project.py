@@ -1,0 +1,72 @@
+"""Projects: which one a file belongs to, its settings, its files and the torch that it is written for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
+from torchrepro_lint.source.discovery import ProjectTree, expand
+from torchrepro_lint.source.root import local_root, project_root
+from torchrepro_lint.source.target import TargetTorch, find_target
+
+__all__ = ["Project", "Projects"]
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project. `outer` is the project that leaves this one out, where it is a folder that one leaves out."""
+
+    root: Path
+    settings: Settings
+    tree: ProjectTree
+    outer: Project | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All Python files of the project."""
+        return self.tree.files()
+
+    @cached_property
+    def target(self) -> TargetTorch:
+        """The torch that the project is written for."""
+        own = find_target(self.root, self.settings)
+        return self.outer.target if self.outer is not None and not own.known else own
+
+
+class Projects:
+    """Finds the projects of files, one after the other. What it learns is kept: use an instance for one run."""
+
+    def __init__(self, override: SettingsOverride) -> None:
+        self._override = override
+        self._roots: dict[Path, Path] = {}
+        self._projects: dict[Path, Project] = {}
+
+    def files(self, paths: Iterable[Path]) -> list[Path]:
+        """The files that the arguments `paths` stand for. TorchReproLintError where one is not there."""
+        return expand(paths, lambda folder: self._project(self._root(folder), None).tree)
+
+    def of(self, file: Path) -> Project:
+        """The project of `file` (absolute).
+
+        What a project leaves out, such as a folder of examples, is not a part of its program: a file there that is
+        named none the less belongs with the modules around it, under the settings of the project that it lies in.
+        """
+        root = self._root(file.parent)
+        project = self._project(root, None)
+        if project.tree.accepts(file):
+            return project
+        return self._project(local_root(file, below=root), project)
+
+    def _root(self, folder: Path) -> Path:
+        if folder not in self._roots:
+            self._roots[folder] = project_root(folder)
+        return self._roots[folder]
+
+    def _project(self, root: Path, outer: Project | None) -> Project:
+        if root not in self._projects:
+            settings = outer.settings if outer is not None else load_settings(root).overridden(self._override)
+            self._projects[root] = Project(root, settings, ProjectTree(root, settings), outer)
+        return self._projects[root]

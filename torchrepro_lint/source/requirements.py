@@ -1,0 +1,250 @@
+"""The torch requirement in the metadata of a project, wherever projects put it.
+
+Every reader is tolerant: a file that does not parse says nothing, for it is not this tool's business. A requirement
+without a version (`torch`) says nothing either.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from torchrepro_lint.settings import normalised_specifier
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["declared_torch"]
+
+Declared = tuple[tuple[str, ...], str]
+
+
+def declared_torch(root: Path) -> Declared | None:
+    """The alternatives that the metadata at `root` admits, and the file that says so; None where none does.
+
+    What says most exactly what is installed speaks first: an exact pin in a main requirements file, then a lock file,
+    then the project's own declaration, then what describes an environment.
+    """
+    main = [root / "requirements.txt", root / "requirements" / "requirements.txt"]
+    for path in main:
+        pins = _specifiers(_requirements_lines(path))
+        if pins and all(pin.startswith("==") for pin in pins):
+            return pins, _name(path, root)
+    for path, read in _sources(root, main):
+        found = _specifiers(read(path))
+        if found:
+            return found, _name(path, root)
+    return None
+
+
+def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Path], Iterator[str]]]]:
+    for name in ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml"):
+        yield root / name, _lock_file
+    yield root / "Pipfile.lock", _pipfile_lock
+    yield root / "pyproject.toml", _pyproject
+    yield root / "setup.cfg", _setup_cfg
+    yield root / "setup.py", _setup_py
+    yield root / "Pipfile", _pipfile
+    for path in main:
+        yield path, _requirements_lines
+    for name in ("environment.yml", "environment.yaml", "conda.yml", "conda.yaml"):
+        yield root / name, _environment
+    for folder in (root, root / "requirements"):
+        for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
+            try:
+                paths = sorted(folder.glob(pattern))
+            except OSError:
+                paths = []
+            yield from ((path, _requirements_lines) for path in paths)
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _specifiers(requirements: Iterator[str]) -> tuple[str, ...]:
+    """The distinct specifiers for torch among PEP 508 requirements; empty where one of them admits everything."""
+    found: dict[str, None] = {}
+    for requirement in requirements:
+        specifier = _torch_specifier(requirement)
+        if specifier is not None:
+            found[specifier] = None
+    return () if "" in found else tuple(found)
+
+
+_REQUIREMENT = re.compile(r"(?:torch|pytorch)(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?P<rest>[^;#]*)", re.IGNORECASE)
+_WHEEL = re.compile(r"/torch-(?P<version>\d+(?:\.\d+)*)", re.IGNORECASE)
+
+
+def _torch_specifier(requirement: str) -> str | None:
+    """The specifier of a requirement for torch, empty for any version; None where it is for something else."""
+    match = _REQUIREMENT.match(requirement.strip())
+    if match is None:
+        return None
+    rest = match["rest"].strip()
+    if rest.startswith("@"):
+        wheel = _WHEEL.search(rest)
+        return f"=={wheel['version']}" if wheel else ""
+    # The options of a requirements file follow the specifier: `torch==1.8 --hash=...`.
+    rest = re.split(r"\s--?\w|\\", rest)[0].strip().strip("()")
+    try:
+        return normalised_specifier(rest) if rest else ""
+    except ValueError:
+        return None
+
+
+def _text(path: Path) -> str:
+    """The text of a file, empty where it cannot be read. `pip freeze >` in PowerShell writes UTF-16."""
+    try:
+        data = path.read_bytes() if path.is_file() else b""
+    except OSError:
+        return ""
+    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return data.decode("utf-16" if utf16 else "utf-8-sig", "replace")
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _requirements_lines(path: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
+    """The lines of a requirements file, and of the files that it includes by `-r`."""
+    for line in _text(path).splitlines():
+        text = line.strip()
+        included = re.match(r"(?:-r|--requirement)[\s=]*(\S+)", text)
+        if included is None:
+            yield f"torch @ {text}" if _WHEEL.search(text) and "@" not in text else text
+            continue
+        other = path.parent / included[1]
+        if other not in seen and "://" not in included[1]:
+            yield from _requirements_lines(other, seen | {path, other})
+
+
+def _pyproject(path: Path) -> Iterator[str]:
+    table = _toml(path)
+    project = _table(table, "project")
+    poetry = _table(table, "tool", "poetry")
+    groups = [project.get("dependencies")]
+    # What the package itself needs says more than what its extras and its development groups do.
+    if not any(_REQUIREMENT.match(one) for one in _strings(project.get("dependencies"))):
+        groups += [*_table(project, "optional-dependencies").values(), *_table(table, "dependency-groups").values()]
+    for group in groups:
+        yield from _strings(group)
+    yield from _poetry_requirements(_table(poetry, "dependencies"))
+    for name in ("dev-dependencies", "group"):
+        for group in [_table(poetry, name)] if name != "group" else _table(poetry, name).values():
+            yield from _poetry_requirements(_table(group, "dependencies") if name == "group" else group)
+
+
+def _poetry_requirements(dependencies: Mapping[str, Any]) -> Iterator[str]:
+    value = dependencies.get("torch")
+    for one in value if isinstance(value, list) else [value]:
+        version = one.get("version") or one.get("url") if isinstance(one, dict) else one
+        if isinstance(version, str):
+            yield f"torch @ {version}" if "://" in version else "torch " + _poetry_specifier(version)
+
+
+def _poetry_specifier(text: str) -> str:
+    """Poetry's caret, tilde and wildcard forms as a version specifier."""
+    clauses = []
+    for clause in re.split(r"\s*,\s*|\s*\|\|.*", text.strip()):
+        match = re.fullmatch(r"([\^~])\s*(\d+(?:\.\d+)*)\S*", clause)
+        if match is None:
+            clauses.append("" if clause == "*" else clause)
+            continue
+        numbers = [int(number) for number in match[2].split(".")]
+        # The caret keeps the first number that is not zero, the tilde the first two, or the one there is.
+        kept = next((i for i, n in enumerate(numbers) if n), 0) + 1 if match[1] == "^" else min(len(numbers), 2)
+        upper = [*numbers[: kept - 1], numbers[kept - 1] + 1]
+        clauses += [f">={match[2]}", "<" + ".".join(map(str, upper))]
+    return ",".join(clause for clause in clauses if clause)
+
+
+def _lock_file(path: Path) -> Iterator[str]:
+    table = _toml(path)
+    for package in [*_list(table.get("package")), *_list(table.get("packages"))]:
+        if isinstance(package, dict) and package.get("name") == "torch" and isinstance(package.get("version"), str):
+            yield f"torch=={package['version']}"
+
+
+def _pipfile_lock(path: Path) -> Iterator[str]:
+    try:
+        table = json.loads(_text(path) or "{}")
+    except ValueError:
+        return
+    version = _table(table, "default", "torch").get("version") if isinstance(table, dict) else None
+    if isinstance(version, str):
+        yield f"torch{version}"
+
+
+def _pipfile(path: Path) -> Iterator[str]:
+    yield from _poetry_requirements(_table(_toml(path), "packages"))
+
+
+def _setup_cfg(path: Path) -> Iterator[str]:
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(_text(path))
+    except configparser.Error:
+        return
+    yield from parser.get("options", "install_requires", fallback="").splitlines()
+    if parser.has_section("options.extras_require"):
+        for _, value in parser.items("options.extras_require"):
+            yield from value.splitlines()
+
+
+def _setup_py(path: Path) -> Iterator[str]:
+    """Every string of a setup script that is a requirement for torch: the lists stand under all kinds of names."""
+    text = _text(path)
+    try:
+        strings = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    except (SyntaxError, ValueError, RecursionError):
+        strings = re.findall(r"""["']([^"'\n]*)["']""", text)
+    for string in strings:
+        # The bare name is more often a module (`import_module("torch")`) than a requirement.
+        if isinstance(string, str) and re.match(r"torch\s*[\[(<>=!~@]", string):
+            yield string
+
+
+_CONDA = re.compile(r"""\s*-\s*["']?(?:[\w./-]+::)?(?:pytorch|torch)(?![\w.-])(?P<rest>[^"'#]*)""", re.IGNORECASE)
+
+
+def _environment(path: Path) -> Iterator[str]:
+    """The lines of a conda environment, its pip section with them. Conda's `=1.10` stands for 1.10 and its patches."""
+    for line in _text(path).splitlines():
+        match = _CONDA.match(line)
+        if match is None:
+            continue
+        rest = match["rest"].strip()
+        single = re.fullmatch(r"=\s*([^\s=<>!~]+)(?:=\S*)?", rest)
+        if single is not None:
+            version = single[1].removesuffix("*").removesuffix(".")
+            yield f"torch=={version}" if version.count(".") > 1 else f"torch=={version}.*"
+            continue
+        # `pytorch==1.9.0=py3.8_cuda11.1` names a build after the version.
+        yield "torch " + re.sub(r"(==[^\s=,]+)=[^\s,]*", r"\1", rest.replace(" ", ""))
+
+
+def _table(table: Any, *keys: str) -> Mapping[str, Any]:
+    for key in keys:
+        table = table.get(key) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _strings(value: Any) -> list[str]:
+    return [one for one in _list(value) if isinstance(one, str)]

@@ -1,0 +1,82 @@
+"""Which versions of torch a project is written for: a question to its settings and metadata, never to the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from torchrepro_lint.knowledge.torch_releases import torch_releases
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.requirements import declared_torch
+
+__all__ = ["TargetTorch", "find_target"]
+
+
+@dataclass(frozen=True)
+class TargetTorch:
+    """The versions of torch that count. `alternatives` are version specifiers of which one or another holds; empty
+    means that nothing is known, and every release counts. `origin` is the file that says so, relative to the project,
+    or `target-torch` for the settings; None where nothing is known.
+    """
+
+    alternatives: tuple[str, ...] = ()
+    origin: str | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known."""
+        return bool(self.alternatives)
+
+    @property
+    def specifier(self) -> str | None:
+        """The specifier as a person reads it, None where nothing is known."""
+        return " or ".join(self.alternatives) or None
+
+    @cached_property
+    def admitted(self) -> tuple[str, ...]:
+        """The released versions that count, oldest first. All of them where nothing is known.
+
+        A pin on a version that the list does not have, a later one or a pre-release, stands for itself.
+        """
+        if not self.alternatives:
+            return torch_releases()
+        return _admitted(self.alternatives)
+
+    def admits_below(self, version: str) -> bool:
+        """Whether a released version below `version` counts: `admits_below("1.9")` is about 1.8.2 and before."""
+        from packaging.version import Version
+
+        bound = Version(version)
+        return any(Version(release) < bound for release in self.admitted)
+
+    def newest(self) -> str:
+        """The newest released version that counts; the newest known one where the specifier admits none."""
+        return self.admitted[-1] if self.admitted else torch_releases()[-1]
+
+
+@lru_cache(maxsize=64)
+def _admitted(alternatives: tuple[str, ...]) -> tuple[str, ...]:
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import InvalidVersion, Version
+
+    specifiers = [SpecifierSet(text) for text in alternatives]
+    candidates = {Version(release) for release in torch_releases()}
+    for specifier in specifiers:
+        for clause in specifier:
+            try:
+                candidates.add(Version(clause.version.removesuffix(".*")))
+            except InvalidVersion:
+                continue
+    known = {Version(release) for release in torch_releases()}
+    admitted = {one for one in candidates if any(spec.contains(one, prereleases=True) for spec in specifiers)}
+    # A version that is only named, such as the 3 of `>=1.9,<=3`, was not released: it counts where nothing else does.
+    return tuple(str(one) for one in sorted(admitted & known or admitted))
+
+
+def find_target(root: Path, settings: Settings) -> TargetTorch:
+    """The target of the project at `root`: from the settings, else from the metadata of the project."""
+    if settings.target_torch is not None:
+        return TargetTorch((settings.target_torch,), "target-torch")
+    declared = declared_torch(root)
+    return TargetTorch(*declared) if declared else TargetTorch()

@@ -1,0 +1,120 @@
+"""Files as they stand on disk: their bytes, and the text that the bytes say."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+
+__all__ = ["Source", "SourceError", "decode", "read_bytes", "read_source", "split_lines"]
+
+# Only \n, \r\n and \r end a line for Python; str.splitlines would also split at form feeds and others.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+class SourceError(TorchReproLintError):
+    """A file that cannot be read as Python text. `row` and `column` start at 1; `reason` is a few words."""
+
+    def __init__(self, path: Path, row: int, column: int, reason: str) -> None:
+        super().__init__(f"{path}:{row}:{column}: {reason}")
+        self.path = path
+        self.row = row
+        self.column = column
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file. `text` has the line endings of the file exactly, and no byte order mark; `bom` says if there is one."""
+
+    path: Path
+    data: bytes
+    text: str
+    encoding: str
+    bom: bool
+
+    def encode(self, text: str) -> bytes:
+        """`text` as bytes of this file: in its encoding, with its byte order mark.
+
+        SourceError where the encoding has no bytes for a character.
+        """
+        try:
+            data = text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            before = text[: error.start]
+            row = len(split_lines(before + "x"))
+            character = text[error.start]
+            raise SourceError(self.path, row, 1, f"{self.encoding} has no bytes for {character!r}") from error
+        return codecs.BOM_UTF8 + data if self.bom else data
+
+    @property
+    def survives(self) -> bool:
+        """Whether decoding and encoding give the same bytes. Encodings with shift states may not."""
+        return self.encode(self.text) == self.data
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of `text` with their endings, as Python counts lines."""
+    return _LINE.findall(text)
+
+
+def read_source(path: Path) -> Source:
+    """Read and decode `path`. SourceError where either fails."""
+    return decode(path, read_bytes(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of `path`. SourceError where it cannot be read, or is no regular file."""
+    try:
+        # A FIFO would wait for a writer for ever.
+        if not path.is_file() and path.exists():
+            raise SourceError(path, 1, 1, "not a regular file")
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceError(path, 1, 1, f"cannot be read: {error.strerror or error}") from error
+
+
+def decode(path: Path, data: bytes) -> Source:
+    """The text of `data`, by byte order mark, PEP 263 cookie, or as UTF-8. SourceError where it has none."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(path, 1, 1, "UTF-16, which Python does not read")
+    bom = data.startswith(codecs.BOM_UTF8)
+    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    encoding = _encoding(path, data)
+    try:
+        text = body.decode(encoding)
+    except UnicodeError as error:
+        if not isinstance(error, UnicodeDecodeError):
+            raise SourceError(path, 1, 1, f"not {encoding}: {error}") from error
+        start = body.rfind(b"\n", 0, error.start) + 1
+        column = len(body[start : error.start].decode(encoding, "replace")) + 1
+        row = body.count(b"\n", 0, error.start) + 1
+        raise SourceError(path, row, column, f"not {encoding}: {error.reason}") from error
+    if "\0" in text:
+        before = text[: text.index("\0") + 1]
+        lines = split_lines(before)
+        raise SourceError(path, len(lines), len(lines[-1]), "holds a null character")
+    return Source(path, data, text, encoding, bom)
+
+
+def _encoding(path: Path, data: bytes) -> str:
+    # The cookie can only stand in the first two lines, and nearly no file has one: the fast answer first.
+    head = data.split(b"\n", 2)[:2]
+    if not any(b"coding" in line for line in head):
+        return "utf-8"
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
+    except SyntaxError as error:
+        raise SourceError(path, 1, 1, str(error.msg or error)) from error
+    name = "utf-8" if name == "utf-8-sig" else name
+    try:
+        "".encode(name)
+        b"".decode(name)
+    except (LookupError, TypeError) as error:
+        raise SourceError(path, 1, 1, f"{name} is not a text encoding") from error
+    return name
