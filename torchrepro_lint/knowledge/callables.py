@@ -1,0 +1,116 @@
+"""Callables of libraries that run code of the program: datasets over datasets, transforms, collate functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, get_args
+
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
+
+__all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "external_callable"]
+
+#: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
+#: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
+#: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process.
+Protocol = Literal["dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler"]
+
+#: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
+#: what the call returns; `call`: whenever what the call returns is called.
+Moment = Literal["now", "item", "call"]
+
+CallableKind = Literal["function", "dataset", "iterable-dataset", "transform", "sampler"]
+
+_MOMENTS: dict[str, Moment] = {
+    "function": "now",
+    "dataset": "item",
+    "iterable-dataset": "item",
+    "transform": "call",
+    "sampler": "now",
+}
+_COLUMNS = ("names", "kind", "parameters", "runs", "returns", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """One argument that is run. `position` is that among the positional arguments, without a method's receiver;
+    None for a keyword. The parameter `*` stands for every positional argument, `**` for every keyword argument,
+    and `self` for the receiver of a method.
+    """
+
+    parameter: str
+    position: int | None
+    protocol: Protocol
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalCallable:
+    """A class or function of a library.
+
+    `parameters` are those that can be given by position, in order, without a method's receiver; `keyword_only`
+    the others that matter. `returns` is the qualified name of the type of what a call gives, where that is not
+    the class itself: `param:0` hands its first argument on, `params` all of them as a tuple (one: itself),
+    `receiver` the object that the method is called on, `sequence-of:T` a list of `T`.
+    """
+
+    kind: CallableKind
+    parameters: tuple[str, ...]
+    keyword_only: tuple[str, ...]
+    runs: tuple[Runs, ...]
+    returns: str | None
+    source: str
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether a call makes a dataset: its items are fetched in the workers of a loader that gets it."""
+        return self.kind in ("dataset", "iterable-dataset")
+
+    @property
+    def in_main_process(self) -> bool:
+        """Whether all that it runs is run during the call itself, so in the process that calls."""
+        return all(run.moment == "now" for run in self.runs)
+
+
+@lru_cache(maxsize=None)
+def external_callable(qualname: str) -> ExternalCallable | None:
+    """What is known of the class, function or method `qualname`; None where nothing is."""
+    known = _index().get(canonical(qualname))
+    return known[0] if known else None
+
+
+@cache
+def _index() -> NameIndex[ExternalCallable]:
+    index: NameIndex[ExternalCallable] = NameIndex()
+    for row in read_table("callables.tsv", _COLUMNS):
+        known = _callable(row)
+        for name in expand_names(row["names"]):
+            index.add(name, known)
+    return index
+
+
+def _callable(row: dict[str, str]) -> ExternalCallable:
+    kind = row["kind"] or "function"
+    if kind not in get_args(CallableKind) or not row["source"]:
+        raise DataFileError(f"a row on callables is not of the form: {row}")
+    positional, _, keywords = row["parameters"].partition("*,")
+    parameters = tuple(filter(None, (name.strip() for name in positional.split(","))))
+    return ExternalCallable(
+        kind=kind,  # type: ignore[arg-type]
+        parameters=parameters,
+        keyword_only=tuple(filter(None, (name.strip() for name in keywords.split(",")))),
+        runs=tuple(_runs(part.strip(), parameters, _MOMENTS[kind]) for part in row["runs"].split(",") if part.strip()),
+        returns=row["returns"] or None,
+        source=row["source"],
+    )
+
+
+def _runs(text: str, parameters: tuple[str, ...], usual: Moment) -> Runs:
+    """Read `parameter:protocol` or `parameter:protocol@moment`."""
+    parameter, _, rest = text.partition(":")
+    protocol, _, moment = rest.partition("@")
+    if protocol not in get_args(Protocol) or (moment and moment not in get_args(Moment)):
+        raise DataFileError(f"not an argument that is run: {text!r}")
+    position = parameters.index(parameter) if parameter in parameters else None
+    return Runs(parameter, position, protocol, moment or usual)  # type: ignore[arg-type]

@@ -1,0 +1,111 @@
+"""Random number generators: which call draws from which, seeds it, makes one, saves or restores its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal, get_args
+
+from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
+from torchrepro_lint.knowledge.versions import admits
+
+__all__ = ["RNGS", "Kind", "RngEffect", "rng_effect", "rng_effects"]
+
+Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
+
+#: The generators that a row can name, with what each is. `receiver` and the `made` kinds are objects of the program.
+RNGS: Final = {
+    "python": "the generator of the random module",
+    "numpy": "NumPy's global RandomState",
+    "torch": "torch's default CPU generator; of the devices too where the call works on a tensor there",
+    "torch-cuda": "the default generators of the CUDA devices",
+    "torch-device": "the default generator of another accelerator (mps, xpu)",
+    "receiver": "the object that the method is called on",
+    "entropy": "the operating system, the clock, or a name that differs in every run",
+    "hash": "Python's string hash, which differs in every run unless PYTHONHASHSEED is set",
+    "imgaug": "imgaug's global generator",
+    "opencv": "OpenCV's own generator",
+    "own": "a generator that the library keeps in the object itself",
+    "fresh": "a generator that the call makes from entropy",
+    "faker": "Faker's shared random.Random",
+    "gym": "the generator of the space or the environment",
+    "dgl": "DGL's own generator",
+    "tensorflow": "TensorFlow's global generator",
+}
+
+_COLUMNS = ("names", "rng", "kind", "when", "makes", "seed", "generator", "moment", "package", "versions", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class RngEffect:
+    """What a call does to a random number generator.
+
+    `rng` is a key of `RNGS`. The effect takes place where all of `when` hold (empty: always).
+    `makes` names the type of a generator that is made; `seed_parameter` is the argument that seeds it, or that a
+    seeding call seeds with (left out or None: entropy). `generator_parameter` is the argument through which the
+    caller can hand over a generator: it is then that object that is drawn from, and not `rng`; an integer there
+    makes a constant stream. `moment` is `call`, or `use` where the object that the call makes draws later on.
+    `versions` is a specifier of `package` (None: all); `source` says where the fact was read.
+    """
+
+    rng: str
+    kind: Kind
+    when: tuple[Condition, ...]
+    package: str
+    versions: str | None
+    source: str
+    makes: str | None = None
+    seed_parameter: Parameter | None = None
+    generator_parameter: Parameter | None = None
+    moment: Literal["call", "use"] = "call"
+
+    def holds_at(self, version: str) -> bool:
+        """Whether the effect is there in the release `version` of its package."""
+        return admits(self.versions, version)
+
+
+def rng_effect(qualname: str) -> RngEffect | None:
+    """The effect of calling `qualname`: the first of `rng_effects`, which holds in the newest version."""
+    effects = rng_effects(qualname)
+    return effects[0] if effects else None
+
+
+@lru_cache(maxsize=None)
+def rng_effects(qualname: str) -> tuple[RngEffect, ...]:
+    """All effects of calling `qualname`, over every version of its package; empty where none is known.
+
+    A method is spelled with its type: `numpy.random.Generator.integers`, `albumentations.Compose.__call__`.
+    Newer versions come first, and an effect on a name before one on a pattern.
+    """
+    return _index().get(canonical(qualname))
+
+
+@cache
+def _index() -> NameIndex[RngEffect]:
+    index: NameIndex[RngEffect] = NameIndex()
+    for file in ("rng.tsv", "rng_libraries.tsv"):
+        for row in read_table(file, _COLUMNS):
+            effect = _effect(row)
+            for name in expand_names(row["names"]):
+                index.add(name, effect)
+    return index
+
+
+def _effect(row: dict[str, str]) -> RngEffect:
+    kind, moment = row["kind"], row["moment"] or "call"
+    if row["rng"] not in RNGS or kind not in get_args(Kind) or moment not in ("call", "use") or not row["source"]:
+        raise DataFileError(f"a row on random numbers is not of the form: {row}")
+    return RngEffect(
+        rng=row["rng"],
+        kind=kind,  # type: ignore[arg-type]
+        when=parse_conditions(row["when"]),
+        package=row["package"],
+        versions=row["versions"] or None,
+        source=row["source"],
+        makes=row["makes"] or None,
+        seed_parameter=Parameter.parse(row["seed"]) if row["seed"] else None,
+        generator_parameter=Parameter.parse(row["generator"]) if row["generator"] else None,
+        moment=moment,  # type: ignore[arg-type]
+    )

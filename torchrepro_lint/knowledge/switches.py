@@ -1,0 +1,119 @@
+"""Determinism switches and seeding calls: what says that a program means to be reproducible, and what seeds what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+
+__all__ = ["SeedingCall", "Switch", "assignment_switch", "call_switches", "dead_switch", "seeding_call"]
+
+Level = Literal["deterministic", "seeded"]
+
+#: What a switch does. `algorithms`: `use_deterministic_algorithms(True)`, ops raise or are made deterministic;
+#: `algorithms-warn`: the same with a warning in place of the error; `cudnn`: cuDNN's deterministic algorithms
+#: only; `benchmark`: cuDNN's autotuner is on, which is against every intent; `cudnn-off`: cuDNN's switch is
+#: taken back; `benchmark-off` and `algorithms-off` likewise.
+Effect = Literal["algorithms", "algorithms-warn", "algorithms-off", "cudnn", "cudnn-off", "benchmark", "benchmark-off"]
+_EFFECTS = frozenset(Effect.__args__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One thing that an assignment or a call switches.
+
+    An assignment switches where the assigned value fulfils `when` (its parameter is called `value`), a call where
+    its arguments do. `level` is the intent that this is evidence of; None for a switch that is against it, or
+    that takes it back. `parameter` is the argument to repair, None for an assignment.
+    """
+
+    qualname: str
+    effect: Effect
+    level: Level | None
+    when: tuple[Condition, ...]
+    parameter: Parameter | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeedingCall:
+    """A call that seeds: `seeds` names generators as in `rng.RNGS`.
+
+    `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
+    an integer, and drawn from entropy where `default` is None. `when` as in `Switch`.
+    """
+
+    qualname: str
+    seeds: frozenset[str]
+    seed_parameter: Parameter | None
+    default: int | None
+    when: tuple[Condition, ...]
+    source: str
+
+
+def assignment_switch(qualname: str) -> tuple[Switch, ...]:
+    """What an assignment to the attribute `qualname` can switch, such as `torch.backends.cudnn.benchmark`."""
+    return _switches("assignment").get(canonical(qualname), ())
+
+
+def call_switches(qualname: str) -> tuple[Switch, ...]:
+    """What a call of `qualname` can switch. Methods and classes alike: `lightning.pytorch.Trainer`."""
+    return _switches("call").get(canonical(qualname), ())
+
+
+def dead_switch(qualname: str) -> str | None:
+    """The attribute that is meant by the misspelt or misplaced `qualname`; None where it is no known mistake."""
+    meant: str | None = _data()["dead"].get(qualname)
+    return meant
+
+
+def seeding_call(qualname: str) -> SeedingCall | None:
+    """What a call of `qualname` seeds; None where it seeds nothing of the program's."""
+    return _seeding().get(canonical(qualname))
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return read_toml("switches.toml")
+
+
+@cache
+def _switches(kind: str) -> Mapping[str, tuple[Switch, ...]]:
+    found: dict[str, tuple[Switch, ...]] = {}
+    for row in _data()[kind]:
+        if row["effect"] not in _EFFECTS:
+            raise DataFileError(f"not an effect of a switch: {row['effect']!r}")
+        for name in expand_names(row["name"]):
+            switch = Switch(
+                qualname=name,
+                effect=row["effect"],
+                level=row.get("level"),
+                when=parse_conditions(row["when"]),
+                parameter=Parameter.parse(row["parameter"]) if "parameter" in row else None,
+                source=row["source"],
+            )
+            found[name] = (*found.get(name, ()), switch)
+    return found
+
+
+@cache
+def _seeding() -> Mapping[str, SeedingCall]:
+    found: dict[str, SeedingCall] = {}
+    for row in _data()["seeding"]:
+        for name in expand_names(row["name"]):
+            if name in found:
+                raise DataFileError(f"two rows say what {name} seeds")
+            found[name] = SeedingCall(
+                qualname=name,
+                seeds=frozenset(row["seeds"]),
+                seed_parameter=Parameter.parse(row["parameter"]) if "parameter" in row else None,
+                default=row.get("default"),
+                when=parse_conditions(row.get("when", "")),
+                source=row["source"],
+            )
+    return found
