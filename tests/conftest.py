@@ -1,0 +1,26 @@
+"""What the tests share: files written from a dictionary, and a temporary folder that is nobody's project."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+Write = Callable[[Mapping[str, str | bytes]], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write files, given as path and content, below the temporary folder; gives that folder."""
+
+    def write_files(files: Mapping[str, str | bytes]) -> Path:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = content if isinstance(content, bytes) else textwrap.dedent(content).encode()
+            path.write_bytes(data)
+        return tmp_path
+
+    return write_files

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.discovery import ProjectTree, find_files
+
+
+def names(root: Path, *paths: str, **changes: object) -> list[str]:
+    found = find_files([root / path for path in paths or ("",)], Settings(**changes))  # type: ignore[arg-type]
+    assert found == sorted(found)
+    assert all(path.is_absolute() for path in found)
+    return [path.relative_to(root).as_posix() for path in found]
+
+
+def test_a_folder_gives_its_python_files(write) -> None:
+    root = write({"a.py": "", "b.pyi": "", "c.txt": "", "pkg/d.py": "", "pkg/deep/e.py": "", "f": ""})
+    assert names(root) == ["a.py", "pkg/d.py", "pkg/deep/e.py"]
+    assert names(root, "pkg", "pkg/d.py", "a.py") == ["a.py", "pkg/d.py", "pkg/deep/e.py"]
+
+
+def test_what_is_left_out_by_default(write) -> None:
+    root = write({name: "" for name in ("a.py", ".venv/a.py", "x/build/a.py", "node_modules/a.py", "env/lib/a.py")})
+    (root / "env" / "pyvenv.cfg").write_text("")
+    assert names(root) == ["a.py"]
+
+
+def test_a_named_file_is_always_taken(write) -> None:
+    root = write({".git/HEAD": "", ".gitignore": "*", "build/a.py": "", "script": ""})
+    assert names(root) == []
+    assert names(root, "build/a.py", "script") == ["build/a.py", "script"]
+
+
+def test_a_named_folder_is_walked_although_it_is_left_out(write) -> None:
+    root = write(
+        {
+            ".git/HEAD": "",
+            "pyproject.toml": "",
+            ".gitignore": "out/\n*_gen.py\n",
+            "out/a.py": "",
+            "out/b_gen.py": "",
+            "out/.venv/c.py": "",
+            "out/sub/d.py": "",
+            "fixtures/sub/e.py": "",
+            "fixtures/sub/__pycache__/e.py": "",
+        }
+    )
+    excludes = {"extend_exclude": ("fixtures",), "base": root}
+    assert names(root, **excludes) == []
+    assert names(root, "out", **excludes) == ["out/a.py", "out/sub/d.py"]
+    assert names(root, "out/sub", **excludes) == ["out/sub/d.py"]
+    assert names(root, "fixtures", **excludes) == ["fixtures/sub/e.py"]
+    assert names(root, "fixtures/sub", **excludes) == ["fixtures/sub/e.py"]
+
+
+def test_gitignore_files_nest_and_negate(write) -> None:
+    root = write(
+        {
+            ".git/HEAD": "",
+            ".git/info/exclude": "secret.py\n",
+            ".gitignore": "*.gen.py\n/top.py\ndata/*\n!data/keep/\n# comment\n\n",
+            "top.py": "",
+            "secret.py": "",
+            "x.gen.py": "",
+            "sub/.gitignore": "!kept.gen.py\nlocal.py\n",
+            "sub/top.py": "",
+            "sub/kept.gen.py": "",
+            "sub/other.gen.py": "",
+            "sub/local.py": "",
+            "sub/deeper/local.py": "",
+            "data/a.py": "",
+            "data/keep/b.py": "",
+        }
+    )
+    assert names(root) == ["data/keep/b.py", "sub/kept.gen.py", "sub/top.py"]
+    # The files above the named folder count as well.
+    assert names(root, "sub") == ["sub/kept.gen.py", "sub/top.py"]
+
+
+def test_excludes_are_globs_relative_to_the_settings_file(write) -> None:
+    root = write({"a.py": "", "old/a.py": "", "old/b.py": "", "sub/old/a.py": "", "sub/x_pb2.py": "", "build/a.py": ""})
+    assert names(root, exclude=("/old", "*_pb2.py"), base=root) == ["a.py", "build/a.py", "sub/old/a.py"]
+    assert names(root, extend_exclude=("old/a.py", "sub/**"), base=root) == ["a.py", "old/b.py"]
+
+
+def test_an_info_exclude_of_a_linked_work_tree(write) -> None:
+    root = write(
+        {
+            "main/.git/info/exclude": "hidden.py\n",
+            "main/.git/worktrees/w/commondir": "../..\n",
+            "w/.git": "gitdir: ../main/.git/worktrees/w\n",
+            "w/hidden.py": "",
+            "w/seen.py": "",
+        }
+    )
+    assert names(root, "w") == ["w/seen.py"]
+
+
+def test_links(write) -> None:
+    root = write({"a.py": "", "pkg/b.py": "", "elsewhere/c.py": "", "p/pyproject.toml": "", "p/d.py": ""})
+    (root / "pkg" / "loop").symlink_to(root / "pkg", target_is_directory=True)
+    (root / "pkg" / "again.py").symlink_to(root / "a.py")
+    (root / "pkg" / "broken.py").symlink_to(root / "nothing.py")
+    (root / "p" / "foreign.py").symlink_to(root / "a.py")
+    assert names(root, "pkg", "a.py") == ["a.py", "pkg/b.py"]
+    assert names(root, "p") == ["p/d.py", "p/foreign.py"]
+    assert names(root, "pkg/again.py") == ["pkg/again.py"]
+
+
+def test_what_is_no_file_is_passed_over(write) -> None:
+    root = write({"a.py": ""})
+    os.mkfifo(root / "pipe.py")
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        server.bind(str(root / "s.py"))
+        assert names(root) == ["a.py"]
+    finally:
+        server.close()
+    with pytest.raises(TorchReproLintError, match=r"pipe\.py: neither a file nor a folder"):
+        names(root, "pipe.py")
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TorchReproLintError, match="nothing: no such file or folder"):
+        names(tmp_path, "nothing")
+
+
+def test_folders_that_cannot_be_read(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Permissions would not hold a test that runs as root back, so the system call itself refuses.
+    root = write({"a.py": "", "closed/b.py": ""})
+    scandir = os.scandir
+
+    def refuse(path: object) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert names(root) == ["a.py"]
+    with pytest.raises(TorchReproLintError, match="closed: cannot be read: Permission denied"):
+        names(root, "closed")
+
+
+def test_strangers_in_the_folder_for_temporary_files(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"a.py": "", "pkg/__init__.py": "", "stranger/b.py": ""})
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(root))
+    tree = ProjectTree(root, Settings())
+    assert [path.relative_to(root).as_posix() for path in sorted(tree.files())] == ["a.py", "pkg/__init__.py"]
+    assert names(root) == ["a.py", "pkg/__init__.py", "stranger/b.py"]
+
+
+PIECES = st.sampled_from(
+    ["a", "b", "a*", "*", "**", "?", "[ab]", "!a", "c.py", "*.py", "b/", "/a", "a/b", "**/b", "a/**"]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))
+def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str]) -> None:
+    root = tmp_path_factory.mktemp("repo")
+    for name in ("c.py", "a/c.py", "a/b/c.py", "b/c.py", "b/a/x.py", "ab/x.py", "a/a.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / ".gitignore").write_text("\n".join(top))
+    (root / "a" / ".gitignore").write_text("\n".join(nested))
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.split()
+    expected = sorted(name for name in listed if name.endswith(".py"))
+    assert names(root, exclude=()) == expected
+    tree = ProjectTree(root, Settings(exclude=()))
+    assert sorted(p.relative_to(root).as_posix() for p in root.rglob("*.py") if tree.accepts(p)) == expected

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.root import project_root
+
+
+@pytest.mark.parametrize("marker", ["torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git/HEAD"])
+def test_markers(write, marker: str) -> None:
+    root = write({f"p/{marker}": "", "p/src/pkg/__init__.py": "", "p/src/pkg/a.py": ""})
+    assert project_root(root / "p" / "src" / "pkg" / "a.py") == root / "p"
+    assert project_root(root / "p") == root / "p"
+
+
+@pytest.mark.parametrize(
+    ("files", "file", "expected"),
+    [
+        (["d/x.py"], "d/x.py", "d"),
+        (["d/x.py", "d/pkg/__init__.py", "d/pkg/sub/__init__.py", "d/pkg/sub/a.py"], "d/pkg/sub/a.py", "d"),
+        (["d/pkg/__init__.py", "d/pkg/a.py"], "d/pkg/a.py", "d"),
+        (["d/main.py", "d/models/net.py"], "d/models/net.py", "d"),
+        (["d/main.py", "d/models/deep/net.py"], "d/models/deep/net.py", "d/models/deep"),
+        (["d/data/x.py", "d/lib/y.py"], "d/data/x.py", "d/data"),
+    ],
+)
+def test_without_markers_the_modules_show_it(write, files: list[str], file: str, expected: str) -> None:
+    root = write(dict.fromkeys(files, ""))
+    assert project_root(root / file) == root / expected
+
+
+def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"a.py": "", "d/x.py": "", "__init__.py": ""})
+    monkeypatch.setattr(Path, "home", lambda: root)
+    assert project_root(root / "d" / "x.py") == root / "d"
+    assert project_root(root / "a.py") == root
+
+
+def test_what_a_project_leaves_out_is_a_program_of_its_own(write) -> None:
+    root = write(
+        {
+            "pyproject.toml": '[tool.torchrepro-lint]\nextend-exclude = ["examples"]\nseed = 3\n',
+            "requirements.txt": "torch==1.8.0\n",
+            "train.py": "",
+            "examples/one/main.py": "",
+            "examples/one/data/set.py": "",
+            "examples/two/main.py": "",
+            "examples/two/requirements.txt": "torch==2.1.0\n",
+        }
+    )
+    projects = Projects({})
+    whole = projects.of(root / "train.py")
+    assert (whole.root, whole.files) == (root, (root / "train.py",))
+    one = projects.of(root / "examples" / "one" / "data" / "set.py")
+    assert one.root == root / "examples" / "one"
+    assert sorted(one.files) == [root / "examples/one/data/set.py", root / "examples/one/main.py"]
+    assert (one.settings.seed, one.target.specifier) == (3, "==1.8.0")
+    assert projects.of(root / "examples" / "two" / "main.py").target.specifier == "==2.1.0"
+    assert projects.of(root / "examples" / "one" / "main.py") is one
+
+
+def test_the_command_line_reaches_the_project(write) -> None:
+    root = write({"pyproject.toml": "[tool.torchrepro-lint]\nseed = 3\n", "a.py": ""})
+    settings = Projects({"profile": "strict"}).of(root / "a.py").settings
+    assert (settings.profile, settings.seed, Settings().profile) == ("strict", 3, "default")

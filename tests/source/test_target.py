@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from torchrepro_lint.knowledge.torch_releases import torch_releases
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.target import TargetTorch, find_target
+
+POETRY = """
+[tool.poetry.dependencies]
+torch = {}
+"""
+
+CASES = {
+    "pyproject": ({"pyproject.toml": '[project]\ndependencies = ["numpy", "torch>=1.7,<2"]'}, "<2,>=1.7"),
+    "extras": (
+        {"pyproject.toml": '[project]\ndependencies = []\n[project.optional-dependencies]\nt = ["torch==1.9"]'},
+        "==1.9",
+    ),
+    "own needs before extras": (
+        {"pyproject.toml": '[project]\ndependencies = ["torch>=2"]\n[dependency-groups]\nt = ["torch==2.1.0"]'},
+        ">=2",
+    ),
+    "markers are alternatives": (
+        {
+            "pyproject.toml": "[project]\ndependencies = "
+            """["torch==1.8.0; python_version<'3.8'", "torch[opt]>=2 ; python_version>='3.8'"]"""
+        },
+        "==1.8.0 or >=2",
+    ),
+    "poetry caret": ({"pyproject.toml": POETRY.format('"^1.9"')}, "<2,>=1.9"),
+    "poetry caret below one": ({"pyproject.toml": POETRY.format('"^0.4.1"')}, "<0.5,>=0.4.1"),
+    "poetry tilde": ({"pyproject.toml": POETRY.format('"~1.9.1"')}, "<1.10,>=1.9.1"),
+    "poetry table": ({"pyproject.toml": POETRY.format('{version = "2.1.0", source = "x"}')}, "==2.1.0"),
+    "poetry group": ({"pyproject.toml": '[tool.poetry.group.ml.dependencies]\ntorch = ">=2.2"'}, ">=2.2"),
+    "poetry any": ({"pyproject.toml": POETRY.format('"*"')}, None),
+    "setup.cfg": ({"setup.cfg": "[options]\ninstall_requires =\n    numpy\n    torch >= 1.6\n"}, ">=1.6"),
+    "setup.py": ({"setup.py": "R = ['numpy', 'torch>=1.5']\nsetup(install_requires=R)"}, ">=1.5"),
+    "setup.py of python 2": ({"setup.py": "print 'x'\nsetup(install_requires=['torch==1.2.0'])"}, "==1.2.0"),
+    "setup.py names the module": ({"setup.py": "__import__('torch')"}, None),
+    "requirements": ({"requirements.txt": "# torch==1.0\nnumpy\ntorch==1.10.0+cu113  # cuda\n"}, "==1.10.0"),
+    "hashes": ({"requirements.txt": "torch==1.8.1 \\\n    --hash=sha256:aa"}, "==1.8.1"),
+    "utf-16": ({"requirements.txt": "torch==1.8.1\r\n".encode("utf-16")}, "==1.8.1"),
+    "wheel": ({"requirements.txt": "https://x.org/whl/cu113/torch-1.11.0%2Bcu113-cp39.whl"}, "==1.11.0"),
+    "direct reference": ({"requirements.txt": "torch @ https://x.org/torch-1.11.0-cp39.whl"}, "==1.11.0"),
+    "included": ({"requirements.txt": "-r more/base.txt", "more/base.txt": "torch<1.9\n-r base.txt"}, "<1.9"),
+    "requirements folder": ({"requirements/train.txt": "torch~=1.8"}, "~=1.8"),
+    "another requirements file": ({"dev-requirements.txt": "torch<2"}, "<2"),
+    "other packages": ({"requirements.txt": "torchvision==0.9\npytorch-lightning==1.5\ntorch-scatter>=2"}, None),
+    "no version": ({"requirements.txt": "torch\n"}, None),
+    "not a version": ({"requirements.txt": "torch==${VERSION}\n"}, None),
+    "conda": ({"environment.yml": "dependencies:\n  - python=3.8\n  - pytorch=1.10\n"}, "==1.10.*"),
+    "conda build": ({"environment.yml": "  - pytorch=1.9.0=py3.8_cuda11.1_0\n"}, "==1.9.0"),
+    "conda exact build": ({"environment.yml": "  - pytorch==1.9.0=py3.8_cuda11.1_0\n"}, "==1.9.0"),
+    "conda channel": ({"environment.yaml": "  - pytorch::pytorch >=1.7\n"}, ">=1.7"),
+    "conda pip section": ({"environment.yml": "  - pip:\n    - torch==1.8.0+cu111\n"}, "==1.8.0"),
+    "uv.lock": ({"uv.lock": '[[package]]\nname = "torch"\nversion = "2.3.0+cpu"\n'}, "==2.3.0"),
+    "poetry.lock": ({"poetry.lock": '[[package]]\nname = "torch"\nversion = "2.3.1"\n'}, "==2.3.1"),
+    "Pipfile": ({"Pipfile": '[packages]\ntorch = ">=1.13"\n'}, ">=1.13"),
+    "Pipfile.lock": ({"Pipfile.lock": '{"default": {"torch": {"version": "==1.13.1"}}}'}, "==1.13.1"),
+    "lock before declaration": (
+        {
+            "uv.lock": '[[package]]\nname = "torch"\nversion = "2.3.0"\n',
+            "pyproject.toml": '[project]\ndependencies = ["torch>=1.7"]',
+        },
+        "==2.3.0",
+    ),
+    "pin before declaration": (
+        {"requirements.txt": "torch==1.8.0", "pyproject.toml": '[project]\ndependencies = ["torch>=1.7"]'},
+        "==1.8.0",
+    ),
+    "declaration before loose requirements": (
+        {"requirements.txt": "torch>=1.4", "setup.cfg": "[options]\ninstall_requires = torch>=1.7"},
+        ">=1.7",
+    ),
+    "bare requirement does not hide a pin": (
+        {"requirements.txt": "torch", "environment.yml": "- pytorch=1.8.1"},
+        "==1.8.1",
+    ),
+    "broken files": (
+        {"pyproject.toml": "[project", "uv.lock": "{", "Pipfile.lock": "[", "setup.cfg": "x", "setup.py": "torch"},
+        None,
+    ),
+    "odd shapes": (
+        {"pyproject.toml": "project = 1", "Pipfile.lock": "[]", "uv.lock": "package = [1]", "Pipfile": "packages = 2"},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES.keys())
+def test_metadata(write, files, expected) -> None:
+    target = find_target(write(files), Settings())
+    assert target.specifier == expected
+    assert target.known is (expected is not None)
+
+
+def test_settings_win_and_the_origin_is_told(write) -> None:
+    root = write({"requirements.txt": "torch==1.8.0"})
+    assert find_target(root, Settings()).origin == "requirements.txt"
+    assert find_target(root, Settings(target_torch=">=2")) == TargetTorch((">=2",), "target-torch")
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "below_1_9", "newest"),
+    [
+        ((), True, torch_releases()[-1]),
+        (("==1.10.0",), False, "1.10.0"),
+        ((">=1.7",), True, torch_releases()[-1]),
+        ((">=1.9,<=2.0",), False, "2.0.0"),
+        (("<2,>=1.9",), False, "1.13.1"),
+        (("==1.8.*",), True, "1.8.2"),
+        (("==1.8.0", ">=2"), True, torch_releases()[-1]),
+        (("!=1.8.0,<1.9",), True, "1.8.2"),
+        (("<1.0",), True, "0.4.1"),
+        (("==99.1",), False, "99.1"),
+        (("==1.9.0.dev20210401",), True, "1.9.0.dev20210401"),
+        (("<0.1",), False, torch_releases()[-1]),
+    ],
+)
+def test_what_a_specifier_stands_for(alternatives: tuple[str, ...], below_1_9: bool, newest: str) -> None:
+    target = TargetTorch(alternatives)
+    assert target.admits_below("1.9") is below_1_9
+    assert target.newest() == newest
+
+
+def test_the_releases_are_in_order() -> None:
+    from packaging.version import Version
+
+    versions = [Version(release) for release in torch_releases()]
+    assert versions == sorted(set(versions))
+    assert {"1.0.0", "1.8.1", "1.9.0", "2.0.0", "2.13.0"} <= set(torch_releases())

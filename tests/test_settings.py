@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings import DEFAULT_EXCLUDE, Settings, load_settings, normalised_specifier
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert load_settings(tmp_path) == Settings()
+
+
+def test_every_setting_is_read(write) -> None:
+    root = write(
+        {
+            "pyproject.toml": """
+                [tool.torchrepro-lint]
+                select = ["TRL1"]
+                extend-select = ["cudnn-deterministic-off"]
+                ignore = ["TRL101"]
+                profile = "strict"
+                target-torch = ">=1.7, <2"
+                exclude = ["old"]
+                extend-exclude = ["examples/*.py"]
+                src = ["src", "lib"]
+                seed = 7
+                intent = "deterministic"
+                cache = false
+                unsafe-fixes = true
+                """
+        }
+    )
+    assert load_settings(root) == Settings(
+        select=("TRL1",),
+        extend_select=("cudnn-deterministic-off",),
+        ignore=("TRL101",),
+        profile="strict",
+        target_torch="<2,>=1.7",
+        exclude=("old",),
+        extend_exclude=("examples/*.py",),
+        src=(root / "src", root / "lib"),
+        seed=7,
+        intent="deterministic",
+        cache=False,
+        unsafe_fixes=True,
+        base=root,
+    )
+
+
+def test_the_own_file_wins_over_pyproject_and_the_nearer_folder_over_the_farther(write) -> None:
+    root = write(
+        {
+            ".git/HEAD": "",
+            "pyproject.toml": "[tool.torchrepro-lint]\nseed = 1\n",
+            "near/torchrepro-lint.toml": "seed = 2\n",
+            "near/pyproject.toml": "[tool.torchrepro-lint]\nseed = 3\n",
+            "other/pyproject.toml": "[project]\nname = 'x'\n",
+        }
+    )
+    assert load_settings(root / "near").seed == 2
+    assert load_settings(root / "other").seed == 1
+
+
+def test_the_search_ends_at_the_top_of_the_repository(write) -> None:
+    root = write({"pyproject.toml": "[tool.torchrepro-lint]\nseed = 1\n", "repo/.git/HEAD": ""})
+    assert load_settings(root / "repo") == Settings()
+
+
+def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None:
+    assert load_settings(write({".git/HEAD": "", "pyproject.toml": "[project"})) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('selct = ["TRL1"]', 'selct: unknown setting; did you mean "select"?'),
+        ("zzz = 1", "zzz: unknown setting"),
+        ("base = '.'", "base: unknown setting"),
+        ('select = "TRL1"', "select: expected a list, found a string"),
+        ("ignore = [1]", "ignore: expected a list of strings, found an integer"),
+        ("seed = true", "seed: expected an integer, found a boolean"),
+        ("seed = 4294967296", "seed: 4294967296 is outside 0..2**32-1, the seeds that NumPy takes"),
+        ('profile = "strct"', 'profile: "strct" is not "default" or "strict"; did you mean "strict"?'),
+        ("intent = 1", "intent: expected a string, found an integer"),
+        ("cache = 1", "cache: expected a boolean, found an integer"),
+        ("seed = 2024-01-01", "seed: expected an integer, found a date or time"),
+        (
+            'target-torch = "new"',
+            'target-torch: "new" is neither a version nor a version specifier, such as "2.1" or ">=1.7,<2"',
+        ),
+    ],
+)
+def test_what_the_file_must_not_say(write, text: str, message: str) -> None:
+    root = write({"torchrepro-lint.toml": text, "pyproject.toml": f"[tool.torchrepro-lint]\n{text}\n"})
+    with pytest.raises(TorchReproLintError) as error:
+        load_settings(root)
+    assert str(error.value) == f"{root / 'torchrepro-lint.toml'}: {message}"
+    (root / "torchrepro-lint.toml").unlink()
+    with pytest.raises(TorchReproLintError) as error:
+        load_settings(root)
+    assert str(error.value) == f"{root / 'pyproject.toml'}: tool.torchrepro-lint.{message}"
+
+
+@pytest.mark.parametrize("data", [b"seed = ", b"\xff", b"[tool]\ntorchrepro-lint = 1"])
+def test_what_is_no_table_is_one_line(write, data: bytes) -> None:
+    root = write({"pyproject.toml": b"# torchrepro-lint\n" + data})
+    with pytest.raises(TorchReproLintError) as error:
+        load_settings(root)
+    assert "pyproject.toml: " in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.8", "==1.8.*"),
+        ("2", "==2.*"),
+        ("1.8.*", "==1.8.*"),
+        ("1.8.1", "==1.8.1"),
+        ("1.10.0+cu113", "==1.10.0"),
+        ("==1.10.0+cu113", "==1.10.0"),
+        ("2.0.0rc1", "==2.0.0rc1"),
+        ("~=1.8", "~=1.8"),
+        ("", ""),
+    ],
+)
+def test_specifiers(text: str, expected: str) -> None:
+    assert normalised_specifier(text) == expected
+
+
+def test_the_command_line_stands_over_the_file() -> None:
+    file = Settings(select=("TRL1",), extend_select=("TRL2",), ignore=("TRL101",), seed=3)
+    assert file.overridden({}) == file
+    added = file.overridden({"ignore": ("TRL102",), "profile": "strict", "target_torch": "1.8"})
+    assert (added.select, added.ignore) == (("TRL1",), ("TRL101", "TRL102"))
+    assert (added.profile, added.target_torch, added.seed) == ("strict", "==1.8.*", 3)
+    chosen = file.overridden({"select": ("TRL101",)})
+    assert (chosen.select, chosen.extend_select, chosen.ignore) == (("TRL101",), (), ())
+    with pytest.raises(TorchReproLintError, match="--target-torch"):
+        file.overridden({"target_torch": "x"})
+
+
+def test_the_default_excludes_hold_what_nobody_wants_linted() -> None:
+    assert {".git", ".venv", "build", "node_modules", "site-packages", "__pycache__"} <= set(DEFAULT_EXCLUDE)
