@@ -1,0 +1,83 @@
+"""`ModuleFacts`: what one file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope, build_scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["ModuleFacts", "UnreadableModule", "facts_of_text"]
+
+
+class UnreadableModule(Exception):
+    """The file is no Python that can be analysed. `row` and `column` start at 1."""
+
+    def __init__(self, message: str, row: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+        self.column = column
+
+
+@dataclass(eq=False)
+class ModuleFacts:
+    """The lowered text of one file, and its scopes (built when first asked for)."""
+
+    path: Path
+    body: tree.Block
+    _scopes: tuple[Scope, Callable[[object], Scope]] | None = field(default=None, repr=False)
+
+    def _build(self) -> tuple[Scope, Callable[[object], Scope]]:
+        if self._scopes is None:
+            self._scopes = build_scopes(self.body)
+        return self._scopes
+
+    @property
+    def scope(self) -> Scope:
+        """The module's own scope."""
+        return self._build()[0]
+
+    def scope_of(self, node: object) -> Scope:
+        """The scope that a function, class, lambda or comprehension of this module opens."""
+        return self._build()[1](node)
+
+    def walk_scopes(self) -> Iterator[Scope]:
+        """All scopes, outer before inner, in the order of the text."""
+        pending = [self.scope]
+        while pending:
+            scope = pending.pop()
+            yield scope
+            pending.extend(reversed(scope.children))
+
+    @cached_property
+    def classes(self) -> tuple[tree.ClassDef, ...]:
+        """All classes of the module, nested ones included, in the order of the text."""
+        return tuple(scope.node for scope in self.walk_scopes() if isinstance(scope.node, tree.ClassDef))
+
+
+def facts_of_text(path: Path, text: str) -> ModuleFacts:
+    """Parses and lowers the decoded text of a file.
+
+    Raises UnreadableModule for a syntax error, or for a nesting deeper than Python's stack.
+    """
+    # libcst takes longer to import than everything else together: only a file that must be parsed pays for it.
+    import libcst as cst
+
+    from torchrepro_lint.facts.lower import lower_module
+
+    try:
+        module = cst.parse_module(text)
+        body, _ = lower_module(module)
+    except cst.ParserSyntaxError as error:
+        reason = error.message.partition("\n")[0]
+        raise UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1) from None
+    except RecursionError:
+        raise UnreadableModule("nested too deeply to be analysed", 1, 1) from None
+    return ModuleFacts(path, body)

@@ -1,0 +1,1 @@
+"""All facts linked: what names mean across files, what expressions can be, what runs where."""

@@ -1,0 +1,352 @@
+"""From a scope to the frames in which it runs: who calls it, with what.
+
+Callers are found by name in the bytes of the project's files, so that only files that mention a name are parsed; a
+candidate counts when its callee evaluates to the very function. Where no call can be seen, one frame stands for all:
+its parameters are unknown, and its `self` is each object of the class that the project makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program import attributes
+from torchrepro_lint.program.calls import bound_frame, merged
+from torchrepro_lint.program.expressions import comprehension_frames
+from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.instances import init_frames
+from torchrepro_lint.program.values import (
+    Arguments,
+    ClassValue,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Partial,
+    Value,
+    Values,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluator import Evaluator
+
+__all__ = ["contexts", "frames_of_method", "instances_of", "visible_calls"]
+
+MAX_CONTEXTS = 16
+MAX_FILES = 48
+
+
+def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
+    """The frames in which `scope` runs, as far as the project shows; never empty."""
+    return ev.remembered(
+        ("contexts", id(scope)), lambda: _contexts(ev, facts, scope), (_unknown_frame(ev, facts, scope),)
+    )  # fmt: skip
+
+
+def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
+    if scope.parent is None:
+        return (ev.module_frame(facts),)
+    frames: dict[Frame, None] = {}
+    for outer in contexts(ev, facts, scope.parent):
+        for frame in _frames_within(ev, facts, scope, outer):
+            frames.setdefault(frame)
+            if len(frames) >= MAX_CONTEXTS:
+                return tuple(frames)
+    return tuple(frames) or (_unknown_frame(ev, facts, scope),)
+
+
+def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    node = scope.node
+    if isinstance(node, tree.ClassDef):
+        yield Frame(facts, scope, outer)
+    elif isinstance(node, tree.Comprehension):
+        yield from comprehension_frames(ev, node, outer)
+    elif isinstance(node, tree.Lambda):
+        yield Frame(facts, scope, outer)
+    elif isinstance(node, tree.FunctionDef):
+        seen = False
+        for frame in _frames_of_calls(ev, facts, scope, outer):
+            seen = True
+            yield frame
+        if not seen:
+            yield from _frames_unseen(ev, facts, scope, outer)
+
+
+def _unknown_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
+    parent = _unknown_frame(ev, facts, scope.parent) if scope.parent is not None else None
+    if parent is None:
+        return ev.module_frame(facts)
+    if isinstance(scope.node, tree.FunctionDef) and isinstance(parent.scope.node, tree.ClassDef) and scope.self_name:
+        assert parent.parent is not None
+        instance = Instance(ClassValue(parent.scope.node, parent.parent), None, None)
+        return bound_frame(ev, FunctionValue(scope.node, parent), Arguments((values_of(instance),), (), True, True))
+    return Frame(facts, scope, parent)
+
+
+def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    """Frames of a function that nothing in sight calls."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    function = FunctionValue(scope.node, outer)
+    if isinstance(outer.scope.node, tree.ClassDef) and outer.parent is not None:
+        decorators = {attributes.decorator_name(decorator) for decorator in scope.node.decorators}
+        cls = ClassValue(outer.scope.node, outer.parent)
+        if "staticmethod" in decorators:
+            yield bound_frame(ev, function, Arguments((), (), True, True))
+            return
+        if "classmethod" in decorators:
+            yield bound_frame(ev, function, Arguments((values_of(cls),), (), True, True))
+            return
+        for instance in instances_of(ev, cls):
+            if scope.node.name == "__init__":
+                frames = [frame for _, frame in init_frames(ev, instance) if frame.scope is scope]
+                if frames:
+                    yield frames[0]
+                    continue
+            yield bound_frame(ev, function, Arguments((values_of(instance),), (), True, True))
+        return
+    yield bound_frame(ev, function, Arguments((), (), True, True))
+
+
+# --- visible calls --------------------------------------------------------------------------------------------
+
+
+def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    assert isinstance(scope.node, tree.FunctionDef)
+    if scope.node.name.startswith("__") and scope.node.name.endswith("__"):
+        return  # called by the language, with arguments that no call shows
+    for call, frame in visible_calls(ev, facts, scope):
+        for function in _sorted(ev.values(call.func, frame)):
+            yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
+
+
+def _frames_from(
+    ev: Evaluator, function: Value, arguments: Arguments, scope: Scope, outer: Frame | None
+) -> Iterator[Frame]:
+    match function:
+        case FunctionValue(node=node) if node is scope.node:
+            if outer is None or function.frame == outer:
+                yield bound_frame(ev, function, arguments)
+        case MethodValue(function=inner) if inner.node is scope.node:
+            if outer is None or inner.frame == outer:
+                yield attributes.method_frame(ev, function, arguments)
+        case Partial():
+            for inner_function in _sorted(function.function):
+                yield from _frames_from(ev, inner_function, merged(function.arguments, arguments), scope, outer)
+        case Instance():
+            for method in _sorted(ev.attribute(function, "__call__")):
+                yield from _frames_from(ev, method, arguments, scope, outer)
+
+
+def _sorted(values: Values) -> list[Value]:
+    """In an order that does not depend on hashing."""
+    return sorted(values, key=lambda value: (type(value).__name__, order_key(value)))
+
+
+def order_key(value: Value) -> str:
+    """A text by which values sort in a stable way: where they come from, never their hash or address."""
+    match value:
+        case FunctionValue(node=node, frame=frame):
+            return f"{frame.facts.path}:{node.site:08}:{len(frame.params)}"
+        case ClassValue(node=node, frame=frame):
+            return f"{frame.facts.path}:{node.site:08}"
+        case MethodValue(function=function, receiver=receiver):
+            return f"{order_key(function)}:{order_key(receiver)}"
+        case Instance(cls=cls, site=site):
+            return f"{order_key(cls)}:{site.path if site else ''}:{site.number if site else 0:08}"
+    return repr(value) if not hasattr(value, "site") else f"{getattr(value, 'name', '')}:{value.site}"
+
+
+def visible_calls(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope
+) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
+    """The calls in the project whose callee can be this function, each with a frame in which it runs."""
+    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), ())
+
+
+def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
+    assert isinstance(scope.node, tree.FunctionDef)
+    is_method = scope.self_name is not None or isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    count = 0
+    for caller, caller_scope, call, path in _candidates(ev, facts, scope.node.name):
+        if is_method and isinstance(call.func, tree.Name):
+            continue
+        for frame in contexts(ev, caller, caller_scope):
+            if ev.decide(path, frame) is False:
+                continue
+            if any(_is_function(ev, value, scope) for value in ev.values(call.func, frame)):
+                yield call, frame
+                count += 1
+                if count >= MAX_CONTEXTS:
+                    return
+
+
+def _is_function(ev: Evaluator, value: Value, scope: Scope) -> bool:
+    match value:
+        case FunctionValue(node=node):
+            return node is scope.node
+        case MethodValue(function=inner):
+            return inner.node is scope.node
+        case Partial(function=inner):
+            return any(_is_function(ev, option, scope) for option in inner)
+    return False
+
+
+def _candidates(
+    ev: Evaluator, facts: ModuleFacts, name: str
+) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
+    for path in _files_mentioning(ev, facts.path, name):
+        caller = ev.project.facts(path)
+        if caller is None:
+            continue
+        for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
+            yield caller, scope, call, arms
+
+
+def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
+    files = list(ev.project.containing(name))
+    if len(files) > MAX_FILES:
+        # A name that many files use: only those that can have it from its home.
+        stem = home.parent.name if home.stem == "__init__" else home.stem
+        near = set(ev.project.containing(stem))
+        files = [path for path in files if path in near or path == home][:MAX_FILES]
+    if home in files:
+        files.remove(home)
+        files.insert(0, home)
+    return files
+
+
+def _calls_by_name(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
+    return ev.remembered(("calls-by-name", id(facts)), lambda: _index_calls(facts), {})
+
+
+def _index_calls(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
+    """The calls of a file by the last name of what they call; under an import alias by the original name too."""
+    index: dict[str, list[tuple[Scope, tree.Call, ArmPath]]] = {}
+    aliases: dict[str, str] = {}
+    for scope in facts.walk_scopes():
+        for bindings in scope.bindings.values():
+            for binding in bindings:
+                match binding.kind, binding.node:
+                    case "import-from", tree.ImportFrom(names=names):
+                        aliases.update({alias: name for name, alias in names if alias is not None})
+                    case "assign", tree.Name(id=original) | tree.Attribute(attr=original):
+                        aliases.setdefault(binding.name.removeprefix("self."), original)
+                    case "assign", tree.Call(args=args):  # loader = partial(build_loader, ...)
+                        for arg in args[:1]:
+                            match arg.value:
+                                case tree.Name(id=original) | tree.Attribute(attr=original):
+                                    aliases.setdefault(binding.name.removeprefix("self."), original)
+        for call, path in scope.calls:
+            name = called_name(call.func)
+            if name is None:
+                continue
+            index.setdefault(name, []).append((scope, call, path))
+            if name in aliases and aliases[name] != name:
+                index.setdefault(aliases[name], []).append((scope, call, path))
+            elif aliases:
+                continue
+    # An alias may be bound after the scopes that use it were read.
+    for alias, original in aliases.items():
+        for entry in index.get(alias, ()):
+            if entry not in index.setdefault(original, []):
+                index[original].append(entry)
+    return index
+
+
+def called_name(func: tree.Expr) -> str | None:
+    """The last name of what is called: `a.b.c(...)` -> "c"."""
+    match func:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(attr=attr):
+            return attr
+    return None
+
+
+# --- objects --------------------------------------------------------------------------------------------------
+
+
+def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
+    """The objects of the class or its subclasses that the project makes; one made unseen where it makes none."""
+    return ev.remembered(
+        ("instances", cls.node, cls.frame), lambda: _instances_of(ev, cls), (Instance(cls, None, None),)
+    )  # fmt: skip
+
+
+def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
+    found: dict[Instance, None] = {}
+    names = [cls.name, *_subclass_names(ev, cls)]
+    for name in names[:8]:
+        for caller, scope, call, path in _candidates(ev, cls.frame.facts, name):
+            for frame in contexts(ev, caller, scope):
+                if ev.decide(path, frame) is False:
+                    continue
+                for value in _sorted(ev.values(call.func, frame)):
+                    if isinstance(value, ClassValue) and any(
+                        isinstance(base, ClassValue) and base.node is cls.node for base in attributes.mro(ev, value)
+                    ):
+                        made = Instance(value, ev.arguments(call.args, frame), ev.site(call, frame))
+                        found.setdefault(made)
+                        if len(found) >= MAX_CONTEXTS:
+                            return tuple(found)
+    return tuple(found) or (Instance(cls, None, None),)
+
+
+def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
+    names: list[str] = []
+    pending = [cls.name]
+    while pending and len(names) < 8:
+        wanted = pending.pop(0)
+        for path in _files_mentioning(ev, cls.frame.facts.path, wanted):
+            facts = ev.project.facts(path)
+            if facts is None:
+                continue
+            for node in facts.classes:
+                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in names:
+                    names.append(node.name)
+                    pending.append(node.name)
+    return names
+
+
+def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
+    """The frames of the calls of a method on `instance`, uses as a decorator included."""
+    frames: dict[Frame, None] = {}
+    facts = class_frame.facts
+    for call, frame in visible_calls(ev, facts, scope):
+        for function in _sorted(ev.values(call.func, frame)):
+            if isinstance(function, MethodValue) and function.receiver == instance:
+                for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
+                    frames.setdefault(made)
+    for made in _decorator_frames(ev, scope, facts, instance):
+        frames.setdefault(made)
+    return list(frames)[:MAX_CONTEXTS]
+
+
+def _decorator_frames(ev: Evaluator, scope: Scope, facts: ModuleFacts, instance: Instance) -> Iterator[Frame]:
+    """Frames of `@registry.register` above classes and functions."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    name = scope.node.name
+    for path in _files_mentioning(ev, facts.path, name):
+        user = ev.project.facts(path)
+        if user is None:
+            continue
+        module = ev.module_frame(user)
+        for statement in user.body:
+            if not isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
+                continue
+            for decorator in statement.decorators:
+                if attributes.decorator_name(decorator) != name:
+                    continue
+                decorated: Value = (
+                    ClassValue(statement, module)
+                    if isinstance(statement, tree.ClassDef)
+                    else FunctionValue(statement, module)
+                )
+                for value in _sorted(ev.values(decorator, module)):
+                    if isinstance(value, MethodValue) and value.receiver == instance:
+                        yield from _frames_from(ev, value, Arguments((values_of(decorated),)), scope, None)

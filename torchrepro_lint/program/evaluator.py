@@ -1,0 +1,173 @@
+"""The possible values of an expression in a frame: the core of the program model.
+
+Evaluation is lazy, memoised by (expression, frame), and never runs anything. A question that comes back to itself gives
+nothing on the inner turn, and what was computed under that assumption is not remembered, so that the answers do not
+depend on the order in which questions are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program import attributes, calls, conditions, containers, expressions, names
+from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.values import (
+    NOTHING,
+    Arguments,
+    ClassValue,
+    Constant,
+    FunctionValue,
+    Instance,
+    ModuleValue,
+    Site,
+    Value,
+    Values,
+    union,
+    unknown,
+)
+
+__all__ = ["Evaluator"]
+
+Answer = TypeVar("Answer")
+
+MAX_NESTED_QUESTIONS = 220
+MAX_STEPS = 400_000
+
+
+class Evaluator:
+    """Answers what names, attributes, calls and conditions can be. One for each run over a project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.steps = 0
+        self._memo: dict[Hashable, object] = {}
+        self._active: dict[Hashable, int] = {}
+        self._lowest = MAX_NESTED_QUESTIONS + 1
+        self._module_frames: dict[int, Frame] = {}
+
+    # --- memory -----------------------------------------------------------------------------------------------
+
+    def remembered(self, key: Hashable, compute: Callable[[], Answer], again: Answer) -> Answer:
+        """The answer to the question `key`, computed once. A question inside itself is answered with `again`."""
+        if key in self._memo:
+            return self._memo[key]  # type: ignore[return-value]
+        position = self._active.get(key)
+        if position is not None:
+            self._lowest = min(self._lowest, position)
+            return again
+        depth = len(self._active)
+        self.steps += 1
+        if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
+            self._lowest = 0
+            return again
+        outer_lowest = self._lowest
+        self._lowest = MAX_NESTED_QUESTIONS + 1
+        self._active[key] = depth
+        try:
+            answer = compute()
+        finally:
+            del self._active[key]
+            lowest = self._lowest
+            # What hung on a question further out is not finished; the innermost such question decides.
+            self._lowest = min(outer_lowest, lowest if lowest < depth else MAX_NESTED_QUESTIONS + 1)
+        if lowest >= depth:
+            self._memo[key] = answer
+        return answer
+
+    def begin_question(self) -> None:
+        """Starts a new top-level question with a budget of its own."""
+        if not self._active:
+            self.steps = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the present question ran out of its budget, so that some answers were left unknown."""
+        return self.steps > MAX_STEPS
+
+    # --- frames -----------------------------------------------------------------------------------------------
+
+    def module_frame(self, facts: ModuleFacts) -> Frame:
+        frame = self._module_frames.get(id(facts))
+        if frame is None:
+            frame = self._module_frames[id(facts)] = Frame(facts, facts.scope)
+        return frame
+
+    def class_frame(self, cls: ClassValue) -> Frame:
+        facts = cls.frame.facts
+        return Frame(facts, facts.scope_of(cls.node), cls.frame)
+
+    def function_scope(self, function: FunctionValue) -> Scope:
+        return function.frame.facts.scope_of(function.node)
+
+    def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
+        return Site(frame.facts.path, node.site)
+
+    # --- questions --------------------------------------------------------------------------------------------
+
+    def values(self, node: tree.Expr, frame: Frame) -> Values:
+        """What `node` can be when it is evaluated in `frame`."""
+        if isinstance(node, tree.Const):
+            return frozenset((Constant(node.value),))
+        return self.remembered((node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING)
+
+    def name(self, name: str, site: int, frame: Frame) -> Values:
+        """What the name can be at the place `site` of the frame's scope."""
+        return names.look_up(self, name, site, frame)
+
+    def attribute(self, value: Value, attr: str) -> Values:
+        """What `value.attr` can be."""
+        return self.remembered(("attribute", value, attr), lambda: attributes.attribute(self, value, attr), NOTHING)
+
+    def call(self, function: Value, arguments: Arguments, site: Site | None) -> Values:
+        """What calling `function` can give."""
+        return self.remembered(
+            ("call", function, arguments, site), lambda: calls.result(self, function, arguments, site), NOTHING
+        )
+
+    def call_all(self, functions: Values, arguments: Arguments, site: Site | None) -> Values:
+        return union(*(self.call(function, arguments, site) for function in functions)) if functions else NOTHING
+
+    def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
+        """The evaluated arguments of a call."""
+        return calls.evaluate_arguments(self, args, frame)
+
+    def elements(self, values: Values) -> Values:
+        """What iterating over any of the values can give."""
+        return containers.elements(self, values)
+
+    def truth(self, node: tree.Expr, frame: Frame) -> bool | None:
+        """Whether a condition holds, where that is proven; else None."""
+        return conditions.truth(self, node, frame)
+
+    def decide(self, path: ArmPath, frame: Frame) -> bool | None:
+        """Whether a statement in these arms runs in the frame: proven to, proven not to, or None."""
+        return conditions.decide(self, path, frame)
+
+    def import_module(self, importer: Frame, dotted: str) -> Values:
+        return names.import_module(self, importer.facts.path, dotted)
+
+    def module_value(self, facts: ModuleFacts) -> ModuleValue:
+        return ModuleValue(facts.path, facts)
+
+    def instances_attribute(self, values: Values, attr: str) -> Values:
+        return union(*(self.attribute(value, attr) for value in values)) if values else NOTHING
+
+    def one_constant(self, values: Values) -> Constant | None:
+        """The constant that the values are proven to be, if they are one."""
+        if len(values) == 1:
+            (value,) = values
+            if isinstance(value, Constant):
+                return value
+        return None
+
+    def is_instance_of(self, instance: Instance, cls: ClassValue) -> bool:
+        return any(base == cls for base in attributes.mro(self, instance.cls))
+
+    def nothing_known(self) -> Values:
+        return unknown()

@@ -1,0 +1,203 @@
+"""The files of a project: their text, their facts, and which of them an import means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
+from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.source.text import Source, read_source
+
+__all__ = ["Project"]
+
+
+class Project:
+    """All Python files below a root. Files are read, and parsed, when something first asks for them.
+
+    `overlay` gives texts that stand for what is on disk: unsaved editor buffers, or files with fixes not yet written.
+    """
+
+    def __init__(
+        self, root: Path, files: Iterable[Path], overlay: Mapping[Path, str] | None = None, src: Sequence[Path] = ()
+    ) -> None:
+        self.root = root
+        self.overlay = dict(overlay or {})
+        self.files: tuple[Path, ...] = tuple(sorted({*files, *self.overlay}))
+        self.src = tuple(src)
+        self.unreadable: dict[Path, tuple[int, int, str]] = {}
+        self._known = frozenset(self.files)
+        self._sources: dict[Path, Source | None] = {}
+        self._facts: dict[Path, ModuleFacts | None] = {}
+        self._resolved: dict[tuple[Path, str], Path | None] = {}
+        self._containing: dict[str, tuple[Path, ...]] = {}
+        self._extra_roots: dict[Path, tuple[Path, ...]] = {}
+
+    @cached_property
+    def _folders(self) -> frozenset[Path]:
+        folders: set[Path] = set()
+        for path in self.files:
+            for folder in path.parents:
+                if folder in folders:
+                    break
+                folders.add(folder)
+        return frozenset(folders)
+
+    # --- text and facts ---------------------------------------------------------------------------------------
+
+    def source(self, path: Path) -> Source | None:
+        """The text of a file, or None where it cannot be read or decoded (noted in `unreadable`)."""
+        if path not in self._sources:
+            self._sources[path] = self._read(path)
+        return self._sources[path]
+
+    def _read(self, path: Path) -> Source | None:
+        if path in self.overlay:
+            text = self.overlay[path]
+            return Source(path, text.encode("utf-8", "surrogatepass"), text, "utf-8", False)
+        try:
+            return read_source(path)
+        except TorchReproLintError as error:
+            self.unreadable[path] = (1, 1, str(error))
+            return None
+
+    def facts(self, path: Path) -> ModuleFacts | None:
+        """The facts of a file, or None where it is no readable Python (noted in `unreadable`)."""
+        if path not in self._facts:
+            source = self.source(path)
+            facts = None
+            if source is not None:
+                try:
+                    facts = facts_of_text(path, source.text)
+                except UnreadableModule as error:
+                    self.unreadable[path] = (error.row, error.column, error.message)
+            self._facts[path] = facts
+        return self._facts[path]
+
+    def containing(self, word: str) -> tuple[Path, ...]:
+        """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
+        if word not in self._containing:
+            needle = word.encode()
+            exact = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(needle) + rb"(?![A-Za-z0-9_])")
+            found = []
+            for path in self.files:
+                source = self.source(path)
+                if source is not None and needle in source.data and exact.search(source.data):
+                    found.append(path)
+            self._containing[word] = tuple(found)
+        return self._containing[word]
+
+    def matching(self, pattern: re.Pattern[bytes]) -> list[Path]:
+        """The files whose bytes the pattern finds something in, in order."""
+        found = []
+        for path in self.files:
+            source = self.source(path)
+            if source is not None and pattern.search(source.data):
+                found.append(path)
+        return found
+
+    # --- imports ----------------------------------------------------------------------------------------------
+
+    def module_file(self, base: Path, dotted: str) -> Path | None:
+        """The file (or namespace folder) of the module `dotted` below the folder `base`."""
+        target = base.joinpath(*dotted.split(".")) if dotted else base
+        package = target / "__init__.py"
+        if package in self._known:
+            return package
+        module = target.with_name(target.name + ".py")
+        if dotted and module in self._known:
+            return module
+        if target in self._folders and target != self.root:
+            return target
+        return None
+
+    def resolve_relative(self, importer: Path, level: int, dotted: str) -> Path | None:
+        """The module that `from ...dotted` means in the file `importer`."""
+        base = importer.parent
+        for _ in range(level - 1):
+            base = base.parent
+        if dotted:
+            return self.module_file(base, dotted)
+        package = base / "__init__.py"
+        return package if package in self._known else (base if base in self._folders else None)
+
+    def resolve(self, importer: Path, dotted: str) -> Path | None:
+        """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
+        key = (importer.parent, dotted)
+        if importer in self._extra_roots and self._extra_roots[importer]:
+            key = (importer, dotted)
+        if key not in self._resolved:
+            self._resolved[key] = self._search(importer, dotted)
+        return self._resolved[key]
+
+    def _search(self, importer: Path, dotted: str) -> Path | None:
+        first = dotted.partition(".")[0]
+        for root in self._roots(importer):
+            if self.module_file(root, first) is None:
+                continue
+            found = self.module_file(root, dotted)
+            if found is not None and (found.suffix == ".py" or self._is_namespace(found)):
+                return found
+        return None
+
+    def _is_namespace(self, folder: Path) -> bool:
+        return folder.is_relative_to(self.root)
+
+    def _roots(self, importer: Path) -> list[Path]:
+        """Where Python would look for a top-level module, nearest first."""
+        own = importer.parent
+        chain = [own, *own.parents] if own.is_relative_to(self.root) else [own]
+        if self.root in chain:
+            chain = chain[: chain.index(self.root) + 1]
+        packages = [folder for folder in chain if folder / "__init__.py" in self._known]
+        outside = [folder for folder in chain if folder not in packages]
+        # Inside a package the parent of the package comes first; a module that is run as a script sees its own folder.
+        ordered = [*outside, *packages] if packages else chain
+        extra = [*self._extra_roots_of(importer), self.root / "src", self.root / "lib", *self.src]
+        return [*ordered, *(folder for folder in extra if folder not in ordered)]
+
+    def _extra_roots_of(self, importer: Path) -> tuple[Path, ...]:
+        """Folders named literally in `sys.path.insert(0, "...")` or `.append("...")` of the file."""
+        if importer not in self._extra_roots:
+            self._extra_roots[importer] = ()
+            source = self.source(importer)
+            if source is not None and b"sys.path" in source.data:
+                facts = self.facts(importer)
+                if facts is not None:
+                    self._extra_roots[importer] = tuple(self._literal_paths(facts))
+        return self._extra_roots[importer]
+
+    def _literal_paths(self, facts: ModuleFacts) -> Iterable[Path]:
+        for call, _ in facts.scope.calls:
+            match call.func:
+                case tree.Attribute(value=tree.Attribute(value=tree.Name(id="sys"), attr="path"), attr="insert" | "append"):
+                    if call.args:
+                        for text in _strings(call.args[-1].value):
+                            for base in (facts.path.parent, self.root):
+                                folder = Path(_normal(base / text))
+                                if folder in self._folders:
+                                    yield folder
+
+
+def _strings(root: tree.Expr) -> Iterable[str]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Const) and isinstance(node.value, str):
+            yield node.value
+        pending.extend(sub_expressions(node))
+
+
+def _normal(path: Path) -> str:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            if len(parts) > 1:
+                parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return str(Path(*parts)) if parts else "."
