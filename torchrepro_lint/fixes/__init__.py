@@ -1,0 +1,1 @@
+"""Edits that repair findings: range edits over the original text, computed on one libcst parse of it."""

@@ -1,0 +1,100 @@
+"""Putting edits into a text, and choosing which fixes may go in together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+from torchrepro_lint.diagnostics import Edit, Fix
+
+__all__ = ["apply_edits", "merge_edits", "select_compatible"]
+
+_Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text of one file with `edits` made in it. Insertions at one offset keep the order in which they are given.
+
+    Raises ValueError when edits overlap, lie outside the text, or belong to different files.
+    """
+    ordered = sorted(edits, key=_range)
+    if len({edit.path for edit in ordered}) > 1:
+        raise ValueError("edits of different files")
+    parts: list[str] = []
+    done = 0
+    for edit in ordered:
+        if not 0 <= edit.start <= edit.end <= len(text):
+            raise ValueError(f"edit {edit.start}:{edit.end} lies outside a text of {len(text)} characters")
+        if edit.start < done:
+            raise ValueError(f"edit {edit.start}:{edit.end} overlaps the one before it")
+        parts.append(text[done : edit.start])
+        parts.append(edit.content)
+        done = edit.end
+    parts.append(text[done:])
+    return "".join(parts)
+
+
+def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes that can be made in one round, in order of position: of two that conflict, the first wins.
+
+    An edit that several fixes have in common (the same `import random` at the same place) is no conflict; it is made
+    once. Different insertions at one offset go together only where those of one fix continue those of the other, so
+    that the result does not depend on the order in which the fixes are made.
+    """
+    chosen: list[Fix] = []
+    taken: set[Edit] = set()
+    insertions: _Insertions = {}
+    for fix in sorted(fixes, key=lambda fix: min(fix.edits, default=Edit(Path(), 0, 0, ""))):
+        own = _insertions(fix.edits)
+        if not _fits(fix, taken, own, insertions):
+            continue
+        chosen.append(fix)
+        taken.update(fix.edits)
+        for place, contents in own.items():
+            if len(contents) > len(insertions.get(place, ())):
+                insertions[place] = contents
+    return chosen
+
+
+def merge_edits(fixes: Iterable[Fix]) -> dict[Path, list[Edit]]:
+    """The edits of fixes that `select_compatible` chose, by file, each shared edit once."""
+    by_path: dict[Path, dict[Edit, None]] = {}
+    for fix in fixes:
+        for edit in fix.edits:
+            by_path.setdefault(edit.path, {})[edit] = None
+    return {path: sorted(edits, key=_range) for path, edits in sorted(by_path.items())}
+
+
+def _range(edit: Edit) -> tuple[int, int]:
+    return (edit.start, edit.end)
+
+
+def _insertions(edits: Sequence[Edit]) -> _Insertions:
+    own = [edit for edit in edits if edit.start == edit.end]
+    own.sort(key=lambda edit: (edit.path, edit.start))
+    return {
+        place: [edit.content for edit in group]
+        for place, group in groupby(own, key=lambda edit: (edit.path, edit.start))
+    }
+
+
+def _fits(fix: Fix, taken: set[Edit], own: _Insertions, insertions: _Insertions) -> bool:
+    for edit in fix.edits:
+        if edit in taken:
+            continue
+        if any(edit.path == other.path and _overlap(edit, other) for other in taken):
+            return False
+    for place, contents in own.items():
+        others = insertions.get(place, [])
+        common = min(len(contents), len(others))
+        if contents[:common] != others[:common]:
+            return False
+    return True
+
+
+def _overlap(edit: Edit, other: Edit) -> bool:
+    if edit.start == edit.end and other.start == other.end:
+        return False  # two insertions: their order is looked at apart
+    return edit.start < other.end and other.start < edit.end

@@ -1,0 +1,255 @@
+"""Adding keyword arguments to a call, and replacing arguments, in the layout that the call already has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.fixes.document import Document
+
+__all__ = ["add_keyword_arguments", "call_parentheses", "replace_argument", "replace_expression"]
+
+_WHITE = re.compile(r"[ \t\f]*")
+_COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
+
+
+def replace_expression(document: Document, node: cst.BaseExpression, text: str) -> Edit:
+    """Put `text` in the place of an expression; parentheses around it stay."""
+    start, end = document.span(node)
+    return document.replacement(start, end, text)
+
+
+def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:
+    """Give an argument another value; its keyword, its comma and its comments stay."""
+    start, end = document.outer_span(argument.value)
+    return document.replacement(start, end, value_text)
+
+
+def add_keyword_arguments(document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]]) -> list[Edit]:
+    """Add `name=value` arguments behind the others of a call, before a final `**kwargs`.
+
+    One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
+    and is then wrapped as black would. Trailing commas and comments stay where they are.
+    """
+    if not pairs:
+        return []
+    return _Call(document, call).add([f"{name}={value}" for name, value in pairs])
+
+
+def call_parentheses(document: Document, call: cst.Call) -> tuple[int, int]:
+    """Offsets of the opening and of the closing parenthesis of a call."""
+    function_end = document.start(call) + len(document.module.code_for_node(call.func))
+    return document.text.index("(", function_end), document.end(call) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An argument in the text: where it starts and ends, and where its comma is, if it has one."""
+
+    start: int
+    end: int
+    comma: int | None
+
+
+class _Call:
+    def __init__(self, document: Document, call: cst.Call) -> None:
+        self.document = document
+        self.text = document.text
+        self.open, self.close = call_parentheses(document, call)
+        self.items = [self._item(argument) for argument in call.args]
+        self.kwargs = bool(call.args) and call.args[-1].star == "**"
+        only = call.args[0].value if len(call.args) == 1 else None
+        self.bare_generator = isinstance(only, cst.GeneratorExp) and not only.lpar
+
+    def add(self, new: list[str]) -> list[Edit]:
+        if self.bare_generator:
+            item = self.items[0]
+            return [
+                self.document.insertion(item.start, "("),
+                self.document.insertion(item.end, "), " + ", ".join(new)),
+            ]
+        if not self.items:
+            return [self._into_empty(new)]
+        if self._is_one_line():
+            edits = self._inline(new)
+            return edits if self._fits(new) or not self._may_wrap() else self._wrapped(new)
+        return self._on_lines(new)
+
+    def _item(self, argument: cst.Arg) -> _Item:
+        start, end = self.document.span(argument)
+        if not isinstance(argument.comma, cst.Comma):
+            return _Item(start, end, None)
+        return _Item(start, end, self.document.start(argument.comma))
+
+    def _into_empty(self, new: list[str]) -> Edit:
+        return self.document.insertion(self.open + 1, ", ".join(new))
+
+    # Calls on one line.
+
+    def _is_one_line(self) -> bool:
+        """Whether no two parts of the call's own layout are on different lines. An argument may span lines."""
+        if "\n" in self._gap(self.open + 1, self.items[0].start):
+            return False
+        ends = [item.start for item in self.items[1:]] + [self.close]
+        return not any(
+            "\n" in gap or "\r" in gap
+            for gap in (self._gap(item.end, end) for item, end in zip(self.items, ends, strict=True))
+        )
+
+    def _gap(self, start: int, end: int) -> str:
+        return self.text[start:end]
+
+    def _inline(self, new: list[str]) -> list[Edit]:
+        joined = ", ".join(new)
+        if self.kwargs:
+            return [self.document.insertion(self.items[-1].start, joined + ", ")]
+        last = self.items[-1]
+        if last.comma is None:
+            return [self.document.insertion(last.end, ", " + joined)]
+        return [self.document.insertion(last.comma + 1, f" {joined},")]
+
+    def _fits(self, new: list[str]) -> bool:
+        """Whether the line that grows stays within the limit; a comment at its end is not counted."""
+        end = self.document.next_line(self.close)
+        line_start = self.document.line_start(self.items[-1].end)
+        line = self.text[line_start:end].rstrip()
+        match = _COMMENT_TO_END.match(self.text, self.close + 1, end)
+        if match is not None:
+            line = self.text[line_start : self.close + 1]
+        return len(line) + len(", ".join(new)) + 2 <= self.document.line_length
+
+    def _may_wrap(self) -> bool:
+        """Arguments that span lines themselves are left as they are: taking them apart is not ours to do."""
+        return "\n" not in self.text[self.open : self.close] and "\r" not in self.text[self.open : self.close]
+
+    def _wrapped(self, new: list[str]) -> list[Edit]:
+        newline = self.document.newline
+        outer = self.document.indentation(self.open)
+        inner = outer + self.document.indent_unit
+        old = [self.text[item.start : item.end] for item in self.items]
+        arguments = [*old[:-1], *new, old[-1]] if self.kwargs else [*old, *new]
+        magic = self.items[-1].comma is not None
+        if not magic and len(inner) + len(", ".join(arguments)) <= self.document.line_length:
+            separator, final = ", ", ""
+        else:
+            separator, final = f",{newline}{inner}", ","
+        edits = [self.document.replacement(self.open + 1, self.items[0].start, newline + inner)]
+        for before, after in zip(self.items, self.items[1:], strict=False):
+            gap = separator + (separator.join(new) + separator if self.kwargs and after is self.items[-1] else "")
+            if self.text[before.end : after.start] != gap:
+                edits.append(self.document.replacement(before.end, after.start, gap))
+        last = self.items[-1]
+        if self.kwargs:
+            if len(self.items) == 1:
+                edits[0] = self.document.replacement(
+                    self.open + 1, last.start, newline + inner + separator.join(new) + separator
+                )
+            tail = final
+        else:
+            tail = separator + separator.join(new) + final
+        edits.append(self.document.replacement(last.end, self.close, tail + newline + outer))
+        return edits
+
+    # Calls over several lines.
+
+    def _on_lines(self, new: list[str]) -> list[Edit]:
+        if self.kwargs and len(self.items) == 1:
+            indent = self._indent_of(self.items[0])
+            separator = f",{self.document.newline}{indent}"
+            return [self.document.insertion(self.items[0].start, separator.join(new) + separator)]
+        last = self.items[-2] if self.kwargs else self.items[-1]
+        if self._leads_with_comma(last):
+            return self._comma_first(last, new)
+        if self._is_one_inner_line() and not self._fits(new):
+            return self._wrapped(new)
+        if self._is_packed(last):
+            return self._fill(last, new)
+        return self._one_per_line(last, new)
+
+    def _leads_with_comma(self, item: _Item) -> bool:
+        return self.text[self.document.line_start(item.start) : item.start].strip() == ","
+
+    def _comma_first(self, last: _Item, new: list[str]) -> list[Edit]:
+        comment = _COMMENT_TO_END.match(self.text, last.end)
+        lead = self.text[self.document.line_start(last.start) : last.start]
+        text = "".join(f"{self.document.newline}{lead}{pair}" for pair in new)
+        return [self.document.insertion(comment.end() if comment is not None else last.end, text)]
+
+    def _is_one_inner_line(self) -> bool:
+        """Whether the call has the layout that black tries first: all arguments on one line of their own."""
+        text = self.text[self.open + 1 : self.close]
+        return (
+            self._starts_line(self.items[0])
+            and len(text.strip().splitlines()) == 1
+            and not text.rstrip(" \t").endswith(text.strip())
+            and "#" not in text
+        )
+
+    def _starts_line(self, item: _Item) -> bool:
+        return self.document.line_start(item.start) + len(self.document.indentation(item.start)) == item.start
+
+    def _is_packed(self, last: _Item) -> bool:
+        """Whether lines hold several arguments each: then new ones go on behind the last as long as they fit."""
+        index = self.items.index(last)
+        shares_line = [not self._starts_line(item) for item in self.items[1 : index + 1]]
+        return any(shares_line) or (index == 0 and not self._starts_line(last))
+
+    def _indent_of(self, item: _Item) -> str:
+        if self._starts_line(item):
+            return self.document.indentation(item.start)
+        if self.document.line_start(item.start) == self.document.line_start(self.open):
+            head = self.text[self.document.line_start(item.start) : item.start]
+            return "".join(character if character == "\t" else " " for character in head)
+        return self.document.indentation(item.start)
+
+    def _one_per_line(self, last: _Item, new: list[str]) -> list[Edit]:
+        return self._below(last, new, f",{self.document.newline}{self._indent_of(last)}")
+
+    def _below(self, last: _Item, new: list[str], separator: str) -> list[Edit]:
+        """Put new lines below the line of `last`, whose comma and comment stay on it."""
+        newline, _, indent = separator[1:].rpartition(self.document.newline)
+        line = f"{newline}{self.document.newline}{indent}"
+        joined = separator.join(new)
+        if last.comma is None:
+            comment = _COMMENT_TO_END.match(self.text, last.end)
+            if comment is None:
+                return [self.document.insertion(last.end, separator + joined)]
+            return [
+                self.document.insertion(last.end, ","),
+                self.document.insertion(comment.end(), line + joined),
+            ]
+        comment = _COMMENT_TO_END.match(self.text, last.comma + 1)
+        offset = comment.end() if comment is not None else last.comma + 1
+        return [self.document.insertion(offset, line + joined + ",")]
+
+    def _fill(self, last: _Item, new: list[str]) -> list[Edit]:
+        offset = last.end if last.comma is None else last.comma
+        column = offset - self.document.line_start(offset)
+        tail = self._tail_after(offset)
+        joined = ", ".join(new)
+        commented = _COMMENT_TO_END.match(self.text, (last.comma or last.end - 1) + 1) is not None
+        if not commented and column + 2 + len(joined) + tail <= self.document.line_length:
+            if last.comma is None:
+                return [self.document.insertion(last.end, ", " + joined)]
+            return [self.document.insertion(last.comma + 1, f" {joined},")]
+        indent = self._indent_of(self.items[0] if last is self.items[0] else self._line_leader(last))
+        newline = self.document.newline
+        if len(indent) + len(joined) + tail <= self.document.line_length:
+            return self._below(last, [joined], f",{newline}{indent}")
+        return self._below(last, new, f",{newline}{indent}")
+
+    def _line_leader(self, item: _Item) -> _Item:
+        """The first argument on the line of `item`."""
+        line = self.document.line_start(item.start)
+        return next(other for other in self.items if self.document.line_start(other.start) == line)
+
+    def _tail_after(self, offset: int) -> int:
+        """How much closing text follows on the same line."""
+        end = self.document.next_line(offset)
+        if self.document.line_start(self.close) != self.document.line_start(offset):
+            return 1
+        return len(self.text[offset:end].rstrip())

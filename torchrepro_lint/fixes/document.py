@@ -1,0 +1,239 @@
+"""One file that is being mended: its text, its syntax tree, and where each node stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.facts.positions import LineTable, node_spans
+from torchrepro_lint.fixes.binding_forms import analyse
+from torchrepro_lint.fixes.scopes import Scope, children
+
+__all__ = ["Document", "dotted_name"]
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+_INDENTATION = re.compile(r"[ \t\f]*")
+_DEFAULT_LINE_LENGTH = 88
+_MAXIMUM_GUESS = 120
+
+
+class Document:
+    """The text of one file and one parse of it. Edits are made as offsets into that text; nothing is regenerated.
+
+    `line_length` is the project's own, if it says one. Raises libcst.ParserSyntaxError for text that does not parse,
+    and ValueError for text that libcst does not give back.
+    """
+
+    def __init__(self, path: Path, text: str, line_length: int | None = None) -> None:
+        self.path = path
+        self.text = text
+        self.module = cst.parse_module(text)
+        self._spans = node_spans(self.module, text)
+        self._line_length = line_length
+
+    @cached_property
+    def lines(self) -> LineTable:
+        return LineTable(self.text)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line ending that most lines of the file have."""
+        crlf = self.text.count("\r\n")
+        lf = self.text.count("\n") - crlf
+        cr = self.text.count("\r") - crlf
+        if crlf > max(lf, cr):
+            return "\r\n"
+        return "\r" if cr > lf else "\n"
+
+    @property
+    def indent_unit(self) -> str:
+        """One level of indentation."""
+        return self.module.default_indent
+
+    @cached_property
+    def line_length(self) -> int:
+        """The configured limit, else a guess: the longest line of code, between 88 and 120 characters."""
+        if self._line_length is not None:
+            return self._line_length
+        longest = max((len(line) for line in self.text.splitlines() if not line.lstrip().startswith("#")), default=0)
+        return min(max(longest, _DEFAULT_LINE_LENGTH), _MAXIMUM_GUESS)
+
+    # Where nodes stand.
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end of a node. The parentheses around an expression are not part of it."""
+        return self._spans[id(node)]
+
+    def start(self, node: cst.CSTNode) -> int:
+        return self._spans[id(node)][0]
+
+    def end(self, node: cst.CSTNode) -> int:
+        return self._spans[id(node)][1]
+
+    def text_of(self, node: cst.CSTNode) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def node_at(self, start: int, end: int, kind: type[_Node]) -> _Node | None:
+        """The outermost node of a kind that covers exactly `start` to `end`."""
+        node: cst.CSTNode = self.module
+        while True:
+            if isinstance(node, kind) and self.span(node) == (start, end):
+                return node
+            for child in children(node):
+                low, high = self.outer_span(child)
+                if low <= start and end <= high:
+                    node = child
+                    break
+            else:
+                return None
+
+    def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """The span of a node with its own parentheses, or a definition's decorators."""
+        start, end = self.span(node)
+        for decorator in node.decorators if isinstance(node, cst.FunctionDef | cst.ClassDef) else ():
+            start = min(start, self.start(decorator))
+        if isinstance(node, cst.BaseExpression) and node.lpar:
+            return self.start(node.lpar[0]), self.end(node.rpar[-1])
+        return start, end
+
+    # Where nodes belong.
+
+    @cached_property
+    def _parents(self) -> dict[int, cst.CSTNode]:
+        parents: dict[int, cst.CSTNode] = {}
+        stack: list[cst.CSTNode] = [self.module]
+        while stack:
+            node = stack.pop()
+            for child in children(node):
+                parents[id(child)] = node
+                stack.append(child)
+        return parents
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._parents.get(id(node))
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around `node`, from the inside out, ending with the module."""
+        current = self._parents.get(id(node))
+        while current is not None:
+            yield current
+            current = self._parents.get(id(current))
+
+    def walk(self, root: cst.CSTNode | None = None) -> Iterator[cst.CSTNode]:
+        """`root` (the module) and all nodes below it, parents first."""
+        stack = [self.module if root is None else root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(children(node)))
+
+    def statement(self, node: cst.CSTNode) -> cst.BaseStatement:
+        """The innermost statement around a node (itself, if it is one)."""
+        if isinstance(node, cst.BaseStatement):
+            return node
+        return next(outer for outer in self.ancestors(node) if isinstance(outer, cst.BaseStatement))
+
+    def top_level_statement(self, node: cst.CSTNode) -> cst.BaseStatement:
+        """The statement of the module's own body in which a node stands."""
+        current = node
+        for outer in self.ancestors(node):
+            if outer is self.module:
+                break
+            current = outer
+        assert isinstance(current, cst.BaseStatement)
+        return current
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The innermost function in whose body (not its decorators, defaults or annotations) a node stands."""
+        return next(
+            (outer for inner, outer in self._links(node) if isinstance(outer, cst.FunctionDef) and inner is outer.body),
+            None,
+        )
+
+    def enclosing_class(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        """The innermost class around a node."""
+        return next((outer for outer in self.ancestors(node) if isinstance(outer, cst.ClassDef)), None)
+
+    def _links(self, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+        inner = node
+        for outer in self.ancestors(node):
+            yield inner, outer
+            inner = outer
+
+    def loops(self, node: cst.CSTNode) -> list[cst.For | cst.While]:
+        """The loops, from the inside out, that repeat a node within its own function."""
+        found: list[cst.For | cst.While] = []
+        for inner, outer in self._links(node):
+            if isinstance(outer, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+                break
+            if (isinstance(outer, cst.For) and inner is outer.body) or (
+                isinstance(outer, cst.While) and inner is not outer.orelse
+            ):
+                found.append(outer)
+        return found
+
+    # Lines.
+
+    def line_start(self, offset: int) -> int:
+        return self.lines.starts[self.lines.row(offset) - 1]
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after the one at `offset` starts (the end of the text, if there is none)."""
+        row = self.lines.row(offset)
+        return self.lines.starts[row] if row < len(self.lines.starts) else len(self.text)
+
+    def indentation(self, offset: int) -> str:
+        """The white space at the head of the line at `offset`."""
+        match = _INDENTATION.match(self.text, self.line_start(offset))
+        assert match is not None
+        return match.group()
+
+    def lead_start(self, statement: cst.CSTNode) -> int:
+        """Where the lines of a statement begin: its decorators and the comment lines right above it included."""
+        offset = self.line_start(self.outer_span(statement)[0])
+        for line in reversed(getattr(statement, "leading_lines", ())):
+            if line.comment is None:
+                break
+            offset = self.line_start(offset - 1)
+        return offset
+
+    # Names.
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The module's scope; the others hang below it."""
+        return analyse(self.module)
+
+    def scope_of(self, node: cst.CSTNode) -> Scope:
+        """The innermost scope in which a node is evaluated."""
+        for inner, outer in self._links(node):
+            scope = self.scope.by_node.get(id(outer))
+            if scope is not None and scope.evaluates(inner):
+                return scope
+        return self.scope
+
+    # Edits.
+
+    def insertion(self, offset: int, content: str) -> Edit:
+        return Edit(self.path, offset, offset, content)
+
+    def replacement(self, start: int, end: int, content: str) -> Edit:
+        return Edit(self.path, start, end, content)
+
+
+def dotted_name(node: cst.CSTNode) -> str | None:
+    """`a.b.c` for a chain of names, None for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    return ".".join([node.value, *reversed(parts)])

@@ -1,0 +1,253 @@
+"""Where the generator of a loader is made: once, before everything that repeats the loader.
+
+One generator serves all loaders of a function (or of the module's own code): it is made above the first of them. They
+draw from it in the order of the program, so that a run repeats. The place follows from the text alone, so that two
+fixes in one function want the same lines at the same place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
+
+__all__ = ["Declined", "Place", "find_place", "first_statement_that_needs_init", "repeats_the_seed"]
+
+# A loop over these runs whole trainings one after the other; it is no epoch loop.
+_LOOP_OVER_RUNS = re.compile(
+    r"seeds?|runs?|trials?|repeats?|folds?|kfold|split|phase|mode|task|experiment|exp|lr|cfg|config|params?|name|"
+    r"dataset|ds|model|rank|subset|stage|key|domain|client|k"
+)
+_EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
+_ONE_LINE = "the body of the function is on the line of its def"
+_LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No fix, and in a few words why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The statement before which the generator is made."""
+
+    statement: cst.BaseStatement
+    blocks: frozenset[int]
+    """The blocks around it, by id: what is made in one of them once is made once for the loader."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    block: cst.CSTNode
+    statement: cst.BaseStatement
+
+
+def find_place(document: Document, call: cst.Call, *, init: bool, at_module_level: bool = False) -> Place | Declined:
+    """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it."""
+    reason = _hopeless(document, call)
+    if reason is not None:
+        return Declined(reason)
+    if at_module_level:
+        return Place(document.top_level_statement(call), frozenset({id(document.module)}))
+    own = _steps(document, call)
+    if not own:
+        return Declined(_ONE_LINE)
+    function = document.function(call)
+    chains = [own]
+    for other in document.walk(document.module if function is None else function):
+        if (
+            isinstance(other, cst.Call)
+            and other is not call
+            and document.function(other) is function
+            and _wants_generator(document, other, call, init=init)
+            and _hopeless(document, other) is None
+        ):
+            chains.append(_steps(document, other))
+    depth = 0
+    while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):
+        depth += 1
+        if depth == len(own):
+            break
+    level = [chain[depth - 1].statement for chain in chains]
+    first = min(level, key=document.start)
+    return Place(first, frozenset(id(step.block) for step in own[:depth]))
+
+
+def first_statement_that_needs_init(document: Document, call: cst.Call) -> cst.BaseStatement:
+    """The first statement of the module that holds a loader like `call` which may want the worker init function."""
+    wanting = [
+        node
+        for node in document.walk()
+        if isinstance(node, cst.Call) and (node is call or _wants_init(document, node, call))
+    ]
+    return document.top_level_statement(min(wanting, key=document.start))
+
+
+def repeats_the_seed(document: Document, call: cst.Call, seed: Seed) -> bool:
+    """Whether the function around `call` is called in an epoch loop of this file, with the same seed each time.
+
+    A generator that is made and seeded in such a function gives the same order in every epoch.
+    """
+    function = document.function(call)
+    return function is not None and _runs_per_epoch(document, function, seed, set())
+
+
+def _runs_per_epoch(document: Document, function: cst.FunctionDef, seed: Seed, seen: set[int]) -> bool:
+    if id(function) in seen or _has_epoch_loop(document, function):
+        return False
+    seen.add(id(function))
+    for call in _calls_of(document, function):
+        for loop in document.loops(call):
+            if _is_epoch_loop(document, loop) and not _seed_varies(document, function, call, loop, seed):
+                return True
+        outer = document.function(call)
+        if outer is not None and _runs_per_epoch(document, outer, Seed(""), seen):
+            return True
+    return False
+
+
+def _calls_of(document: Document, function: cst.FunctionDef) -> Iterator[cst.Call]:
+    name = function.name.value
+    for node in document.walk():
+        if isinstance(node, cst.Call):
+            func = node.func
+            called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", None)
+            if called == name:
+                yield node
+
+
+def _has_epoch_loop(document: Document, function: cst.FunctionDef) -> bool:
+    """A function with an epoch loop of its own is a training, however often it is called."""
+    return any(
+        isinstance(node, cst.For) and re.search("epoch", document.text_of(node.target) + document.text_of(node.iter))
+        for node in document.walk(function)
+    )
+
+
+def _is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
+    if isinstance(loop, cst.While):
+        return True
+    names = [node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)]
+    if any(_EPOCH.fullmatch(name) or "epoch" in name.lower() for name in names):
+        return True
+    parts = {part for name in names for part in name.lower().split("_")}
+    if any(_LOOP_OVER_RUNS.fullmatch(part) for part in parts):
+        return False
+    return not isinstance(loop.iter, cst.List | cst.Tuple | cst.Set | cst.Dict)
+
+
+def _seed_varies(
+    document: Document, function: cst.FunctionDef, call: cst.Call, loop: cst.For | cst.While, seed: Seed
+) -> bool:
+    """Whether the call hands something of the loop's own to the parameter that the seed is made of."""
+    if not isinstance(loop, cst.For):
+        return False
+    own = {node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)}
+    params = [param.name.value for param in (*function.params.posonly_params, *function.params.params)]
+    if params[:1] == ["self"] and isinstance(call.func, cst.Attribute):
+        params = params[1:]
+    for index, argument in enumerate(call.args):
+        name = argument.keyword.value if argument.keyword else (params[index] if index < len(params) else "")
+        if name in seed.names:
+            read = {node.value for node in document.walk(argument.value) if isinstance(node, cst.Name)}
+            return bool(read & own)
+    return False
+
+
+def _hopeless(document: Document, call: cst.Call) -> str | None:
+    """Why no statement can be put before a call, if none can."""
+    inner: cst.CSTNode = call
+    for outer in document.ancestors(call):
+        if isinstance(outer, cst.Param):
+            return "the loader is made in the default value of a parameter"
+        if isinstance(outer, cst.Decorator):
+            return "the loader is made in a decorator"
+        if isinstance(outer, cst.Annotation):
+            return "the loader is made in an annotation"
+        if isinstance(outer, cst.FunctionDef) and inner is outer.body:
+            return None if isinstance(inner, cst.IndentedBlock) else _ONE_LINE
+        inner = outer
+    return None
+
+
+def _steps(document: Document, call: cst.Call) -> list[_Step]:
+    """The statements around a call from the function's body inwards, down to the first that repeats it."""
+    chain: list[_Step] = []
+    inner: cst.CSTNode = call
+    for outer in document.ancestors(call):
+        if isinstance(inner, cst.BaseStatement) and isinstance(outer, cst.IndentedBlock | cst.Module):
+            chain.append(_Step(outer, inner))
+        if isinstance(outer, cst.FunctionDef) and inner is outer.body:
+            break
+        inner = outer
+    chain.reverse()
+    loops = {id(loop) for loop in document.loops(call)}
+    for index, step in enumerate(chain):
+        statement = step.statement
+        repeats = id(statement) in loops and not _is_loop_over_seeds(document, statement, call)
+        if repeats or (isinstance(statement, cst.ClassDef) and index < len(chain) - 1):
+            return chain[: index + 1]
+    return chain
+
+
+def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -> bool:
+    """Whether each turn of a loop seeds anew, with something that the loop varies: each turn is a run of its own."""
+    if not isinstance(loop, cst.For):
+        return False
+    varied = {node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)}
+    for node in document.walk(loop.body):
+        if isinstance(node, cst.Call) and document.start(node) < document.start(call):
+            argument = seeding_argument(node)
+            if argument is not None and any(
+                isinstance(name, cst.Name) and name.value in varied for name in document.walk(argument)
+            ):
+                return True
+    return False
+
+
+def _wants_generator(document: Document, other: cst.Call, call: cst.Call, *, init: bool) -> bool:
+    """Whether another call, as far as its text tells, is a loader that will want a generator too."""
+    if not _is_same_callable(document, other, call) or _given(other, "generator"):
+        return False
+    shuffle = _argument(other, "shuffle")
+    if shuffle is not None and dotted_name(shuffle) not in ("False", "None"):
+        return True
+    return init and _has_workers(other)
+
+
+def _wants_init(document: Document, other: cst.Call, call: cst.Call) -> bool:
+    return _is_same_callable(document, other, call) and not _given(other, "worker_init_fn") and _has_workers(other)
+
+
+def _is_same_callable(document: Document, other: cst.Call, call: cst.Call) -> bool:
+    return document.text_of(other.func) == document.text_of(call.func)
+
+
+def _has_workers(call: cst.Call) -> bool:
+    workers = _argument(call, "num_workers")
+    return workers is not None and not (isinstance(workers, cst.Integer) and workers.value == "0")
+
+
+def _given(call: cst.Call, name: str) -> bool:
+    value = _argument(call, name)
+    return value is not None and dotted_name(value) != "None"
+
+
+def _argument(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    for index, argument in enumerate(call.args):
+        if argument.star:
+            continue
+        if argument.keyword is not None:
+            if argument.keyword.value == name:
+                return argument.value
+        elif index < len(_LOADER_OPTIONS) and _LOADER_OPTIONS[index] == name:
+            return argument.value
+    return None

@@ -1,0 +1,116 @@
+"""Which names a file binds, where, and which it reads.
+
+This is not the program's name resolution: it knows one file, and answers what an edit has to ask before it adds a name
+(is it taken, would it be captured) or relies on one (is it bound there, and to what).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+import libcst as cst
+
+__all__ = ["Binding", "Scope", "Target", "children"]
+
+Target: TypeAlias = tuple[str, str | None]
+"""What an import binds: `("numpy", None)` is the module, `("numpy", "random")` is a name of it."""
+
+_SKIPPED_FIELDS = frozenset({"leading_lines", "lines_after_decorators", "header", "footer", "lpar", "rpar", "comma"})
+
+
+@cache
+def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = kind.__dataclass_fields__
+    return tuple(name for name in names if not name.startswith("whitespace") and name not in _SKIPPED_FIELDS)
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below `node`, white space, comments, commas and parentheses left out."""
+    found: list[cst.CSTNode] = []
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found.extend(item for item in value if isinstance(item, cst.CSTNode))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """One place that binds a name. `node` is the import alias, the definition, or the target's name node."""
+
+    name: str
+    kind: str
+    node: cst.CSTNode
+    target: Target | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One name space: the module, a class, a function, a lambda or a comprehension."""
+
+    kind: str
+    node: cst.CSTNode
+    parent: Scope | None
+    by_node: dict[int, Scope]
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    reads: set[str] = field(default_factory=set)
+    passed_out: dict[str, str] = field(default_factory=dict)
+    stars: list[cst.ImportFrom] = field(default_factory=list)
+    inner: list[Scope] = field(default_factory=list)
+
+    def evaluates(self, child: cst.CSTNode) -> bool:
+        """Whether a direct child of the scope's node is evaluated inside the scope, and not around it."""
+        if self.kind in ("module", "comprehension"):
+            return True
+        return child is self.node.body  # type: ignore[attr-defined]
+
+    def resolve(self, name: str) -> Scope | None:
+        """The scope whose binding a read of `name` in this scope finds. None: nothing in the file binds it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.passed_out and scope.passed_out[name] == "global":
+                root = scope.root
+                return root if name in root.bindings else None
+            # A class body's names are seen in that body alone, not in the functions below it.
+            if name in scope.bindings and (scope is self or scope.kind != "class"):
+                return scope
+            scope = scope.parent
+        return None
+
+    @property
+    def root(self) -> Scope:
+        """The module's scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def below(self) -> Iterator[Scope]:
+        """This scope and all inside it."""
+        yield self
+        for scope in self.inner:
+            yield from scope.below()
+
+    def mentions(self, name: str) -> bool:
+        """Whether a name is bound or read in this scope or in one inside it."""
+        return any(name in scope.bindings or name in scope.reads for scope in self.below())
+
+    def uses(self, name: str) -> bool:
+        """Whether a new binding of `name` in this scope would replace one, or catch a read that meant another."""
+        if name in self.bindings or name in self.passed_out:
+            return True
+        return any(name in scope.reads and not scope.finds_below(name, self) for scope in self.below())
+
+    def finds_below(self, name: str, outer: Scope) -> bool:
+        """Whether a read of `name` in this scope finds a binding that lies deeper than `outer`."""
+        found = self.resolve(name)
+        while found is not None and found is not outer:
+            found = found.parent
+            if found is outer:
+                return True
+        return False

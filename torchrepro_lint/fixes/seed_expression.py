@@ -1,0 +1,297 @@
+"""Which expression to seed a generator with: the program's own seed, where it can be had, before a constant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.visibility import is_bound_at
+
+__all__ = ["Seed", "find_rank", "find_seed", "seeding_argument"]
+
+_SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
+_SEEDING_HELPER = re.compile(
+    r"seed_(everything|all|torch|rngs?|env)\w*|random_seed|reseed|"
+    r"(set|fix|setup|init|initiali[sz]e|same|make)_?(all_|global_|random_|manual_|torch_|rng_)*(seeds?|determinism)\w*|"
+    r"enable_full_determinism|manual_seed_all"
+)
+_CONFIG_NAMES = frozenset(
+    [
+        *("self", "args", "cfg", "config", "conf", "opt", "opts", "options", "hparams", "hps", "hyp", "params"),
+        *("flags", "settings", "FLAGS", "ARGS", "CFG", "C"),
+    ]
+)
+_MODULES = frozenset({"np", "numpy", "random", "torch", "th", "cupy", "tf"})
+_NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The text of a seed expression, and the names it reads."""
+
+    text: str
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A seed expression as the file has it: an argument of a seeding call, or `args.seed` anywhere."""
+
+    node: cst.BaseExpression
+    text: str
+    start: int
+    in_call: bool
+    function: cst.FunctionDef | None
+
+
+def find_seed(document: Document, at: cst.BaseStatement, default: int) -> Seed:
+    """The program's seed as it can be written before the statement `at`; the constant `default` if it has none.
+
+    Looked for, in this order: what the same function hands to a seeding call above; a parameter or variable that is
+    called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; the one
+    constant with which the file seeds. An expression that the program itself allows to be None gets `or default`.
+    """
+    for node_text, node in _candidates(document, at):
+        names = frozenset(_names(node)) if node is not None else frozenset({node_text})
+        text = f"{node_text} or {default}" if _may_be_none(document, node_text, at) else node_text
+        return Seed(text, names)
+    return Seed(str(default))
+
+
+def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
+    """What a call seeds a global random number generator with; None for any other call."""
+    called = dotted_name(call.func)
+    if called is None or not call.args:
+        return None
+    receiver, _, last = called.rpartition(".")
+    owner = receiver.rpartition(".")[2]
+    if last == "manual_seed":
+        known = owner in ("", "torch", "th", "cuda", "random")
+    elif last == "seed":
+        known = owner == "random"
+    else:
+        known = _SEEDING_HELPER.fullmatch(last) is not None
+    if not known:
+        return None
+    for argument in call.args:
+        if argument.keyword is not None and _SEED_NAME.fullmatch(argument.keyword.value):
+            return argument.value
+    first = call.args[0]
+    return first.value if first.keyword is None and not first.star else None
+
+
+def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
+    """An expression for the rank of the process that can be evaluated before the statement `at`."""
+    for name in ("rank", "global_rank"):
+        if is_bound_at(document, name, at):
+            return name
+    found: list[tuple[bool, int, str]] = []
+    function = document.function(at)
+    for node in document.walk():
+        if isinstance(node, cst.Call) and not node.args:
+            text = dotted_name(node.func) or ""
+            wanted = text.rpartition(".")[2] == "get_rank"
+            suffix = "()"
+        elif isinstance(node, cst.Attribute):
+            text, suffix = dotted_name(node) or "", ""
+            wanted = node.attr.value in ("rank", "global_rank", "local_rank")
+        else:
+            continue
+        root = text.partition(".")[0]
+        if not wanted or not is_bound_at(document, root, at):
+            continue
+        here = document.function(node) is function
+        if suffix or (here and document.start(node) < document.start(at)) or root in _CONFIG_NAMES - {"self"}:
+            found.append((not here, document.start(node), text + suffix))
+    if found:
+        return min(found)[2]
+    return "local_rank" if is_bound_at(document, "local_rank", at) else None
+
+
+def _candidates(document: Document, at: cst.BaseStatement) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+    start = document.start(at)
+    function = document.function(at)
+    uses = list(_uses(document))
+    here = [use for use in uses if use.function is function and _is_usable(document, use, at)]
+    for use in reversed([use for use in here if use.in_call and use.start < start]):
+        yield use.text, use.node
+    scope = document.scope_of(at)
+    while True:
+        names = [name for name in scope.bindings if _SEED_NAME.fullmatch(name) and is_bound_at(document, name, at)]
+        yield from ((name, None) for name in names if _is_value(document, name, at))
+        if scope.parent is None:
+            break
+        scope = scope.parent
+    for use in here:
+        if not use.in_call and (use.start < start or not use.text.startswith("self.")):
+            yield use.text, use.node
+    own_class = document.enclosing_class(at)
+    if function is not None and own_class is not None and function.name.value != "__init__":
+        for use in uses:
+            if use.text.startswith("self.") and document.enclosing_class(use.node) is own_class:
+                yield use.text, use.node
+    elsewhere = [use for use in uses if use.function is not function and _is_visible(document, use, at)]
+    yield from ((use.text, use.node) for use in elsewhere)
+    constants = {
+        use.text
+        for use in uses
+        if isinstance(use.node, cst.Integer) and not _NOT_FOR_THE_RUN.search(_function_name(use))
+    }
+    if len(constants) == 1:
+        yield constants.pop(), cst.Integer("0")
+
+
+def _function_name(use: _Use) -> str:
+    return use.function.name.value if use.function is not None else ""
+
+
+def _is_value(document: Document, name: str, at: cst.BaseStatement) -> bool:
+    owner = document.scope_of(at).resolve(name)
+    return owner is not None and all(
+        binding.kind in ("assign", "param", "walrus", "for", "augmented")
+        or (binding.target is not None and name.isupper())
+        for binding in owner.bindings[name]
+    )
+
+
+def _uses(document: Document) -> Iterator[_Use]:
+    for node in document.walk():
+        if isinstance(node, cst.Call):
+            argument = seeding_argument(node)
+            if argument is not None and _is_pure(argument):
+                yield _use(document, argument, in_call=True)
+        elif isinstance(node, cst.Attribute | cst.Subscript):
+            parent = document.parent(node)
+            if isinstance(parent, cst.Call) and parent.func is node:
+                continue
+            if _is_seed_chain(node):
+                yield _use(document, node, in_call=False)
+
+
+def _use(document: Document, node: cst.BaseExpression, *, in_call: bool) -> _Use:
+    text = document.module.code_for_node(node).strip()
+    return _Use(node, text, document.start(node), in_call, document.function(node))
+
+
+def _is_seed_chain(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.Attribute):
+        name = node.attr.value
+    else:
+        name = (_string_key(node) or "") if isinstance(node, cst.Subscript) else ""
+    roots = _names(node)
+    return bool(_SEED_NAME.fullmatch(name)) and _is_pure(node) and not set(roots) & _MODULES
+
+
+def _is_pure(node: cst.CSTNode) -> bool:
+    """An expression that may be evaluated once more at another place: names, their attributes, sums, constants."""
+    if isinstance(node, cst.Name | cst.Integer):
+        return True
+    if isinstance(node, cst.Attribute):
+        return _is_pure(node.value)
+    if isinstance(node, cst.Subscript):
+        return _string_key(node) is not None and _is_pure(node.value)
+    if isinstance(node, cst.BinaryOperation):
+        return _is_pure(node.left) and _is_pure(node.right)
+    if isinstance(node, cst.Call):
+        called = (dotted_name(node.func) or "").rpartition(".")[2]
+        if called == "get_rank":
+            return not node.args
+        return called == "int" and len(node.args) == 1 and _is_pure(node.args[0].value)
+    return False
+
+
+def _string_key(node: cst.Subscript) -> str | None:
+    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        key = node.slice[0].slice.value
+        if isinstance(key, cst.SimpleString) and isinstance(key.evaluated_value, str):
+            return key.evaluated_value
+    return None
+
+
+def _names(node: cst.CSTNode) -> list[str]:
+    """The names that a pure expression reads."""
+    if isinstance(node, cst.Name):
+        return [node.value]
+    if isinstance(node, cst.Attribute | cst.Subscript):
+        return _names(node.value)
+    if isinstance(node, cst.BinaryOperation):
+        return _names(node.left) + _names(node.right)
+    if isinstance(node, cst.Call):
+        return _names(node.func) + [name for argument in node.args for name in _names(argument.value)]
+    return []
+
+
+def _is_usable(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
+    return all(name == "int" or is_bound_at(document, name, at) for name in _names(use.node))
+
+
+def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
+    """Whether an expression from another function means the same at `at`: same bindings, or the usual config name."""
+    names = _names(use.node)
+    if not names or not _is_usable(document, use, at) or _NOT_FOR_THE_RUN.search(_function_name(use)):
+        return False
+    there, here = document.scope_of(use.node), document.scope_of(at)
+    for name in names:
+        same = there.resolve(name) is here.resolve(name)
+        if name != "int" and not same and (name not in _CONFIG_NAMES or name == "self"):
+            return False
+    return True
+
+
+def _may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether the program itself asks if the expression is there: `is None`, a bare test, or a default of None."""
+    for node in document.walk():
+        if isinstance(node, cst.Comparison):
+            comparator = node.comparisons[0]
+            if isinstance(comparator.operator, cst.Is | cst.IsNot) and document.text_of(node.left) == text:
+                return True
+        elif isinstance(node, cst.If | cst.IfExp):
+            tested = node.test
+            if isinstance(tested, cst.UnaryOperation):
+                tested = tested.expression
+            if document.text_of(tested) == text:
+                return True
+        elif isinstance(node, cst.Call) and _is_option_without_value(node, text):
+            return True
+    return _is_parameter_none(document, text, at)
+
+
+def _is_option_without_value(call: cst.Call, text: str) -> bool:
+    """`parser.add_argument("--seed", type=int)`, for `args.seed`: nothing given means None."""
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "add_argument" or "." not in text:
+        return False
+    flags = [
+        argument.value.evaluated_value
+        for argument in call.args
+        if argument.keyword is None and isinstance(argument.value, cst.SimpleString)
+    ]
+    wanted = text.rpartition(".")[2]
+    if not any(isinstance(flag, str) and flag.startswith("-") and _as_name(flag) == wanted for flag in flags):
+        return False
+    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    default = given.get("default")
+    if default is None:
+        return "required" not in given and "action" not in given
+    return isinstance(default, cst.Name) and default.value == "None"
+
+
+def _as_name(flag: str) -> str:
+    return flag.lstrip("-").replace("-", "_")
+
+
+def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    owner = document.scope_of(at).resolve(text)
+    if owner is None:
+        return False
+    for binding in owner.bindings[text]:
+        if isinstance(binding.node, cst.Param):
+            default, annotation = binding.node.default, binding.node.annotation
+            if isinstance(default, cst.Name) and default.value == "None":
+                return True
+            if default is None and annotation is not None:
+                return "None" in (code := document.text_of(annotation.annotation)) or "Optional" in code
+    return False

@@ -1,0 +1,217 @@
+"""The canonical seeding code for a DataLoader: `seed_worker`, a seeded generator, and the two keywords.
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+
+    DataLoader(..., worker_init_fn=seed_worker, generator=g)
+
+Several loaders of one function share one generator, which is made above the first of them. That is three lines less
+for each loader than one generator each, and repeats just as well: the draws come in the order of the program. What it
+does not give is that the order of one loader stays when another one is iterated more often.
+
+In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
+the same ones; but only where an expression for the rank is at hand. Else the plain seed is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.fixes.apply import apply_edits
+from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.placement import (
+    Declined,
+    Place,
+    find_place,
+    first_statement_that_needs_init,
+    repeats_the_seed,
+)
+from torchrepro_lint.fixes.seed_expression import Seed, find_rank, find_seed
+from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init, worker_init_source
+
+__all__ = ["Declined", "ExistingInit", "plan_worker_seeding"]
+
+_INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
+_GENERATOR_NAMES = ("g", "generator", "loader_generator")
+# Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
+_POSITIONS = {"worker_init_fn": 10, "generator": 12}
+
+
+def plan_worker_seeding(
+    document: Document,
+    call: cst.Call,
+    *,
+    init: bool,
+    generator: bool,
+    seed: int = 0,
+    existing_init: ExistingInit | None = None,
+    in_distributed: bool = False,
+    repeated: bool | None = None,
+    may_hold: frozenset[str] = frozenset(),
+) -> list[Edit] | Declined:
+    """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
+
+    `init`, `generator`: which of the two are wanted. `seed`: the constant for programs that have no seed of their own.
+    `existing_init`: a correct worker init function elsewhere in the project; one in the same file is found without.
+    `repeated`: whether the function around the call runs more than once per training, if the caller knows; None: as
+    the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry.
+    """
+    return _Plan(document, call, seed, in_distributed, repeated).make(
+        init=init, generator=generator, existing_init=existing_init, may_hold=may_hold
+    )
+
+
+class _Plan:
+    def __init__(
+        self, document: Document, call: cst.Call, seed: int, in_distributed: bool, repeated: bool | None
+    ) -> None:
+        self.document = document
+        self.call = call
+        self.seed = seed
+        self.in_distributed = in_distributed
+        self.repeated = repeated
+        self.imports = ImportPlanner(document)
+        self.pending: list[tuple[int, str, bool]] = []
+
+    def make(
+        self, *, init: bool, generator: bool, existing_init: ExistingInit | None, may_hold: frozenset[str]
+    ) -> list[Edit] | Declined:
+        wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
+        held = sorted(may_hold.intersection(wanted))
+        if held:
+            return Declined(f"the `**` argument of the call may already hold {' and '.join(held)}")
+        values: dict[str, str] = {}
+        for name in wanted:
+            given = _given(self.call, name)
+            if given is not None and dotted_name(given.value) != "None":
+                return Declined(f"{name} is given already")
+            text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name(init=init)
+            if isinstance(text, Declined):
+                return text
+            values[name] = text
+        return [*self._blocks(), *self._keywords(values)]
+
+    # The worker init function.
+
+    def _init_name(self, existing: ExistingInit | None) -> str | Declined:
+        document = self.document
+        if existing is not None and existing.module is not None:
+            return self.imports.require(existing.module, existing.name, at=self.call)
+        found = find_worker_init(document)
+        name = existing.name if existing is not None else found.name.value if found is not None else None
+        if name is not None:
+            return self._local_init(name)
+        statement = first_statement_that_needs_init(document, self.call)
+        offset = document.lead_start(statement)
+        self.imports.before = offset
+        name = fresh_name(_INIT_NAMES, document.scope)
+        modules = [self.imports.require(module) for module in ("torch", "numpy", "random")]
+        self.pending.append((offset, worker_init_source(document, name, *modules), True))
+        return name
+
+    def _local_init(self, name: str) -> str | Declined:
+        document = self.document
+        scope = document.scope_of(self.call)
+        bindings = document.scope.bindings.get(name, [])
+        if scope.resolve(name) is not document.scope or len(bindings) != 1:
+            return Declined(f"`{name}` means something else where the loader is made")
+        runs_at_once = document.function(self.call) is None
+        if runs_at_once and document.start(bindings[0].node) > document.start(self.call):
+            return Declined(f"`{name}` is defined below the loader")
+        return name
+
+    # The generator.
+
+    def _generator_name(self, *, init: bool) -> str | Declined:
+        document = self.document
+        place = find_place(document, self.call, init=init)
+        if isinstance(place, Declined):
+            return place
+        seed = find_seed(document, place.statement, self.seed)
+        repeated = self.repeated if self.repeated is not None else repeats_the_seed(document, self.call, seed)
+        if repeated and document.function(self.call) is not None:
+            place = find_place(document, self.call, init=init, at_module_level=True)
+            if isinstance(place, Declined):
+                return place
+            seed = find_seed(document, place.statement, self.seed)
+        existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
+        if existing is not None:
+            return existing
+        return self._new_generator(place, seed, init=init)
+
+    def _new_generator(self, place: Place, seed: Seed, *, init: bool) -> str:
+        document = self.document
+        at = place.statement
+        name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
+        text = seed.text
+        if self.in_distributed and init and "rank" not in text:
+            rank = find_rank(document, at)
+            if rank is not None:
+                text = f"({text}) + {rank}" if " or " in text else f"{text} + {rank}"
+        torch = self.imports.require("torch", at=at)
+        source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
+        apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
+        self.pending.append((document.lead_start(at), source, apart))
+        return name
+
+    # The edits.
+
+    def _blocks(self) -> list[Edit]:
+        """The imports and what stands below them, with the blank lines that belong around each."""
+        document = self.document
+        edits = self.imports.edits()
+        for offset, source, apart in self.pending:
+            if apart:
+                above = [edit for edit in edits if edit.start <= offset]
+                head = apply_edits(document.text[:offset], above)
+                framed = self._blank_lines(head) + source + document.newline * 2
+                edits.append(document.insertion(offset, framed))
+            else:
+                edits.append(document.insertion(offset, source))
+        return edits
+
+    def _blank_lines(self, head: str) -> str:
+        """What is missing to two blank lines behind `head`."""
+        lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if not any(line.strip() for line in lines):
+            return ""
+        blank = 0
+        for line in reversed(lines[:-1]):
+            if line.strip():
+                break
+            blank += 1
+        return self.document.newline * max(0, 2 - blank)
+
+    def _keywords(self, values: dict[str, str]) -> list[Edit]:
+        edits: list[Edit] = []
+        missing: list[tuple[str, str]] = []
+        for name, value in values.items():
+            given = _given(self.call, name)
+            if given is None:
+                missing.append((name, value))
+            else:
+                edits.append(replace_argument(self.document, given, value))
+        return edits + add_keyword_arguments(self.document, self.call, missing)
+
+
+def _given(call: cst.Call, name: str) -> cst.Arg | None:
+    """The argument that reaches a parameter of DataLoader, by keyword or by position."""
+    positional: Sequence[cst.Arg] = [argument for argument in call.args if argument.keyword is None]
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == name:
+            return argument
+    index = _POSITIONS[name]
+    if len(positional) > index and not any(argument.star for argument in positional[: index + 1]):
+        return positional[index]
+    return None

@@ -1,0 +1,45 @@
+"""Whether the text that came out of a fix can be trusted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+
+__all__ = ["outside_is_equal", "verify_edit"]
+
+
+def verify_edit(old_text: str, new_text: str, edits: Iterable[Edit] | None = None) -> str | None:
+    """Why `new_text` must not be written in the place of `old_text`, or None if it may.
+
+    The new text has to parse and to compile; with `edits` given, everything outside of them has to be unchanged.
+    """
+    try:
+        module = cst.parse_module(new_text)
+    except cst.ParserSyntaxError as error:
+        return f"the result does not parse (line {error.raw_line}: {error.message})"
+    if module.code != new_text:
+        return "the result is not what its syntax tree says"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
+            compile(new_text, "<fixed>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return f"the result does not compile ({error})"
+    if edits is not None and not outside_is_equal(old_text, new_text, edits):
+        return "the result differs outside of its edits"
+    return None
+
+
+def outside_is_equal(old_text: str, new_text: str, edits: Iterable[Edit]) -> bool:
+    """Whether the two texts agree in everything that lies outside of `edits`, which turned the old into the new."""
+    old = new = 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        length = edit.start - old
+        if old_text[old : edit.start] != new_text[new : new + length]:
+            return False
+        old, new = edit.end, new + length + len(edit.content)
+    return old_text[old:] == new_text[new:]

@@ -1,0 +1,162 @@
+"""The worker init function of the canonical code: its text, and how to recognise one that is there already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.scopes import Scope, Target
+
+__all__ = ["ExistingInit", "find_worker_init", "resolved_name", "worker_init_source"]
+
+_WHOLE_RANGE = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingInit:
+    """A correct worker init function of the project. `module` is where to import it from; None: it is in the file."""
+
+    name: str
+    module: str | None = None
+
+
+def worker_init_source(document: Document, name: str, torch: str, numpy: str, random: str) -> str:
+    """The canonical definition, with the names under which the file knows the three modules.
+
+    It is annotated where the functions of the file are.
+    """
+    argument, returns = ("worker_id: int", " -> None") if _is_annotated(document) else ("worker_id", "")
+    unit = document.indent_unit
+    lines = [
+        f"def {name}({argument}){returns}:",
+        f"{unit}worker_seed = {torch}.initial_seed() % 2**32",
+        f"{unit}{numpy}.random.seed(worker_seed)",
+        f"{unit}{random}.seed(worker_seed)",
+    ]
+    return "".join(line + document.newline for line in lines)
+
+
+def find_worker_init(document: Document) -> cst.FunctionDef | None:
+    """The first function of the module that seeds NumPy per worker from torch's base seed, and does nothing else."""
+    return next(
+        (
+            statement
+            for statement in document.module.body
+            if isinstance(statement, cst.FunctionDef) and _is_correct(document, statement)
+        ),
+        None,
+    )
+
+
+def resolved_name(scope: Scope, node: cst.CSTNode) -> str | None:
+    """The full name of what a chain of names refers to, its root followed through an import: `th.x` is `torch.x`."""
+    dotted = dotted_name(node)
+    if dotted is None:
+        return None
+    root, _, rest = dotted.partition(".")
+    owner = scope.resolve(root)
+    targets: set[Target | None] = set()
+    if owner is not None:
+        # `np = None` in the handler of a guarded import is no second meaning.
+        targets = {binding.target for binding in owner.bindings[root] if binding.kind == "import"}
+    if len(targets) != 1:
+        return None
+    (target,) = targets
+    assert target is not None
+    parts = [target[0], target[1] or "", rest]
+    return ".".join(part for part in parts if part)
+
+
+def _is_annotated(document: Document) -> bool:
+    functions = [node for node in document.walk() if isinstance(node, cst.FunctionDef)]
+    typed = [
+        function
+        for function in functions
+        if function.returns is not None or any(param.annotation is not None for param in function.params.params)
+    ]
+    return bool(functions) and 2 * len(typed) > len(functions)
+
+
+def _is_correct(document: Document, function: cst.FunctionDef) -> bool:
+    params = function.params
+    if len(params.params) + len(params.posonly_params) != 1 or params.kwonly_params or function.decorators:
+        return False
+    if function.asynchronous is not None or not isinstance(function.body, cst.IndentedBlock):
+        return False
+    scope = document.scope_of(function.body)
+    values: dict[str, cst.BaseExpression] = {}
+    seeds_numpy = False
+    for statement in function.body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            return False
+        for small in statement.body:
+            if isinstance(small, cst.Assign) and len(small.targets) == 1:
+                target = small.targets[0].target
+                if not isinstance(target, cst.Name):
+                    return False
+                values[target.value] = small.value
+            elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+                called = resolved_name(scope, small.value.func) or ""
+                if not called.endswith("seed") or len(small.value.args) != 1:
+                    return False
+                if called == "numpy.random.seed":
+                    seeds_numpy = _is_worker_seed(scope, small.value.args[0].value, values)
+                    if not seeds_numpy:
+                        return False
+            elif not (isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)) and not isinstance(
+                small, cst.Import | cst.ImportFrom | cst.Pass
+            ):
+                return False
+    return seeds_numpy
+
+
+def _is_worker_seed(scope: Scope, node: cst.BaseExpression, values: dict[str, cst.BaseExpression]) -> bool:
+    """Whether an expression is torch's seed of the worker, brought into NumPy's range."""
+    if isinstance(node, cst.Name) and node.value in values:
+        return _is_worker_seed(scope, values[node.value], {k: v for k, v in values.items() if k != node.value})
+    if isinstance(node, cst.Call) and dotted_name(node.func) == "int" and len(node.args) == 1:
+        return _is_worker_seed(scope, node.args[0].value, values)
+    if not isinstance(node, cst.BinaryOperation):
+        return False
+    limit = _constant(node.right)
+    if isinstance(node.operator, cst.Modulo):
+        in_range = limit is not None and 2**16 <= limit <= _WHOLE_RANGE
+    elif isinstance(node.operator, cst.BitAnd):
+        in_range = limit == _WHOLE_RANGE - 1
+    else:
+        return False
+    return in_range and _is_torch_seed(scope, node.left, values)
+
+
+def _is_torch_seed(scope: Scope, node: cst.BaseExpression, values: dict[str, cst.BaseExpression]) -> bool:
+    if isinstance(node, cst.Name) and node.value in values:
+        return _is_torch_seed(scope, values[node.value], {k: v for k, v in values.items() if k != node.value})
+    if isinstance(node, cst.Call):
+        return resolved_name(scope, node.func) == "torch.initial_seed" and not node.args
+    if isinstance(node, cst.Attribute) and node.attr.value == "seed":
+        value = node.value
+        if isinstance(value, cst.Name):
+            value = values.get(value.value, value)
+        if isinstance(value, cst.Call):
+            return (resolved_name(scope, value.func) or "").endswith("get_worker_info")
+    return False
+
+
+def _constant(node: cst.BaseExpression) -> int | None:
+    """The value of `2**32`, `4294967296`, `0xFFFFFFFF`, `2**32 - 1`, `1 << 32`."""
+    if isinstance(node, cst.Integer):
+        return node.evaluated_value
+    if not isinstance(node, cst.BinaryOperation):
+        return None
+    left, right = _constant(node.left), _constant(node.right)
+    if left is None or right is None or not 0 <= right <= 2**33 or left < 0:
+        return None
+    if isinstance(node.operator, cst.Power):
+        return int(left**right) if left <= 16 and right <= 64 else None
+    if isinstance(node.operator, cst.Subtract):
+        return left - right
+    if isinstance(node.operator, cst.LeftShift):
+        return left << right if right <= 64 else None
+    return None
