@@ -84,6 +84,13 @@ class SwitchIs:
 
 
 @dataclass(frozen=True, slots=True)
+class Prints:
+    """The program prints this text, within one line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DrawsFollow:
     """Runs agree, and another seed given to `seeder` in the main process changes the batches (`follow`) or does not."""
 
@@ -117,6 +124,7 @@ Observation: TypeAlias = (
     | Raises
     | SyntaxFault
     | SwitchIs
+    | Prints
     | DrawsFollow
     | Alerts
     | NotShown
@@ -202,6 +210,8 @@ def _observation(text: str) -> Observation:
         for seeder in SEEDERS:
             if match[2] == seeder:
                 return DrawsFollow(seeder, match[1] == "follow")
+    if match := re.fullmatch(r"prints (\S.*)", text):
+        return Prints(match[1])
     if match := re.fullmatch(r"alerts under determinism: (\S.*)", text):
         return Alerts(match[1])
     if match := re.fullmatch(r"not shown: (\S.*)", text):

@@ -118,7 +118,8 @@ def _text(rows: Sequence[Row]) -> str:
     for row in rows:
         observed = "-" if row.verdict.outcome is Outcome.SKIPPED else row.verdict.observed
         cells = (row.fixture.name, _place(row), row.claim.text, observed, _verdict_words(row))
-        table.append(tuple(cell if len(cell) <= WIDEST else cell[: WIDEST - 3] + "..." for cell in cells))
+        short = (cell if len(cell) <= WIDEST else cell[: WIDEST - 3] + "..." for cell in cells[1:])
+        table.append((cells[0], *short))
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
     counts = Counter(row.verdict.outcome for row in rows)

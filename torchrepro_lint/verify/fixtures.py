@@ -17,7 +17,7 @@ from torchrepro_lint.verify.claims import Claim, ClaimError, parse_claim
 ENTRY = "main.py"
 _RULE_FOLDER = re.compile(r"(TRL\d{3})_[a-z0-9_]+")
 _CASE = re.compile(r"(bad|good|fixed)_[a-z0-9_]+")
-_HEADER = re.compile(r"#\s*(about|claim|settings|fix):\s*(.*)")
+_HEADER = re.compile(r"#\s*(about|claim|settings):\s*(.*)")
 _EXPECTATION = re.compile(r"[ \t]*# expect: (TRL\d{3}(?:, TRL\d{3})*)[ \t]*(?=\r?$)", re.MULTILINE)
 
 
@@ -29,8 +29,8 @@ class FixtureError(TorchReproLintError):
 class Fixture:
     """One program.
 
-    `path` is the file, or the folder whose `main.py` is run. `settings` holds TOML lines for the tool's settings,
-    `unsafe` is true where the fixed twin shows an unsafe fix.
+    `path` is the file, or the folder whose `main.py` is run. `settings` holds TOML lines, as they would stand in the
+    settings file of a project that is this program.
     """
 
     path: Path
@@ -39,7 +39,6 @@ class Fixture:
     about: str
     claims: tuple[Claim, ...]
     settings: tuple[str, ...]
-    unsafe: bool
 
     @property
     def name(self) -> str:
@@ -106,16 +105,11 @@ def read_fixture(path: Path) -> Fixture:
     about: list[str] = []
     claims: list[Claim] = []
     settings: list[str] = []
-    unsafe = False
     for key, value in _header(entry.read_text(encoding="utf-8")):
         if key == "about":
             about.append(value)
         elif key == "settings":
             settings.append(value)
-        elif key == "fix":
-            if value != "unsafe":
-                raise FixtureError(f"{entry}: the only fix line is `# fix: unsafe`")
-            unsafe = True
         else:
             try:
                 claims.append(parse_claim(value))
@@ -123,7 +117,7 @@ def read_fixture(path: Path) -> Fixture:
                 raise FixtureError(f"{entry}: {error}") from None
     if not about or not claims:
         raise FixtureError(f"{entry}: the header needs `# about:` and at least one `# claim:`")
-    return Fixture(path, folder[1], case[1], " ".join(about), tuple(claims), tuple(settings), unsafe)
+    return Fixture(path, folder[1], case[1], " ".join(about), tuple(claims), tuple(settings))
 
 
 def _header(text: str) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from torchrepro_lint.verify.claims import (
     EpochsRepeat,
     NotShown,
     Observation,
+    Prints,
     Raises,
     RunsAgree,
     SamplesCome,
@@ -106,6 +107,10 @@ def _observe(wanted: Observation, runs: Sequence[Run], perturbed: Run | None) ->
             if None in values:
                 raise NothingRecorded(f"{switch} could not be read")
             return values == {value}, f"{switch} is {' and '.join(str(value) for value in sorted(values, key=str))}"
+        case Prints(text):
+            lines = [run.output.decode("utf-8", "replace").splitlines() for run in runs]
+            held = all(any(text in line for line in printed) for printed in lines)
+            return held, "printed" if held else "not printed by every run"
         case DrawsFollow(seeder, follow):
             return _follows(seeder, follow, runs, perturbed)
         case Alerts(text):
@@ -157,7 +162,7 @@ def _first_difference(stream: Stream, runs: Sequence[Run]) -> str | None:
     if len(runs) < 2:
         raise NothingRecorded("one run cannot be compared")
     if stream == "output":
-        if any(run.output is None for run in runs):
+        if not all(run.output for run in runs):
             raise NothingRecorded("nothing was printed")
         return "output differed" if len({run.output for run in runs}) > 1 else None
     for other in runs[1:]:

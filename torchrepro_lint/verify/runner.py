@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import signal
@@ -38,13 +37,13 @@ class Condition:
 class Run:
     """What came of one run.
 
-    `output` is the hash of all that was printed, None where nothing was. `trouble` says in a few words why the run is
+    `output` is all that was printed to standard output. `trouble` says in a few words why the run is
     not to be compared (time limit, a process that died); None where it came to its end, by an exception or not.
     """
 
     condition: Condition
     record: Record
-    output: str | None
+    output: bytes
     trouble: str | None
     errors: str
 
@@ -85,12 +84,11 @@ def run_program(folder: Path, script: str, condition: Condition, *, timeout: flo
                 status = None
             finally:
                 _end_group(process)
-        printed = output.read_bytes()
         seen = read_record(record)
         return Run(
             condition=condition,
             record=seen,
-            output=hashlib.blake2b(printed, digest_size=16).hexdigest() if printed else None,
+            output=output.read_bytes(),
             trouble=_trouble(seen, status, timeout),
             errors=errors.read_bytes().decode("utf-8", "replace"),
         )
