@@ -1,1 +1,1 @@
-"""What PyTorch and its ecosystem do: data files beside typed loaders. Pure data; nothing of those libraries is imported."""
+"""What PyTorch and its ecosystem do: data files beside typed loaders. No library of them is imported."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal, get_args
 
 from torchrepro_lint.knowledge.names import canonical
@@ -73,7 +73,7 @@ class ExternalCallable:
         return all(run.moment == "now" for run in self.runs)
 
 
-@lru_cache(maxsize=None)
+@cache
 def external_callable(qualname: str) -> ExternalCallable | None:
     """What is known of the class, function or method `qualname`; None where nothing is."""
     known = _index().get(canonical(qualname))

@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["ROLES", "LoaderClass", "Manager", "Role", "loader_class", "manager", "managers"]
+__all__ = ["ROLES", "LoaderClass", "Manager", "Role", "loader_class", "loader_names", "manager", "managers"]
 
 Role = Literal[
     "dataset",
@@ -107,6 +107,12 @@ class Manager:
 def loader_class(qualname: str) -> LoaderClass | None:
     """The loader that a call of `qualname` makes; None where it is not known as one."""
     return _loaders().get(canonical(qualname))
+
+
+@cache
+def loader_names() -> tuple[str, ...]:
+    """The last parts of all loaders' names: a file that holds none of them makes no loader under its own name."""
+    return tuple(sorted({name.rpartition(".")[2] for name in _loaders()}))
 
 
 def manager(qualname: str) -> Manager | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from torchrepro_lint.knowledge.tables import read_toml
 
@@ -27,7 +27,7 @@ def _rules() -> _Rules:
     return _Rules(data["exact"], data["prefix"], data["flatten"])
 
 
-@lru_cache(maxsize=None)
+@cache
 def canonical(qualname: str) -> str:
     """The public spelling of `qualname`; the name itself where no rule speaks of it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, Literal, get_args
 
 from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
@@ -17,6 +17,7 @@ Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 
 #: The generators that a row can name, with what each is. `receiver` and the `made` kinds are objects of the program.
 RNGS: Final = {
+    "none": "nothing is drawn, though a pattern of the library covers the name",
     "python": "the generator of the random module",
     "numpy": "NumPy's global RandomState",
     "torch": "torch's default CPU generator; of the devices too where the call works on a tensor there",
@@ -72,14 +73,14 @@ def rng_effect(qualname: str) -> RngEffect | None:
     return effects[0] if effects else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def rng_effects(qualname: str) -> tuple[RngEffect, ...]:
     """All effects of calling `qualname`, over every version of its package; empty where none is known.
 
     A method is spelled with its type: `numpy.random.Generator.integers`, `albumentations.Compose.__call__`.
-    Newer versions come first, and an effect on a name before one on a pattern.
+    Newer versions come first.
     """
-    return _index().get(canonical(qualname))
+    return tuple(effect for effect in _index().get(canonical(qualname)) if effect.rng != "none")
 
 
 @cache

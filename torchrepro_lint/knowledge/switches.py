@@ -11,7 +11,15 @@ from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_con
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
-__all__ = ["SeedingCall", "Switch", "assignment_switch", "call_switches", "dead_switch", "seeding_call"]
+__all__ = [
+    "SeedingCall",
+    "Switch",
+    "assignment_switch",
+    "call_switches",
+    "dead_switch",
+    "seeding_call",
+    "switch_call_names",
+]
 
 Level = Literal["deterministic", "seeded"]
 
@@ -75,6 +83,12 @@ def dead_switch(qualname: str) -> str | None:
 def seeding_call(qualname: str) -> SeedingCall | None:
     """What a call of `qualname` seeds; None where it seeds nothing of the program's."""
     return _seeding().get(canonical(qualname))
+
+
+@cache
+def switch_call_names() -> frozenset[str]:
+    """The last parts of the names of all calls that switch or seed: what a quick look at a call compares with."""
+    return frozenset(name.rpartition(".")[2] for name in (*_switches("call"), *_seeding()))
 
 
 @cache

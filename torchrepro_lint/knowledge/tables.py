@@ -89,12 +89,13 @@ def _alternatives(tokens: list[str], at: int) -> tuple[list[str], int]:
 class NameIndex(Generic[T]):
     """Values under qualified names. A name may be a pattern: `*` stands for one part of the name, `**` for any.
 
-    The order in which values were added is kept: an exact name gives its values before those of the patterns.
+    A name that is there itself is not looked for among the patterns: what is said of it overrides what they say.
+    The order in which values were added is kept.
     """
 
     def __init__(self) -> None:
         self._exact: dict[str, list[T]] = {}
-        self._patterns: dict[str, list[tuple[re.Pattern[str], T]]] = {}
+        self._patterns: dict[str, list[tuple[str, re.Pattern[str], T]]] = {}
 
     def add(self, name: str, value: T) -> None:
         """Put `value` under `name`. The first part of a pattern must be literal."""
@@ -105,14 +106,18 @@ class NameIndex(Generic[T]):
         if "*" in root:
             raise DataFileError(f"{name}: the first part of a pattern must be literal")
         expression = re.escape(name).replace(r"\*\*", r".+").replace(r"\*", r"[^.]+")
-        self._patterns.setdefault(root, []).append((re.compile(expression), value))
+        self._patterns.setdefault(root, []).append((name, re.compile(expression), value))
 
     def get(self, name: str) -> tuple[T, ...]:
         """All values for `name`; empty where it is not known."""
-        exact = self._exact.get(name, [])
-        patterns = self._patterns.get(name.partition(".")[0], [])
-        return (*exact, *(value for pattern, value in patterns if pattern.fullmatch(name)))
+        exact = self._exact.get(name)
+        if exact is not None:
+            return tuple(exact)
+        patterns = self._patterns.get(name.partition(".")[0], ())
+        return tuple(value for _, pattern, value in patterns if pattern.fullmatch(name))
 
-    def exact_names(self) -> Mapping[str, Sequence[T]]:
-        """The names that are not patterns, with their values."""
-        return self._exact
+    def names(self) -> Iterator[str]:
+        """The names under which there are values, patterns as they were written."""
+        yield from self._exact
+        for patterns in self._patterns.values():
+            yield from (name for name, _, _ in patterns)

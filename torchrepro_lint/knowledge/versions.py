@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 __all__ = ["admits", "release"]
 
 _RELEASE = re.compile(r"\s*v?(\d+(?:\.\d+)*)")
 
 
-@lru_cache(maxsize=None)
+@cache
 def release(version: str) -> tuple[int, ...]:
     """The numbers of a version, without pre-release and local parts and without zeros at the end.
 
