@@ -46,7 +46,7 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     chosen: list[Fix] = []
     taken: set[Edit] = set()
     insertions: _Insertions = {}
-    for fix in sorted(fixes, key=lambda fix: min(fix.edits, default=Edit(Path(), 0, 0, ""))):
+    for fix in sorted(fixes, key=_place):
         own = _insertions(fix.edits)
         if not _fits(fix, taken, own, insertions):
             continue
@@ -65,6 +65,10 @@ def merge_edits(fixes: Iterable[Fix]) -> dict[Path, list[Edit]]:
         for edit in fix.edits:
             by_path.setdefault(edit.path, {})[edit] = None
     return {path: sorted(edits, key=_range) for path, edits in sorted(by_path.items())}
+
+
+def _place(fix: Fix) -> tuple[str, int, int]:
+    return min(((str(edit.path), edit.start, edit.end) for edit in fix.edits), default=("", 0, 0))
 
 
 def _range(edit: Edit) -> tuple[int, int]:

@@ -168,11 +168,13 @@ class _Layout:
     def _start_with_title(self, statement: cst.SimpleStatementLine) -> int:
         """Where a statement's lines begin, below comments that head the file and not the section."""
         start = self.document.line_start(self.document.start(statement))
-        lead = self.document.lead_start(statement)
-        above = self.document.text[lead:start].splitlines()
-        if lead == 0 and not (len(above) == 1 and _SECTION_COMMENT.match(above[0])):
-            return start
-        return lead
+        if statement is not self.document.module.body[0]:
+            return self.document.lead_start(statement)
+        row = first = self.document.lines.row(start)
+        while first > 1 and self.document.lines.line(first - 1).startswith("#"):
+            first -= 1
+        is_title = first == row - 1 and _SECTION_COMMENT.match(self.document.lines.line(first))
+        return self.document.lines.starts[first - 1] if is_title else start
 
     def _line_above(self, offset: int) -> str | None:
         return self.document.lines.line(self.document.lines.row(offset) - 1) if offset else None
@@ -195,11 +197,11 @@ class _Layout:
         above = self._line_above(offset)
         lead = self.newline if above is not None and above.strip() else ""
         if offset == len(source) and source and not source.endswith(("\n", "\r")):
-            return self._insert(offset, self.newline * 2 + text + self.newline)
+            return self.document.insertion(offset, self.newline * 2 + text + self.newline)
         row = self.document.lines.row(offset)
         below = self.document.lines.line(row)
         tail = self.newline if below.strip() else ""
-        return self._insert(offset, lead + text + self.newline + tail)
+        return self.document.insertion(offset, lead + text + self.newline + tail)
 
     def _insert(self, offset: int, text: str) -> Edit:
         source = self.document.text

@@ -1,0 +1,83 @@
+"""A file is replaced whole or not at all, and stays what it was in all but its content."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.fixes.write import write_atomically
+
+OLD = b"\xef\xbb\xbfx = 1\r\n"
+NEW = b"\xef\xbb\xbfx = 2\r\n"
+
+
+def test_replaces_and_keeps_mode(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    path.chmod(0o751)
+    write_atomically(path, NEW, OLD)
+    assert path.read_bytes() == NEW
+    assert path.stat().st_mode & 0o7777 == 0o751
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+def test_follows_links(tmp_path: Path) -> None:
+    target = tmp_path / "real" / "a.py"
+    target.parent.mkdir()
+    target.write_bytes(OLD)
+    link = tmp_path / "link.py"
+    link.symlink_to(Path("real") / "a.py")
+    write_atomically(link, NEW, OLD)
+    assert link.is_symlink()
+    assert target.read_bytes() == NEW
+
+
+def test_refuses_a_file_that_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"x = 3\n")
+    with pytest.raises(TorchReproLintError, match="changed"):
+        write_atomically(path, NEW, OLD)
+    assert path.read_bytes() == b"x = 3\n"
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(TorchReproLintError, match="not written"):
+        write_atomically(tmp_path / "a.py", NEW, OLD)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everything")
+def test_read_only_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    path.chmod(0o444)
+    with pytest.raises(TorchReproLintError, match="not written"):
+        write_atomically(path, NEW, OLD)
+    assert path.read_bytes() == OLD
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "replace"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_interruption_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException | type[BaseException]
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise error
+
+    if step == "replace":
+        monkeypatch.setattr(Path, "replace", interrupt)
+    elif step == "fsync":
+        monkeypatch.setattr(os, "fsync", interrupt)
+    else:
+        monkeypatch.setattr(os, "fdopen", interrupt)
+    with pytest.raises((KeyboardInterrupt, TorchReproLintError)):
+        write_atomically(path, NEW, OLD)
+    assert path.read_bytes() == OLD
+    assert os.listdir(tmp_path) == ["a.py"]
