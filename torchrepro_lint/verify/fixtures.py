@@ -136,9 +136,12 @@ def expectations(text: str) -> Counter[tuple[int, str]]:
     return found
 
 
+def header_length(text: str) -> int:
+    """The number of lines of the header."""
+    return sum(1 for _ in _header(text))
+
+
 def strip_marks(text: str) -> str:
     """The program alone: without its header and its expectations, as two twins are compared."""
-    lines = text.splitlines(keepends=True)
-    while lines and _HEADER.fullmatch(lines[0].strip()):
-        lines.pop(0)
+    lines = text.splitlines(keepends=True)[header_length(text) :]
     return _EXPECTATION.sub("", "".join(lines)).lstrip("\n")

@@ -1,0 +1,90 @@
+"""Fixtures as the tests use them: each program alone, as a project of itself in a temporary folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.engine import check
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.rules import all_rules
+from torchrepro_lint.selection import UNREADABLE_CODE
+from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures, header_length, strip_marks
+
+FOLDER = Path(__file__).resolve().parents[1] / "fixtures"
+SETTINGS_FILE = "torchrepro-lint.toml"
+
+Places = Counter[tuple[str, int, str]]
+
+
+def known_codes() -> frozenset[str]:
+    """The codes that the tool can report."""
+    return frozenset({UNREADABLE_CODE, *(rule.code for rule in all_rules())})
+
+
+def all_fixtures() -> list[Fixture]:
+    """The fixtures of the rules that there are; programs for rules to come are run by `verify` only."""
+    codes = known_codes()
+    return [fixture for fixture in find_fixtures([FOLDER]) if fixture.rule in codes]
+
+
+def expected(fixture: Fixture) -> Places:
+    """What the fixture expects, as (file within the program, row, code)."""
+    codes = known_codes()
+    places: Places = Counter()
+    for file in fixture.files:
+        for (row, code), count in expectations(file.read_text(encoding="utf-8")).items():
+            if code in codes:
+                places[_name(fixture, file), row, code] += count
+    return places
+
+
+def found(fixture: Fixture, scratch: Path) -> Places:
+    """What the tool finds in the fixture, in the same form."""
+    root = _copied(fixture, scratch, stripped=False)
+    return as_places(check([root]).findings, root)
+
+
+def as_places(findings: Iterable[Finding], root: Path) -> Places:
+    """Findings as (file below `root`, row, code)."""
+    return Counter(
+        (finding.location.path.relative_to(root).as_posix(), finding.location.start.row, finding.code)
+        for finding in findings
+    )
+
+
+def fixed_texts(fixture: Fixture, scratch: Path, times: int = 1) -> dict[str, str]:
+    """What `--fix` makes of the program without its marks, by file; with `times`, fixed so often in a row."""
+    root = _copied(fixture, scratch, stripped=True)
+    for _ in range(times):
+        fix([root])
+    return {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
+
+
+def plain_texts(fixture: Fixture) -> dict[str, str]:
+    """The program without its marks, by file."""
+    return {_name(fixture, file): strip_marks(file.read_text(encoding="utf-8")) for file in fixture.files}
+
+
+def header_of(text: str) -> str:
+    """The header lines of a program."""
+    return "".join(text.splitlines(keepends=True)[: header_length(text)])
+
+
+def _copied(fixture: Fixture, scratch: Path, *, stripped: bool) -> Path:
+    root = scratch / "program"
+    root.mkdir()
+    (root / SETTINGS_FILE).write_text("".join(f"{line}\n" for line in fixture.settings), encoding="utf-8")
+    for file in fixture.files:
+        target = root / _name(fixture, file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = file.read_text(encoding="utf-8")
+        target.write_text(strip_marks(text) if stripped else text, encoding="utf-8")
+    return root
+
+
+def _name(fixture: Fixture, file: Path) -> str:
+    # A program of one file has the same name in its three kinds, so that twins can be compared.
+    return fixture.path.name.partition("_")[2] if fixture.alone else file.relative_to(fixture.path).as_posix()

@@ -1,0 +1,110 @@
+"""Each fixture says what is found in it, what the fix makes of it, and what is seen when it runs. Here it is held to it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fixture_format import (
+    FOLDER,
+    all_fixtures,
+    as_places,
+    expected,
+    fixed_texts,
+    found,
+    known_codes,
+    plain_texts,
+)
+
+from torchrepro_lint.engine import check
+from torchrepro_lint.verify.claims import NotShown
+from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures
+from torchrepro_lint.verify.judge import Outcome
+from torchrepro_lint.verify.suite import Plan, Row, verify
+
+EVERY = find_fixtures([FOLDER])
+CHECKED = all_fixtures()
+TWINS = [fixture for fixture in CHECKED if fixture.twin is not None]
+
+each_checked = pytest.mark.parametrize("fixture", CHECKED, ids=lambda fixture: fixture.name)
+each_twin = pytest.mark.parametrize("fixture", TWINS, ids=lambda fixture: fixture.name)
+
+
+@each_checked
+def test_exactly_what_is_expected_is_found(fixture: Fixture, tmp_path: Path) -> None:
+    assert found(fixture, tmp_path) == expected(fixture)
+
+
+@each_twin
+def test_the_fix_gives_the_twin(fixture: Fixture, tmp_path: Path) -> None:
+    assert fixture.twin is not None
+    (twin,) = find_fixtures([fixture.twin])
+    assert fixed_texts(fixture, tmp_path) == plain_texts(twin)
+
+
+@each_twin
+def test_a_second_fix_changes_nothing(fixture: Fixture, tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    (tmp_path / "twice").mkdir()
+    assert fixed_texts(fixture, tmp_path / "twice", times=2) == fixed_texts(fixture, tmp_path / "once")
+
+
+def test_the_whole_folder_as_one_project() -> None:
+    """Programs that stand beside each other do not lend each other their seeds or their worker functions."""
+    plain = [fixture for fixture in CHECKED if not fixture.settings]
+    files = [file for fixture in plain for file in fixture.files]
+    wanted = Counter(
+        {
+            (file.relative_to(FOLDER).as_posix(), row, code): count
+            for file in files
+            for (row, code), count in expectations(file.read_text(encoding="utf-8")).items()
+            if code in known_codes()
+        }
+    )
+    assert as_places(check(files).findings, FOLDER) == wanted
+
+
+def test_a_bad_program_expects_a_finding_and_the_others_none() -> None:
+    for fixture in EVERY:
+        codes = {code for file in fixture.files for _, code in expectations(file.read_text(encoding="utf-8"))}
+        assert (fixture.rule in codes) is (fixture.kind == "bad"), fixture.name
+        assert fixture.kind == "bad" or not codes, fixture.name
+
+
+def test_a_fixed_program_has_its_bad_one() -> None:
+    twins = {fixture.twin for fixture in EVERY}
+    assert [fixture.name for fixture in EVERY if fixture.kind == "fixed" and fixture.path not in twins] == []
+
+
+def test_each_rule_with_fixtures_has_a_bad_and_a_good_one() -> None:
+    for code in {fixture.rule for fixture in CHECKED} - {"TRL900"}:
+        assert {"bad", "good"} <= {fixture.kind for fixture in CHECKED if fixture.rule == code}, code
+
+
+def test_programs_are_independent_of_the_tool() -> None:
+    for fixture in EVERY:
+        for file in fixture.files:
+            assert "torchrepro" not in file.read_text(encoding="utf-8"), file
+
+
+@pytest.fixture(scope="session")
+def rows() -> dict[Path, list[Row]]:
+    """All claims of all fixtures on the CPU, from one run of them all."""
+    rows: dict[Path, list[Row]] = {}
+    for row in verify(EVERY, Plan(devices=("cpu",), available=("cpu",))):
+        rows.setdefault(row.fixture.path, []).append(row)
+    return rows
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the programs need torch")
+@pytest.mark.parametrize("fixture", EVERY, ids=lambda fixture: fixture.name)
+def test_the_claims_hold_on_the_cpu(fixture: Fixture, rows: dict[Path, list[Row]]) -> None:
+    cpu_claims = [claim for claim in fixture.claims if claim.device != "cuda"]
+    verdicts = {row.claim: row.verdict for row in rows.get(fixture.path, [])}
+    assert list(verdicts) == cpu_claims
+    for claim, verdict in verdicts.items():
+        wanted = Outcome.NOT_SHOWN if isinstance(claim.observation, NotShown) else Outcome.PASSED
+        assert verdict.outcome is wanted, f"{claim.text}: {verdict.observed}"
