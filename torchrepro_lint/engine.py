@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Location, Position, Severity
 from torchrepro_lint.selection import UNREADABLE_CODE, UNREADABLE_NAME, RuleLike, is_ignored_code, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.noqa import is_suppressed, read_directives
@@ -63,11 +63,21 @@ class Toolkit:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check gives: the findings in order, how many files were asked about, and the tool's own faults."""
+    """What a check gives: the findings in order, how many files were asked about, and the tool's own faults.
+
+    `unsafe_allowed` are the files with findings in whose project unsafe fixes are switched on.
+    """
 
     findings: tuple[Finding, ...] = ()
     files_checked: int = 0
     errors: tuple[str, ...] = ()
+    unsafe_allowed: frozenset[Path] = frozenset()
+
+    def may_fix(self, finding: Finding) -> bool:
+        """Whether `--fix` mends the finding, under the settings of its project."""
+        if finding.fix is None:
+            return False
+        return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
 def check(
@@ -93,11 +103,14 @@ def check(
     requested.update(projects.files(path for path in given if path not in overlay))
     groups, findings = _of_interest(sorted(requested), projects, overlay)
     errors: list[str] = []
+    unsafe: set[Path] = set()
     for project, files in groups:
         found, failed = _check_project(project, files, overlay, toolkit)
         findings += found if suppressed_too else _without_suppressed(found, overlay)
         errors += failed
-    return Report(tuple(sorted(findings, key=lambda one: one.sort_key)), len(requested), tuple(errors))
+        unsafe.update(files if project.settings.unsafe_fixes else ())
+    findings.sort(key=lambda one: one.sort_key)
+    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe))
 
 
 def _of_interest(

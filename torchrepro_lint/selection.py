@@ -23,13 +23,18 @@ _ALL = "ALL"
 
 
 class RuleLike(Protocol):
-    """What the engine asks of a rule."""
+    """What the engine asks of a rule. `profile` is "default" or "strict"; `summary` is one line."""
 
-    code: str
-    name: str
-    severity: Severity
-    profile: str
-    summary: str
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def severity(self) -> Severity: ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
 
     def check(self, program: Any) -> Iterator[Finding]:
         """The findings of the rule in the whole program."""

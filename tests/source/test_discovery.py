@@ -28,7 +28,7 @@ def test_a_folder_gives_its_python_files(write) -> None:
 
 
 def test_what_is_left_out_by_default(write) -> None:
-    root = write({name: "" for name in ("a.py", ".venv/a.py", "x/build/a.py", "node_modules/a.py", "env/lib/a.py")})
+    root = write(dict.fromkeys(("a.py", ".venv/a.py", "x/build/a.py", "node_modules/a.py", "env/lib/a.py"), ""))
     (root / "env" / "pyvenv.cfg").write_text("")
     assert names(root) == ["a.py"]
 

@@ -1,0 +1,1 @@
+"""What the words of the command line do: each reads the engine's answer and prints it."""

@@ -1,0 +1,78 @@
+"""`torchrepro-lint explain FILE:LINE`: everything that any rule says about a line, reported or not, and why."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchrepro_lint.commands.rule import documentation, find_rule
+from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.report.text import concise, full
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["explain"]
+
+
+def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
+    """Print what the rules find at a line, all profiles and suppressed findings included, with the rules'
+    documentation, and which chains of findings elsewhere pass through it. Exit status 0.
+
+    TorchReproLintError where the place is not one.
+    """
+    parser = argparse.ArgumentParser(prog="torchrepro-lint explain", description="Say what the tool finds at a line.")
+    parser.add_argument("place", metavar="FILE:LINE", help="columns after the line are read over")
+    path, row = _place(parser.parse_args(arguments).place)
+    toolkit = toolkit or Toolkit()
+    texts = Texts()
+    if not 0 < row <= max(1, len(texts.lines(path))):
+        raise TorchReproLintError(f"{path} has {len(texts.lines(path))} lines")
+    colours = Colours(wants_colour("auto", sys.stdout, os.environ))
+    everything = check([path], {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
+    at_line = [finding for finding in everything.findings if _stands_at(finding, row)]
+    reported = set(check([path], toolkit=toolkit).findings)
+    unsuppressed = set(check([path], suppressed_too=True, toolkit=toolkit).findings)
+    for finding in at_line:
+        print(full(finding, texts, colours, everything.may_fix(finding)))
+        if finding not in reported:
+            why = "a comment silences it" if finding in unsuppressed else "the settings do not select it"
+            print(f"This finding is not reported: {why}.\n")
+    for code in dict.fromkeys(finding.code for finding in at_line):
+        rule = find_rule(code, list(toolkit.rules()))
+        if rule is not None:
+            print(f"{documentation(rule)}\n")
+    passing = [one for one in everything.findings if one not in at_line and _passes(one, path, row)]
+    if passing:
+        print("This line is part of the proof of:")
+        for finding in passing:
+            print(f"  {concise(finding, texts, colours, everything.may_fix(finding))}")
+    if not at_line and not passing:
+        print(f"No rule finds anything at {texts.name(path)}:{row}.")
+    for error in everything.errors:
+        print(f"torchrepro-lint: {error}", file=sys.stderr)
+    return 2 if everything.errors else 0
+
+
+def _place(text: str) -> tuple[Path, int]:
+    match = re.fullmatch(r"(.+?):(\d+)(?::\d+)?:?", text)
+    if match is None:
+        raise TorchReproLintError(f'"{text}" is not FILE:LINE')
+    path = Path.cwd() / match[1]
+    if not path.is_file():
+        raise TorchReproLintError(f"{match[1]}: no such file")
+    return path, int(match[2])
+
+
+def _stands_at(finding: Finding, row: int) -> bool:
+    start = finding.location.start.row
+    first, last = finding.statement_rows or (start, start)
+    return first <= row <= last or row == start
+
+
+def _passes(finding: Finding, path: Path, row: int) -> bool:
+    return any(step.location.path == path and step.location.start.row == row for step in finding.trace)

@@ -1,0 +1,218 @@
+"""Repairing files: fixes go in round by round, each round is checked again in memory, and only what held is written."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
+from torchrepro_lint.engine import Report, Toolkit, check
+from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
+from torchrepro_lint.fixes.write import write_atomically
+from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.source.text import Source, read_source, split_lines
+
+__all__ = ["Change", "Dropped", "FixReport", "fix"]
+
+# A fix may give another rule its chance: `cudnn.benchmark` is seen once something seeds. Chains longer than this are
+# two rules that undo each other.
+MAX_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed file: as it stood, and the text that it has now."""
+
+    source: Source
+    text: str
+
+    def diff(self, name: str) -> list[str]:
+        """The lines of a unified diff under the given name, each with its ending."""
+        old, new = split_lines(self.source.text), split_lines(self.text)
+        lines = []
+        for line in difflib.unified_diff(old, new, name, name):
+            if line.endswith(("\n", "\r")):
+                lines.append(line)
+            else:
+                lines.append(line + "\n\\ No newline at end of file\n")
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fix that was tried and not made, with the reason in a few words."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    """What a repair gives: the report on the files as they are after it, the changes, the findings that it removed,
+    and the fixes that were tried and dropped. `changes` were written unless the caller asked for none.
+    """
+
+    report: Report
+    changes: tuple[Change, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+@dataclass(slots=True)
+class _Loop:
+    paths: Sequence[Path]
+    override: SettingsOverride
+    toolkit: Toolkit | None
+    sources: dict[Path, Source] = field(default_factory=dict)
+    overlay: dict[Path, str] = field(default_factory=dict)
+    # Fixes that were tried and did no good, by what does not move when other fixes go in.
+    dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
+
+    def check(self, overlay: Mapping[Path, str]) -> Report:
+        return check(self.paths, self.override, overlay=overlay, toolkit=self.toolkit)
+
+    def applicable(self, report: Report) -> list[tuple[Finding, Fix]]:
+        """The findings that may be mended and were not tried in vain, with their fixes."""
+        return [
+            (finding, finding.fix)
+            for finding in report.findings
+            if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.dropped
+        ]
+
+    def text(self, path: Path) -> str:
+        if path in self.overlay:
+            return self.overlay[path]
+        if path not in self.sources:
+            self.sources[path] = read_source(path)
+        return self.sources[path].text
+
+    def key(self, finding: Finding) -> tuple[object, ...]:
+        lines = split_lines(self.text(finding.location.path))
+        row = finding.location.start.row
+        line = lines[row - 1].strip() if row <= len(lines) else ""
+        edits = tuple(edit.content for edit in finding.fix.edits) if finding.fix else ()
+        return (finding.code, finding.location.path, line, edits)
+
+    def applied(self, fixes: Iterable[Fix]) -> dict[Path, str] | str:
+        """The texts with the fixes made, or why they cannot be made."""
+        from torchrepro_lint.fixes.verified import verify_edit
+
+        texts = dict(self.overlay)
+        for path, edits in merge_edits(fixes).items():
+            try:
+                old = self.text(path)
+                if path in self.sources and not self.sources[path].survives:
+                    return f"{path.name} does not survive decoding and encoding"
+                texts[path] = apply_edits(old, edits)
+                self.sources[path].encode(texts[path])
+            except (ValueError, TorchReproLintError) as error:
+                return str(error)
+            refusal = verify_edit(old, texts[path], edits)
+            if refusal is not None:
+                return refusal
+        return texts
+
+    def attempt(self, report: Report, chosen: Sequence[tuple[Finding, Fix]]) -> tuple[dict[Path, str], Report] | str:
+        """The texts and the report after the chosen fixes, or why they are refused.
+
+        Each of the findings must go, and what comes in their place must be something that the next round can mend.
+        """
+        texts = self.applied(fix for _, fix in chosen)
+        if isinstance(texts, str):
+            return texts
+        after = self.check(texts)
+        if after.errors:
+            return "the result cannot be checked"
+        before_count, after_count = _counts(report), _counts(after)
+        if any(after_count[kind] >= before_count[kind] for kind in {_kind(finding) for finding, _ in chosen}):
+            return "the finding would stay"
+        for finding in after.findings:
+            kind = _kind(finding)
+            if after_count[kind] > before_count[kind] and not after.may_fix(finding):
+                return f"it would lead to {finding.code}"
+        return texts, after
+
+
+def fix(
+    paths: Iterable[Path],
+    override: SettingsOverride | None = None,
+    *,
+    write: bool = True,
+    toolkit: Toolkit | None = None,
+) -> FixReport:
+    """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk.
+
+    A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
+    turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
+    """
+    loop = _Loop(list(paths), override or {}, toolkit)
+    first = report = loop.check({})
+    for _ in range(MAX_ROUNDS):
+        open_findings = loop.applicable(report)
+        if not open_findings:
+            break
+        compatible = {id(one) for one in select_compatible([one for _, one in open_findings])}
+        chosen = [(finding, one) for finding, one in open_findings if id(one) in compatible]
+        result = _what_holds(loop, report, chosen)
+        if result is not None:
+            loop.overlay, report = result
+    dropped = tuple(loop.dropped.values())
+    if len(report.findings) >= len(first.findings):
+        return FixReport(first, dropped=dropped)
+    changes = tuple(
+        Change(loop.sources[path], text)
+        for path, text in sorted(loop.overlay.items())
+        if text != loop.sources[path].text
+    )
+    errors = [message for change in changes if write and (message := _write(change)) is not None]
+    report = replace(report, errors=(*report.errors, *errors))
+    return FixReport(report, changes, _removed(first, report), dropped)
+
+
+def _what_holds(
+    loop: _Loop, report: Report, chosen: Sequence[tuple[Finding, Fix]]
+) -> tuple[dict[Path, str], Report] | None:
+    """The result of the chosen fixes, or of a part of them that holds; a fix that does not hold alone is noted.
+
+    Halving finds the few bad ones among many with few checks; the rest of the good ones goes in in the next round.
+    """
+    result = loop.attempt(report, chosen)
+    if not isinstance(result, str):
+        return result
+    if len(chosen) == 1:
+        loop.dropped[loop.key(chosen[0][0])] = Dropped(chosen[0][0], result)
+        return None
+    middle = len(chosen) // 2
+    halves = [_what_holds(loop, report, half) for half in (chosen[:middle], chosen[middle:])]
+    return halves[0] or halves[1]
+
+
+def _kind(finding: Finding) -> tuple[str, Path]:
+    return finding.code, finding.location.path
+
+
+def _counts(report: Report) -> Counter[tuple[str, Path]]:
+    return Counter(_kind(finding) for finding in report.findings)
+
+
+def _removed(first: Report, last: Report) -> tuple[Finding, ...]:
+    """The findings of `first` that `last` has no more; of equal ones, as many as are gone."""
+    left = _counts(last)
+    removed = []
+    for finding in first.findings:
+        if left[_kind(finding)] > 0:
+            left[_kind(finding)] -= 1
+        else:
+            removed.append(finding)
+    return tuple(removed)
+
+
+def _write(change: Change) -> str | None:
+    try:
+        write_atomically(change.source.path, change.source.encode(change.text), change.source.data)
+    except TorchReproLintError as error:
+        return str(error)
+    return None

@@ -1,0 +1,116 @@
+"""Code frames: the line that is meant, its neighbours, and carets below the place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Location
+from torchrepro_lint.report.colours import Colours
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["code_frame", "shown_line"]
+
+CONTEXT = 2
+WIDTH = 120
+TAB = 4
+_CUT = "…"
+
+
+def code_frame(location: Location, texts: Texts, colours: Colours) -> Iterator[str]:
+    """The lines of a frame around the first row of `location`; none where the file cannot be read.
+
+    A location of several rows is underlined on its first one.
+    """
+    lines = texts.lines(location.path)
+    row = location.start.row
+    if not 0 < row <= len(lines):
+        return
+    first, last = _context(lines, row)
+    gutter = len(str(last))
+    ruler = colours.frame(f"{'':{gutter}} |")
+    yield ruler
+    clip = _Clip(lines[row - 1], location.start.column)
+    for number in range(first, last + 1):
+        code = clip.show(lines[number - 1])
+        yield f"{colours.frame(f'{number:{gutter}} |')} {code}".rstrip()
+        if number == row:
+            end = location.end.column if location.end.row == row else len(lines[row - 1].rstrip()) + 1
+            yield f"{ruler} {colours.bad(clip.carets(location.start.column, end))}"
+    yield ruler
+
+
+def shown_line(line: str, width: int = WIDTH) -> str:
+    """A line of code without its indentation, clipped, as a terminal can show it."""
+    return _Clip(line.strip(), 1, width).show(line.strip())
+
+
+def _context(lines: list[str], row: int) -> tuple[int, int]:
+    """First and last row to show around `row`: no blank lines at the edges."""
+    first, last = max(1, row - CONTEXT), min(len(lines), row + CONTEXT)
+    while first < row and not lines[first - 1].strip():
+        first += 1
+    while last > row and not lines[last - 1].strip():
+        last -= 1
+    return first, last
+
+
+class _Clip:
+    """The window of columns that is shown of all lines of a frame. `line` is the one that is meant."""
+
+    def __init__(self, line: str, column: int, width: int = WIDTH) -> None:
+        self._cells = _cells(line)
+        self._width = width
+        start = self._offset(column)
+        total = sum(size for _, size in self._cells)
+        # As far to the left as it goes; else with a third of the window before the place.
+        fits = total <= width or start < width * 2 // 3
+        self._left = 0 if fits else start - width // 3
+
+    def show(self, line: str) -> str:
+        """What of `line` lies in the window, with a mark where something is cut off."""
+        out, at = [], 0
+        cut_left = cut_right = False
+        for shown, size in _cells(line):
+            if at < self._left:
+                cut_left = True
+            elif at + size > self._left + self._width:
+                cut_right = True
+                break
+            else:
+                out.append(shown)
+            at += size
+        return (_CUT if cut_left else "") + "".join(out) + (_CUT if cut_right else "")
+
+    def carets(self, start: int, end: int) -> str:
+        """The carets under the columns `start` to `end` (exclusive) of the line that is meant; at least one."""
+        shift = 1 if self._left else 0
+        left = self._offset(start) - self._left
+        right = min(self._offset(end) - self._left, self._width)
+        return " " * (left + shift) + "^" * max(1, right - left)
+
+    def _offset(self, column: int) -> int:
+        """The cells that come before a column (from 1)."""
+        return sum(size for _, size in self._cells[: column - 1])
+
+
+def _cells(line: str) -> list[tuple[str, int]]:
+    """What is shown for each character, and how many cells of a terminal it takes."""
+    cells = []
+    at = 0
+    for character in line:
+        if character == "\t":
+            size = TAB - at % TAB
+            cells.append((" " * size, size))
+        elif unicodedata.combining(character) or unicodedata.category(character) in ("Me", "Mn", "Cf"):
+            size = 0
+            # Characters that turn the direction of writing would make code look like what it is not.
+            cells.append(("" if unicodedata.category(character) == "Cf" else character, 0))
+        elif not character.isprintable():
+            size = 1
+            cells.append(("�", 1))
+        else:
+            size = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+            cells.append((character, size))
+        at += size
+    return cells

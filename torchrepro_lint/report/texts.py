@@ -1,0 +1,56 @@
+"""The texts and names of the files that a report speaks of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from torchrepro_lint.source.text import SourceError, read_source, split_lines
+
+__all__ = ["Texts", "printable"]
+
+
+class Texts:
+    """Reads each file once. `overlay` holds texts that count instead of those on the disk."""
+
+    def __init__(self, overlay: Mapping[Path, str] | None = None, folder: Path | None = None) -> None:
+        self._overlay = overlay or {}
+        self._folder = folder or Path.cwd()
+        self._texts: dict[Path, str] = {}
+        self._lines: dict[Path, list[str]] = {}
+
+    def text(self, path: Path) -> str:
+        """The text of `path`, empty where it cannot be read."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = self._overlay[path] if path in self._overlay else read_source(path).text
+            except SourceError:
+                self._texts[path] = ""
+        return self._texts[path]
+
+    def lines(self, path: Path) -> list[str]:
+        """The lines of `path` without their endings."""
+        if path not in self._lines:
+            self._lines[path] = [line.rstrip("\r\n") for line in split_lines(self.text(path))]
+        return self._lines[path]
+
+    def line(self, path: Path, row: int) -> str:
+        """One line without its ending, empty where the file has no such row."""
+        lines = self.lines(path)
+        return lines[row - 1] if 0 < row <= len(lines) else ""
+
+    def name(self, path: Path) -> str:
+        """The path as a person reads it: relative to the current folder when it lies below, with slashes."""
+        try:
+            shown = path.relative_to(self._folder)
+        except ValueError:
+            shown = path
+        return printable(str(shown).replace(os.sep, "/"))
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters, which would play with the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
