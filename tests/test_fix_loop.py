@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes import FakeProgram, WordRule, toolkit
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding
+from torchrepro_lint.fix_loop import fix
+
+BAD = WordRule("TRL101", "bad-word", "bad", "good")
+UNSAFE = WordRule("TRL102", "risky-word", "risky", "fine", Applicability.UNSAFE)
+
+
+def test_what_can_be_mended_is_and_the_rest_stays_to_the_byte(write) -> None:
+    data = b"\xef\xbb\xbfimport torch\r\nx = bad  # caf\xc3\xa9\t\r\n\f\r\ny = bad\rz = 'bad'"
+    root = write({"a.py": data, "b.py": "import torch\n"})
+    before = (root / "b.py").stat().st_mtime_ns
+    result = fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_bytes() == data.replace(b"bad", b"good")
+    assert (len(result.fixed), result.report.findings, result.dropped) == (3, (), ())
+    assert (root / "b.py").stat().st_mtime_ns == before
+    again = fix([root], toolkit=toolkit(BAD))
+    assert (again.changes, again.fixed) == ((), ())
+
+
+def test_without_write_nothing_is_written(write) -> None:
+    root = write({"a.py": "import torch\nbad\n"})
+    result = fix([root], write=False, toolkit=toolkit(BAD))
+    assert (root / "a.py").read_text() == "import torch\nbad\n"
+    (change,) = result.changes
+    assert change.text == "import torch\ngood\n"
+    assert "".join(change.diff("a.py")) == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n import torch\n-bad\n+good\n"
+
+
+def test_a_diff_says_where_a_last_line_has_no_ending(write) -> None:
+    root = write({"a.py": "import torch\nbad"})
+    (change,) = fix([root], write=False, toolkit=toolkit(BAD)).changes
+    assert "".join(change.diff("a.py")).endswith(
+        "-bad\n\\ No newline at end of file\n+good\n\\ No newline at end of file\n"
+    )
+
+
+def test_unsafe_fixes_need_leave(write) -> None:
+    root = write({"a.py": "import torch\nrisky = bad\n"})
+    result = fix([root], toolkit=toolkit(BAD, UNSAFE))
+    assert (root / "a.py").read_text() == "import torch\nrisky = good\n"
+    assert [finding.code for finding in result.report.findings] == ["TRL102"]
+    fix([root], {"unsafe_fixes": True}, toolkit=toolkit(BAD, UNSAFE))
+    assert (root / "a.py").read_text() == "import torch\nfine = good\n"
+
+
+def test_the_settings_file_gives_leave_too(write) -> None:
+    root = write({"torchrepro-lint.toml": "unsafe-fixes = true\n", "a.py": "import torch\nrisky\n"})
+    assert len(fix([root], toolkit=toolkit(UNSAFE)).fixed) == 1
+
+
+def test_rounds_go_on_until_nothing_is_left(write) -> None:
+    root = write({"a.py": "import torch\none\n"})
+    rules = [WordRule(f"TRL10{n}", f"n-{n}", old, new) for n, (old, new) in enumerate([("one", "two"), ("two", "six")])]
+    result = fix([root], toolkit=toolkit(*rules))
+    assert (root / "a.py").read_text() == "import torch\nsix\n"
+    assert result.report.findings == ()
+
+
+def test_rules_that_undo_each_other_change_nothing(write) -> None:
+    root = write({"a.py": "import torch\none\n"})
+    rules = [WordRule(f"TRL10{n}", f"n-{n}", old, new) for n, (old, new) in enumerate([("one", "two"), ("two", "one")])]
+    result = fix([root], toolkit=toolkit(*rules))
+    assert (root / "a.py").read_text() == "import torch\none\n"
+    assert (result.changes, len(result.report.findings)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("replacement", "reason"),
+    [
+        ("(", "does not parse"),
+        ("return 1", "does not compile"),
+        ("bad.bad", "the finding would stay"),
+        ("worse", "it would lead to TRL102"),
+    ],
+)
+def test_a_fix_that_does_no_good_is_dropped_and_the_others_stay(write, replacement: str, reason: str) -> None:
+    text = "import torch\nbad\nill\nill\nill\n"
+    root = write({"a.py": text})
+    rules = [WordRule("TRL101", "bad-word", "bad", replacement), WordRule("TRL103", "ill-word", "ill", "well")]
+    rules.append(WordRule("TRL102", "worse-word", "worse"))
+    result = fix([root], toolkit=toolkit(*rules))
+    assert (root / "a.py").read_text() == text.replace("ill", "well")
+    (dropped,) = result.dropped
+    assert dropped.finding.code == "TRL101"
+    assert reason in dropped.reason
+    assert [finding.code for finding in result.report.findings] == ["TRL101"]
+    assert len(result.fixed) == 3
+
+
+class Everywhere(WordRule):
+    """Its fix changes all files of the project at once."""
+
+    def check(self, program: FakeProgram) -> Iterator[Finding]:
+        import dataclasses
+
+        for finding in super().check(program):
+            edits = tuple(
+                Edit(path, text.index(self.word), text.index(self.word) + len(self.word), self.replacement or "")
+                for path, text in program.texts.items()
+                if self.word in text
+            )
+            assert finding.fix is not None
+            yield dataclasses.replace(finding, fix=dataclasses.replace(finding.fix, edits=edits))
+
+
+def test_a_fix_may_reach_into_other_files(write) -> None:
+    root = write({"pyproject.toml": "", "a.py": "import torch\nbad\n", "b.py": "import torch\nbad\n"})
+    result = fix([root / "a.py"], toolkit=toolkit(Everywhere("TRL101", "bad-word", "bad", "good")))
+    assert (root / "b.py").read_text() == "import torch\ngood\n"
+    assert [change.source.path.name for change in result.changes] == ["a.py", "b.py"]
+    assert len(result.fixed) == 1
+
+
+def test_a_silenced_finding_is_not_mended(write) -> None:
+    root = write({"a.py": "import torch\nbad  # noqa: TRL101\n"})
+    fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_text() == "import torch\nbad  # noqa: TRL101\n"
+
+
+def test_what_the_encoding_cannot_say_is_not_written(write) -> None:
+    data = b"# coding: latin-1\nimport torch\nx = '\xe9'\nbad\n"
+    root = write({"a.py": data})
+    result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "'\N{SNOWMAN}'")))
+    assert (root / "a.py").read_bytes() == data
+    assert "has no bytes for" in result.dropped[0].reason
+
+
+def test_an_encoding_is_kept(write) -> None:
+    root = write({"a.py": b"# coding: latin-1\nimport torch\nx = '\xe9'\nbad\n"})
+    fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_bytes() == b"# coding: latin-1\nimport torch\nx = '\xe9'\ngood\n"
+
+
+def test_a_file_that_cannot_be_written_is_told(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"a.py": "import torch\nbad\n", "b.py": "import torch\nbad\n"})
+
+    class Meddling(WordRule):
+        """Somebody saves the file while it is being checked."""
+
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            yield from super().check(program)
+            if "good" in program.texts[root / "a.py"]:
+                (root / "a.py").write_text("import torch\nmine\n")
+
+    result = fix([root], toolkit=toolkit(Meddling("TRL101", "bad-word", "bad", "good")))
+    assert (root / "a.py").read_text() == "import torch\nmine\n"
+    assert (root / "b.py").read_text() == "import torch\ngood\n"
+    assert len(result.report.errors) == 1
+    assert "a.py" in result.report.errors[0]
+
+
+def test_broken_files_are_left_alone(write) -> None:
+    root = write({"a.py": "import torch\nbad = (\n", "b.py": "import torch\nbad\n"})
+    result = fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_text() == "import torch\nbad = (\n"
+    assert (root / "b.py").read_text() == "import torch\ngood\n"
+    assert {finding.code for finding in result.report.findings} == {"TRL900", "TRL101"}
+
+
+def test_the_folder_is_left_as_it_was(write) -> None:
+    root = write({"a.py": "import torch\nbad\n"})
+    fix([root], toolkit=toolkit(BAD))
+    assert [path.name for path in Path(root).iterdir()] == ["a.py"]
