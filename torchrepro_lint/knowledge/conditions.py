@@ -6,7 +6,7 @@ One condition is `<parameter> <test>`, and several that must hold together are j
     mode = 'bicubic' | 'linear'         given, and one of these
     mode =? 'nearest'                   one of these, or not given (the default is one of them)
     antialias is-false-or-missing
-    input ndim>= 3; reduction != 'none'
+    input ndim>= 3; pad len= 4          what is known of the tensor; the length of a tuple
 
 The equality tests are `=`, `=?`, `!=`, `!=?`: with `?`, an argument that is not given satisfies the test too.
 Values are strings in single quotes, integers, True, False, None and tuples of integers.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Union, get_args
 
@@ -41,21 +42,17 @@ WordTest = Literal[
     "is-false",
     "is-true-or-missing",
     "is-false-or-missing",
-    # What an argument list alone does not tell.
     "is-tensor",
+    # What an argument list alone does not tell.
     "is-float",
     "is-sparse",
     "is-quantized",
-    "requires-grad",
-    "has-duplicates",
-    "is-compiled",
-    "is-eager",
-    "is-scripted",
-    "uses-backend",
+    "is-class-index",
+    "is-overlapping",
 ]
 ValueTest = Literal["equals", "equals-or-missing", "differs", "differs-or-missing"]
-NumberTest = Literal["ndim-at-least", "ndim-at-most"]
-Test = Union[WordTest, ValueTest, NumberTest]
+NumberTest = Literal["ndim-at-least", "ndim-is", "length-is"]
+Test = WordTest | ValueTest | NumberTest
 
 _OPERATORS: Final[dict[str, ValueTest]] = {
     "=": "equals",
@@ -63,15 +60,19 @@ _OPERATORS: Final[dict[str, ValueTest]] = {
     "!=": "differs",
     "!=?": "differs-or-missing",
 }
-_NUMBER_OPERATORS: Final[dict[str, NumberTest]] = {"ndim>=": "ndim-at-least", "ndim<=": "ndim-at-most"}
+_NUMBER_OPERATORS: Final[dict[str, NumberTest]] = {"ndim>=": "ndim-at-least", "ndim=": "ndim-is", "len=": "length-is"}
 _SIGNS: Final[dict[str, str]] = {test: sign for sign, test in (*_OPERATORS.items(), *_NUMBER_OPERATORS.items())}
 _WORDS: Final = frozenset(get_args(WordTest))
 
 #: Tests that an argument list decides, where its values are constants.
-_BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:8]) | frozenset(get_args(ValueTest))
+_BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:9]) | frozenset(get_args(ValueTest)) | {"length-is"}
+
+#: Subjects that are no parameter: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
+#: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses.
+_CIRCUMSTANCES: Final = frozenset({"context", "backend"})
 
 _SUBJECT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:@(?P<position>\d+))? (?P<test>\S+)(?: (?P<values>.+))?")
-_VALUE = re.compile(r"'[^'\\|;\t\n]*'|-?\d+|True|False|None|\(-?\d+(?:, -?\d+)+\)")
+_VALUE = re.compile(r"'[^'\\|;\t\n]*'|-?\d+|True|False|None|\((?:-?\d+,|-?\d+(?:, -?\d+)+)\)")
 
 
 class _Unknown:
@@ -126,26 +127,35 @@ class Condition:
     @property
     def decided_by_arguments(self) -> bool:
         """Whether the argument list of the call decides the test: no knowledge of shapes or modes is needed."""
-        return self.test in _BY_ARGUMENT
+        return self.test in _BY_ARGUMENT and self.parameter not in _CIRCUMSTANCES
 
     def at(self, position: int | None) -> Condition:
         """The same test for a spelling of the callable that has the parameter at `position`."""
         return replace(self, position=position)
 
     def holds(self, given: bool, value: object = UNKNOWN) -> bool | None:
-        """Whether the test holds for an argument that is `given`, as the constant `value`; None: cannot be told."""
+        """Whether the test holds for an argument that is `given`, as the constant `value`; None: cannot be told.
+
+        Of the circumstances, no word of the code means that the call runs in eager mode.
+        """
+        if self.parameter == "context" and not given:
+            return True if "eager" in self.values else False if set(self.values) <= {"compiled", "scripted"} else None
         if not self.decided_by_arguments:
             return None
         if not given:
             return self.test in ("missing", "missing-or-none") or self.test.endswith("-or-missing")
         if self.test in ("missing", "given"):
             return self.test == "given"
+        if self.test == "is-tensor":
+            return None if isinstance(value, _Unknown) else False
         if isinstance(value, _Unknown):
             return None
         if self.test in ("missing-or-none", "not-none"):
             return (value is None) == (self.test == "missing-or-none")
         if self.test.startswith("is-"):
             return bool(value) == self.test.startswith("is-true")
+        if self.test == "length-is":
+            return isinstance(value, Sized) and len(value) == self.values[0]
         among = any(type(value) is type(known) and value == known for known in self.values)
         return among == self.test.startswith("equals")
 
