@@ -30,8 +30,10 @@ PLACES = {
     ),
     "shebang, coding cookie, licence": (
         "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# Copyright (c) 2020 Somebody\n# Licensed under MIT\nx = 1\n",
-        "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# Copyright (c) 2020 Somebody\n# Licensed under MIT\n\n"
-        "import random\n\nimport numpy as np\nimport torch\n\nx = 1\n",
+        (
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# Copyright (c) 2020 Somebody\n# Licensed under MIT\n\n"
+            "import random\n\nimport numpy as np\nimport torch\n\nx = 1\n"
+        ),
     ),
     "licence right above the imports": (
         "# Copyright (c) 2020 Somebody\n# All rights reserved.\nimport torch\n",
@@ -43,27 +45,38 @@ PLACES = {
     ),
     "docstring and from __future__": (
         '"""Doc."""\n\nfrom __future__ import annotations\n\nimport os\n\nx = os\n',
-        '"""Doc."""\n\nfrom __future__ import annotations\n\nimport os\nimport random\n\nimport numpy as np\n'
-        "import torch\n\nx = os\n",
+        (
+            '"""Doc."""\n\nfrom __future__ import annotations\n\nimport os\nimport random\n\nimport numpy as np\n'
+            "import torch\n\nx = os\n"
+        ),
     ),
     "environment above the imports": (
         'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\nimport torch.nn as nn\n',
-        'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n\nimport random\n\nimport numpy as np\n'
-        "import torch\nimport torch.nn as nn\n",
+        (
+            'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n\nimport random\n\nimport numpy as np\n'
+            "import torch\nimport torch.nn as nn\n"
+        ),
     ),
     "environment, and no import of the section": (
         'import os\n\nos.environ["OMP_NUM_THREADS"] = "1"\n\nx = 1\n',
-        'import os\nimport random\n\nos.environ["OMP_NUM_THREADS"] = "1"\n\nimport numpy as np\nimport torch\n\nx = 1\n',
+        (
+            'import os\nimport random\n\nos.environ["OMP_NUM_THREADS"] = "1"\n\n'
+            "import numpy as np\nimport torch\n\nx = 1\n"
+        ),
     ),
     "module path, with noqa on what follows": (
         "import sys\nsys.path.insert(0, '..')\nfrom common import y  # noqa: E402\n",
-        "import sys\nsys.path.insert(0, '..')\n\nimport random  # noqa: E402\n\nimport numpy as np  # noqa: E402\n"
-        "import torch  # noqa: E402\nfrom common import y  # noqa: E402\n",
+        (
+            "import sys\nsys.path.insert(0, '..')\n\nimport random  # noqa: E402\n\nimport numpy as np  # noqa: E402\n"
+            "import torch  # noqa: E402\nfrom common import y  # noqa: E402\n"
+        ),
     ),
     "section comments": (
         "# Standard library\nimport os\n\n# Third party\nimport torch.nn as nn\n\n# Local\nfrom .x import y\n",
-        "# Standard library\nimport os\nimport random\n\n# Third party\nimport numpy as np\nimport torch\n"
-        "import torch.nn as nn\n\n# Local\nfrom .x import y\n",
+        (
+            "# Standard library\nimport os\nimport random\n\n# Third party\nimport numpy as np\nimport torch\n"
+            "import torch.nn as nn\n\n# Local\nfrom .x import y\n"
+        ),
     ),
     "a section between two": (
         "import os\n\nfrom .x import y\n",
@@ -75,13 +88,17 @@ PLACES = {
     ),
     "no order to keep, no blank lines": (
         "import torch.nn as nn\nimport argparse\nfrom tqdm import tqdm\nimport os\nimport cv2\nfrom model import Net\n",
-        "import torch\nimport torch.nn as nn\nimport argparse\nfrom tqdm import tqdm\nimport os\nimport random\n"
-        "import cv2\nimport numpy as np\nfrom model import Net\n",
+        (
+            "import torch\nimport torch.nn as nn\nimport argparse\nfrom tqdm import tqdm\nimport os\nimport random\n"
+            "import cv2\nimport numpy as np\nfrom model import Net\n"
+        ),
     ),
     "a list in parentheses": (
         "import os\nimport sys\n\nfrom torch.utils.data import (\n    DataLoader,  # loads\n    Dataset,\n)\n\nx = 1\n",
-        "import os\nimport random\nimport sys\n\nimport numpy as np\nimport torch\nfrom torch.utils.data import (\n"
-        "    DataLoader,  # loads\n    Dataset,\n)\n\nx = 1\n",
+        (
+            "import os\nimport random\nimport sys\n\nimport numpy as np\nimport torch\nfrom torch.utils.data import (\n"
+            "    DataLoader,  # loads\n    Dataset,\n)\n\nx = 1\n"
+        ),
     ),
     "imports far down": (
         "import torch\n\n\ndef f():\n    pass\n\n\nimport os\n",
@@ -226,7 +243,8 @@ HEADS = [
 ]  # fmt: skip
 BODY = [
     "import os\n", "import sys, re\n", "import numpy as np\n", "from numpy import random\n", "import random\n",
-    "from random import *\n", "import torch.nn as nn  # noqa: E402\n", "from torch.utils.data import (\n    Dataset,\n)\n",
+    "from random import *\n", "import torch.nn as nn  # noqa: E402\n",
+    "from torch.utils.data import (\n    Dataset,\n)\n",
     "from .x import y\n", "\n", "# Third party\n", "import os; os.environ['A'] = '1'\n", "sys.path.insert(0, '.')\n",
     "try:\n    import torch\nexcept ImportError:\n    torch = None\n", "if x:\n\timport torch\n", "x = 1\n",
     "def f():\n  import numpy\n", "from x import (a,\n               b)  # names\n", "import torch as th\n",

@@ -14,6 +14,10 @@ OLD = b"\xef\xbb\xbfx = 1\r\n"
 NEW = b"\xef\xbb\xbfx = 2\r\n"
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_replaces_and_keeps_mode(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(OLD)
@@ -21,7 +25,7 @@ def test_replaces_and_keeps_mode(tmp_path: Path) -> None:
     write_atomically(path, NEW, OLD)
     assert path.read_bytes() == NEW
     assert path.stat().st_mode & 0o7777 == 0o751
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 def test_follows_links(tmp_path: Path) -> None:
@@ -41,13 +45,13 @@ def test_refuses_a_file_that_changed(tmp_path: Path) -> None:
     with pytest.raises(TorchReproLintError, match="changed"):
         write_atomically(path, NEW, OLD)
     assert path.read_bytes() == b"x = 3\n"
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(TorchReproLintError, match="not written"):
         write_atomically(tmp_path / "a.py", NEW, OLD)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everything")
@@ -80,4 +84,4 @@ def test_interruption_leaves_the_old_file(
     with pytest.raises((KeyboardInterrupt, TorchReproLintError)):
         write_atomically(path, NEW, OLD)
     assert path.read_bytes() == OLD
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]

@@ -15,9 +15,10 @@ from torchrepro_lint.facts.positions import LineTable, node_spans
 from torchrepro_lint.fixes.binding_forms import analyse
 from torchrepro_lint.fixes.scopes import Scope, children
 
-__all__ = ["Document", "dotted_name"]
+__all__ = ["Document", "dotted_name", "is_cell_marker"]
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
+_CELL_MARKER = re.compile(r"#\s*(%%|In\s?\[)")
 _INDENTATION = re.compile(r"[ \t\f]*")
 _DEFAULT_LINE_LENGTH = 88
 _MAXIMUM_GUESS = 120
@@ -199,7 +200,7 @@ class Document:
         """Where the lines of a statement begin: its decorators and the comment lines right above it included."""
         offset = self.line_start(self.outer_span(statement)[0])
         for line in reversed(getattr(statement, "leading_lines", ())):
-            if line.comment is None:
+            if line.comment is None or is_cell_marker(line.comment.value):
                 break
             offset = self.line_start(offset - 1)
         return offset
@@ -237,3 +238,8 @@ def dotted_name(node: cst.CSTNode) -> str | None:
     if not isinstance(node, cst.Name):
         return None
     return ".".join([node.value, *reversed(parts)])
+
+
+def is_cell_marker(line: str) -> bool:
+    """Whether a comment line opens a cell of a notebook that is kept as a script: `# %%`, `# In[3]:`."""
+    return _CELL_MARKER.match(line) is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.import_sections import import_section
 
 __all__ = ["ImportLine", "place_imports"]
@@ -158,7 +158,7 @@ class _Layout:
         previous = self._line_above(offset)
         if previous is not None and previous.strip() and self._follows_import(entry):
             return self._insert(offset, text)  # sections are not set apart in this file
-        if previous is not None and previous.strip():
+        if previous is not None and previous.strip() and not is_cell_marker(previous):
             text = self.newline + text
         return self._insert(offset, text + self.newline)
 
@@ -195,7 +195,7 @@ class _Layout:
         """Insert lines with a blank line above and below."""
         source = self.document.text
         above = self._line_above(offset)
-        lead = self.newline if above is not None and above.strip() else ""
+        lead = self.newline if above is not None and above.strip() and not is_cell_marker(above) else ""
         if offset == len(source) and source and not source.endswith(("\n", "\r")):
             return self.document.insertion(offset, self.newline * 2 + text + self.newline)
         row = self.document.lines.row(offset)

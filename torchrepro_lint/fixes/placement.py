@@ -217,6 +217,8 @@ def _wants_generator(document: Document, other: cst.Call, call: cst.Call, *, ini
     """Whether another call, as far as its text tells, is a loader that will want a generator too."""
     if not _is_same_callable(document, other, call) or _given(other, "generator"):
         return False
+    if any(argument.star == "**" for argument in other.args):
+        return True
     shuffle = _argument(other, "shuffle")
     if shuffle is not None and dotted_name(shuffle) not in ("False", "None"):
         return True
@@ -232,6 +234,9 @@ def _is_same_callable(document: Document, other: cst.Call, call: cst.Call) -> bo
 
 
 def _has_workers(call: cst.Call) -> bool:
+    """Whether a call asks for workers; a `**` argument may."""
+    if any(argument.star == "**" for argument in call.args):
+        return True
     workers = _argument(call, "num_workers")
     return workers is not None and not (isinstance(workers, cst.Integer) and workers.value == "0")
 

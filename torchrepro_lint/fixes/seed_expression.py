@@ -136,17 +136,17 @@ def _candidates(document: Document, at: cst.BaseStatement) -> Iterator[tuple[str
                 yield use.text, use.node
     elsewhere = [use for use in uses if use.function is not function and _is_visible(document, use, at)]
     yield from ((use.text, use.node) for use in elsewhere)
-    constants = {
-        use.text
-        for use in uses
-        if isinstance(use.node, cst.Integer) and not _NOT_FOR_THE_RUN.search(_function_name(use))
-    }
+    constants = {use.text for use in uses if isinstance(use.node, cst.Integer) and _is_for_the_run(use)}
     if len(constants) == 1:
         yield constants.pop(), cst.Integer("0")
 
 
-def _function_name(use: _Use) -> str:
-    return use.function.name.value if use.function is not None else ""
+def _is_for_the_run(use: _Use) -> bool:
+    """Whether an expression stands in code of the main process, as far as the function's names tell."""
+    if use.function is None:
+        return True
+    names = [use.function.name.value, *(param.name.value for param in use.function.params.params)]
+    return not any(_NOT_FOR_THE_RUN.search(name) for name in names)
 
 
 def _is_value(document: Document, name: str, at: cst.BaseStatement) -> bool:
@@ -232,7 +232,7 @@ def _is_usable(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
 def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
     """Whether an expression from another function means the same at `at`: same bindings, or the usual config name."""
     names = _names(use.node)
-    if not names or not _is_usable(document, use, at) or _NOT_FOR_THE_RUN.search(_function_name(use)):
+    if not names or not _is_usable(document, use, at) or not _is_for_the_run(use):
         return False
     there, here = document.scope_of(use.node), document.scope_of(at)
     for name in names:

@@ -21,13 +21,14 @@ the same ones; but only where an expression for the rank is at hand. Else the pl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.placement import (
@@ -72,6 +73,16 @@ def plan_worker_seeding(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines to insert, and how many blank lines belong above and below."""
+
+    offset: int
+    source: str
+    above: int
+    below: int
+
+
 class _Plan:
     def __init__(
         self, document: Document, call: cst.Call, seed: int, in_distributed: bool, repeated: bool | None
@@ -82,7 +93,7 @@ class _Plan:
         self.in_distributed = in_distributed
         self.repeated = repeated
         self.imports = ImportPlanner(document)
-        self.pending: list[tuple[int, str, bool]] = []
+        self.pending: list[_Block] = []
 
     def make(
         self, *, init: bool, generator: bool, existing_init: ExistingInit | None, may_hold: frozenset[str]
@@ -117,7 +128,7 @@ class _Plan:
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
         modules = [self.imports.require(module) for module in ("torch", "numpy", "random")]
-        self.pending.append((offset, worker_init_source(document, name, *modules), True))
+        self.pending.append(_Block(offset, worker_init_source(document, name, *modules), above=2, below=2))
         return name
 
     def _local_init(self, name: str) -> str | Declined:
@@ -162,7 +173,7 @@ class _Plan:
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
-        self.pending.append((document.lead_start(at), source, apart))
+        self.pending.append(_Block(document.lead_start(at), source, above=int(apart), below=2 * apart))
         return name
 
     # The edits.
@@ -171,27 +182,20 @@ class _Plan:
         """The imports and what stands below them, with the blank lines that belong around each."""
         document = self.document
         edits = self.imports.edits()
-        for offset, source, apart in self.pending:
-            if apart:
-                above = [edit for edit in edits if edit.start <= offset]
-                head = apply_edits(document.text[:offset], above)
-                framed = self._blank_lines(head) + source + document.newline * 2
-                edits.append(document.insertion(offset, framed))
-            else:
-                edits.append(document.insertion(offset, source))
+        for block in self.pending:
+            head = apply_edits(document.text[: block.offset], [edit for edit in edits if edit.start <= block.offset])
+            source = self._blank_lines(head, block.above) + block.source + document.newline * block.below
+            edits.append(document.insertion(block.offset, source))
         return edits
 
-    def _blank_lines(self, head: str) -> str:
-        """What is missing to two blank lines behind `head`."""
+    def _blank_lines(self, head: str, wanted: int) -> str:
+        """What is missing to so many blank lines behind `head`."""
         lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        if not any(line.strip() for line in lines):
+        filled = [index for index, line in enumerate(lines) if line.strip()]
+        if not filled or is_cell_marker(lines[filled[-1]]):
             return ""
-        blank = 0
-        for line in reversed(lines[:-1]):
-            if line.strip():
-                break
-            blank += 1
-        return self.document.newline * max(0, 2 - blank)
+        blank = len(lines) - 2 - filled[-1]
+        return self.document.newline * max(0, wanted - blank)
 
     def _keywords(self, values: dict[str, str]) -> list[Edit]:
         edits: list[Edit] = []

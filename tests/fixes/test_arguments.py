@@ -1,0 +1,396 @@
+"""Keyword arguments join a call in the layout that it has."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+from fixes.helpers import applied, document, lines, loaders
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument, replace_expression
+from torchrepro_lint.fixes.switches import plan_set_false
+
+BOTH = [("worker_init_fn", "seed_worker"), ("generator", "g")]
+
+
+def add(text: str, pairs: list[tuple[str, str]] = BOTH) -> str:
+    parsed = document(text)
+    return applied(text, add_keyword_arguments(parsed, loaders(parsed)[0], pairs))
+
+
+ONE_LINE = [
+    ("DataLoader()", "DataLoader(worker_init_fn=seed_worker, generator=g)"),
+    ("DataLoader(ds)", "DataLoader(ds, worker_init_fn=seed_worker, generator=g)"),
+    ("DataLoader(ds,)", "DataLoader(ds, worker_init_fn=seed_worker, generator=g,)"),
+    ("DataLoader( ds )", "DataLoader( ds, worker_init_fn=seed_worker, generator=g )"),
+    ("DataLoader((ds))", "DataLoader((ds), worker_init_fn=seed_worker, generator=g)"),
+    ("(DataLoader)(ds)", "(DataLoader)(ds, worker_init_fn=seed_worker, generator=g)"),
+    ("(DataLoader(ds))", "(DataLoader(ds, worker_init_fn=seed_worker, generator=g))"),
+    ("DataLoader(**kw)", "DataLoader(worker_init_fn=seed_worker, generator=g, **kw)"),
+    ("DataLoader(ds, **kw)", "DataLoader(ds, worker_init_fn=seed_worker, generator=g, **kw)"),
+    ("DataLoader(*args)", "DataLoader(*args, worker_init_fn=seed_worker, generator=g)"),
+    ("DataLoader(*args, **kw)", "DataLoader(*args, worker_init_fn=seed_worker, generator=g, **kw)"),
+    ("DataLoader(i for i in x)", "DataLoader((i for i in x), worker_init_fn=seed_worker, generator=g)"),
+    ("DataLoader((i for i in x))", "DataLoader((i for i in x), worker_init_fn=seed_worker, generator=g)"),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), ONE_LINE)
+def test_one_line(call: str, expected: str) -> None:
+    assert add(f"loader = {call}  # why\n") == f"loader = {expected}  # why\n"
+
+
+LAYOUTS = {
+    "one per line": (
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4,
+        )
+        """,
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4,
+            worker_init_fn=seed_worker,
+            generator=g,
+        )
+        """,
+    ),
+    "one per line, no trailing comma": (
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4
+        )
+        """,
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4,
+            worker_init_fn=seed_worker,
+            generator=g
+        )
+        """,
+    ),
+    "comments, trailing comma": (
+        """
+        x = DataLoader(
+            ds,  # data
+            batch_size=4,  # size
+            # num_workers=4,
+        )
+        """,
+        """
+        x = DataLoader(
+            ds,  # data
+            batch_size=4,  # size
+            worker_init_fn=seed_worker,
+            generator=g,
+            # num_workers=4,
+        )
+        """,
+    ),
+    "comments, no trailing comma": (
+        """
+        x = DataLoader(
+            ds,  # data
+            batch_size=4  # size
+        )
+        """,
+        """
+        x = DataLoader(
+            ds,  # data
+            batch_size=4,  # size
+            worker_init_fn=seed_worker,
+            generator=g
+        )
+        """,
+    ),
+    "kwargs last, with a comment": (
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4,  # size
+            # the rest
+            **kw,
+        )
+        """,
+        """
+        x = DataLoader(
+            ds,
+            batch_size=4,  # size
+            worker_init_fn=seed_worker,
+            generator=g,
+            # the rest
+            **kw,
+        )
+        """,
+    ),
+    "kwargs alone": (
+        """
+        x = DataLoader(
+            **kw
+        )
+        """,
+        """
+        x = DataLoader(
+            worker_init_fn=seed_worker,
+            generator=g,
+            **kw
+        )
+        """,
+    ),
+    "visual indent, one per line": (
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True)
+        """,
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True,
+                       worker_init_fn=seed_worker,
+                       generator=g)
+        """,
+    ),
+    "visual indent, packed, fits": (
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True)
+        """,
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True, worker_init_fn=seed_worker, generator=g)
+        """,
+    ),
+    "visual indent, packed, does not fit": (
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True, num_workers=workers, pin_memory=True)
+        """,
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True, num_workers=workers, pin_memory=True,
+                       worker_init_fn=seed_worker, generator=g)
+        """,
+    ),
+    "hanging indent, packed, parenthesis on the last line": (
+        """
+        x = DataLoader(
+            ds, batch_size=4, shuffle=True,
+            num_workers=workers, pin_memory=True, sampler=sampler)
+        """,
+        """
+        x = DataLoader(
+            ds, batch_size=4, shuffle=True,
+            num_workers=workers, pin_memory=True, sampler=sampler,
+            worker_init_fn=seed_worker, generator=g)
+        """,
+    ),
+    "packed, with a comment at the end": (
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True, num_workers=2  # two
+                       )
+        """,
+        """
+        x = DataLoader(ds, batch_size=4,
+                       shuffle=True, num_workers=2,  # two
+                       worker_init_fn=seed_worker, generator=g
+                       )
+        """,
+    ),
+    "all on one inner line, fits": (
+        """
+        x = DataLoader(
+            ds, batch_size=4, shuffle=True
+        )
+        """,
+        """
+        x = DataLoader(
+            ds, batch_size=4, shuffle=True, worker_init_fn=seed_worker, generator=g
+        )
+        """,
+    ),
+    "all on one inner line, does not fit": (
+        """
+        x = DataLoader(
+            train_set, batch_size=4, shuffle=True, num_workers=2
+        )
+        """,
+        """
+        x = DataLoader(
+            train_set,
+            batch_size=4,
+            shuffle=True,
+            num_workers=2,
+            worker_init_fn=seed_worker,
+            generator=g,
+        )
+        """,
+    ),
+    "an argument over several lines": (
+        """
+        x = DataLoader(MyDataset(
+            root,
+        ), batch_size=4)
+        """,
+        """
+        x = DataLoader(MyDataset(
+            root,
+        ), batch_size=4, worker_init_fn=seed_worker, generator=g)
+        """,
+    ),
+    "commas first": (
+        """
+        x = DataLoader(dataset=ds
+                       , batch_size=4  # four
+                       )
+        """,
+        """
+        x = DataLoader(dataset=ds
+                       , batch_size=4  # four
+                       , worker_init_fn=seed_worker
+                       , generator=g
+                       )
+        """,
+    ),
+    "too long, wrapped on one line": (
+        """
+        if x:
+            loader = DataLoader(train_set, batch_size=4, shuffle=True)
+        """,
+        """
+        if x:
+            loader = DataLoader(
+                train_set, batch_size=4, shuffle=True, worker_init_fn=seed_worker, generator=g
+            )
+        """,
+    ),
+    "too long, wrapped one per line": (
+        """
+        if x:
+            return_value = DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2, **kw)  # why
+        """,
+        """
+        if x:
+            return_value = DataLoader(
+                train_set,
+                batch_size=4,
+                shuffle=True,
+                num_workers=2,
+                worker_init_fn=seed_worker,
+                generator=g,
+                **kw,
+            )  # why
+        """,
+    ),
+    "too long, in a dictionary": (
+        """
+        loaders = {
+            "train": DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2),
+        }
+        """,
+        """
+        loaders = {
+            "train": DataLoader(
+                train_set,
+                batch_size=4,
+                shuffle=True,
+                num_workers=2,
+                worker_init_fn=seed_worker,
+                generator=g,
+            ),
+        }
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_layouts(text: str, expected: str, newline: str) -> None:
+    assert add(lines(text).replace("\n", newline)) == lines(expected).replace("\n", newline)
+
+
+def test_tabs() -> None:
+    text = "if x:\n\tif y:\n\t\tx = DataLoader(\n\t\t\tds,\n\t\t\tbatch_size=4\n\t\t\t)\n"
+    assert add(text, [("generator", "g")]) == text.replace("size=4\n", "size=4,\n\t\t\tgenerator=g\n")
+
+
+def test_the_configured_line_length_counts() -> None:
+    text = "loader = DataLoader(train_set, batch_size=4)\n"
+    parsed = document(text)
+    parsed._line_length = 50
+    edits = add_keyword_arguments(parsed, loaders(parsed)[0], [("generator", "g")])
+    assert applied(text, edits) == "loader = DataLoader(\n    train_set, batch_size=4, generator=g\n)\n"
+
+
+def test_replace() -> None:
+    text = "x = DataLoader(ds, generator=(None), shuffle=(y))  # z\n"
+    parsed = document(text)
+    call = loaders(parsed)[0]
+    edits = [replace_argument(parsed, call.args[1], "g"), replace_expression(parsed, call.args[2].value, "True")]
+    assert applied(text, edits) == "x = DataLoader(ds, generator=g, shuffle=(True))  # z\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cudnn.benchmark = True  # fast\n", "cudnn.benchmark = False  # fast\n"),
+        ("cudnn.benchmark=(not slow)\n", "cudnn.benchmark=False\n"),
+        ("cudnn.benchmark: bool = fast or \\\n    x\n", "cudnn.benchmark: bool = False\n"),
+        ("a.benchmark = b.benchmark = True\n", "a.benchmark = b.benchmark = False\n"),
+    ],
+)
+def test_set_false(text: str, expected: str) -> None:
+    parsed = document(text)
+    site = next(node for node in parsed.walk() if isinstance(node, cst.Assign | cst.AnnAssign))
+    assert applied(text, plan_set_false(parsed, site)) == expected
+
+
+def test_set_argument_false() -> None:
+    text = "Trainer(\n    benchmark = True,  # fast\n)\n"
+    parsed = document(text)
+    site = next(node for node in parsed.walk() if isinstance(node, cst.Arg))
+    assert applied(text, plan_set_false(parsed, site)) == "Trainer(\n    benchmark = False,  # fast\n)\n"
+
+
+SPACE = st.sampled_from(["", "", " ", "\n", "\n    ", "  # c\n", "  # c\n\n        ", "\r\n\t", "\\\n "])
+VALUE = st.sampled_from(["ds", "(ds)", "f(a,\n  b)", "[i for i in x]", "lambda: 0", "'a#b'", '"""t\n"""', "*more"])
+KEYWORD = st.sampled_from(["batch_size=4", "shuffle = True", "drop_last=(yes\n)", "sampler=f(**kw)"])
+
+
+@given(
+    st.lists(VALUE, max_size=3),
+    st.lists(KEYWORD, max_size=4, unique=True),
+    st.booleans(),
+    st.booleans(),
+    st.lists(SPACE, min_size=20, max_size=20),
+    st.sampled_from(["", "\t", "    "]),
+)
+def test_any_call(
+    values: list[str], keywords: list[str], kwargs: bool, comma: bool, spaces: list[str], indent: str
+) -> None:
+    parts = [*values, *keywords, *(["**kw"] if kwargs else [])]
+    space = iter(spaces)
+    body = ",".join(next(space) + part + next(space) for part in parts) + ("," if comma and parts else "")
+    head = f"if x:\n{indent}" if indent else ""
+    text = f"{head}loader = DataLoader({body}{next(space)})  # end\n"
+    try:
+        compile(text, "call", "exec")
+        parsed = document(text)
+    except (SyntaxError, ValueError, cst.ParserSyntaxError):
+        return
+    call = loaders(parsed)[0]
+    result = add(text)
+    again = loaders(document(result))[0]
+    given_keywords = [argument.keyword.value for argument in call.args if argument.keyword is not None]
+    new_keywords = [argument.keyword.value for argument in again.args if argument.keyword is not None]
+    assert new_keywords == [*given_keywords, "worker_init_fn", "generator"]
+    assert len(again.args) == len(call.args) + 2
+    assert result.count("#") == text.count("#")
+    assert result.endswith(")  # end\n")

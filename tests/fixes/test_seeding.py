@@ -1,0 +1,555 @@
+"""The canonical code as it comes out in programs: where it is put, how it is seeded, when it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixes.helpers import PATH, document, lines, loaders, seed_all, seed_loader
+
+from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
+from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.txt"))
+DISTRIBUTED = ("imagenet_example", "hydra_distributed")
+
+
+def read(path: Path) -> tuple[str, str]:
+    before, after = path.read_text(encoding="utf-8").split("=== fixed ===\n")
+    return before, after
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_program(path: Path) -> None:
+    before, after = read(path)
+    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED) == after
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_program_with_crlf(path: Path) -> None:
+    before, after = (text.replace("\n", "\r\n") for text in read(path))
+    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED) == after
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_one_round_gives_the_same(path: Path) -> None:
+    """Fixes of one round are computed on one text; the loop then goes on with those that had to wait."""
+    text, after = read(path)
+    for _ in range(4):
+        parsed = document(text)
+        plans = [
+            plan_worker_seeding(parsed, call, init=True, generator=True, in_distributed=path.stem in DISTRIBUTED)
+            for call in loaders(parsed)
+        ]
+        fixes = [Fix(Applicability.SAFE, "", tuple(plan)) for plan in plans if not isinstance(plan, Declined)]
+        edits = merge_edits(select_compatible(fixes)).get(PATH, [])
+        if not edits:
+            break
+        text = apply_edits(text, edits)
+    assert text == after
+
+
+HEAD = """
+import random
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+"""
+
+
+def made(program: str, which: int = 0, **options: object) -> str:
+    """What is put into a program that needs no import and no worker init function."""
+    text = lines(HEAD) + lines(program)
+    result = seed_loader(text, which, init=False, **options)  # type: ignore[arg-type]
+    if result.startswith("declined: "):
+        return result
+    old = text.splitlines()
+    return "\n".join(line.strip() for line in result.splitlines() if line not in old and "DataLoader" not in line)
+
+
+def seeded_with(program: str, which: int = 0, **options: object) -> str:
+    result = made(program, which, **options)
+    return result.partition("manual_seed(")[2].splitlines()[0][:-1]
+
+
+SEEDS = [
+    pytest.param("loader = DataLoader(ds, shuffle=True)\n", "0", id="none"),
+    pytest.param("torch.manual_seed(42)\nloader = DataLoader(ds, shuffle=True)\n", "42", id="constant"),
+    pytest.param("SEED = 1\nloader = DataLoader(ds, shuffle=True)\n", "SEED", id="a constant's name"),
+    pytest.param("loader = DataLoader(ds, shuffle=True)\nSEED = 1\n", "0", id="not bound yet"),
+    pytest.param("def f(ds, seed):\n    return DataLoader(ds, shuffle=True)\n", "seed", id="parameter"),
+    pytest.param("def f(ds, seed=None):\n    return DataLoader(ds, shuffle=True)\n", "seed or 0", id="maybe None"),
+    pytest.param(
+        "def f(ds, seed: int | None):\n    return DataLoader(ds, shuffle=True)\n", "seed or 0", id="annotated with None"
+    ),
+    pytest.param(
+        "def f(args):\n    set_seed(args.seed)\n    return DataLoader(ds, shuffle=True)\n", "args.seed", id="helper"
+    ),
+    pytest.param(
+        "def f(args):\n    if args.seed is not None:\n        seed_everything(args.seed)\n"
+        "    return DataLoader(ds, shuffle=True)\n",
+        "args.seed or 0",
+        id="guarded",
+    ),
+    pytest.param(
+        "def f(cfg):\n    torch.manual_seed(cfg['train']['seed'])\n    return DataLoader(ds, shuffle=True)\n",
+        "cfg['train']['seed']",
+        id="key",
+    ),
+    pytest.param(
+        "def f(args):\n    return DataLoader(ds, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.seed)\n",
+        "args.seed",
+        id="the same config in another function",
+    ),
+    pytest.param(
+        "def f(options):\n    return DataLoader(ds, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.s)\n",
+        "0",
+        id="out of scope",
+    ),
+    pytest.param(
+        "def f():\n    return DataLoader(ds, shuffle=True)\n\n\nif __name__ == '__main__':\n    set_seed(7)\n    f()\n",
+        "7",
+        id="constant of the program",
+    ),
+    pytest.param(
+        "def f():\n    return DataLoader(ds, shuffle=True)\n\n\ndef init(worker_id):\n    np.random.seed(5)\n",
+        "0",
+        id="not the constant of a worker",
+    ),
+    pytest.param(
+        "class A:\n    def __init__(self, seed):\n        self.seed = seed\n\n    def f(self):\n"
+        "        return DataLoader(ds, shuffle=True)\n",
+        "self.seed",
+        id="attribute",
+    ),
+    pytest.param(
+        "class A:\n    def __init__(self, x):\n        self.loader = DataLoader(ds, shuffle=True)\n"
+        "        self.seed = x\n",
+        "0",
+        id="attribute that is not set yet",
+    ),
+    pytest.param(
+        "def f(args):\n    seed = args.seed + rank()\n    torch.manual_seed(seed)\n"
+        "    return DataLoader(ds, shuffle=True)\n",
+        "seed",
+        id="variable",
+    ),
+    pytest.param(
+        "def f(args):\n    gen.manual_seed(9)\n    return DataLoader(ds, shuffle=True)\n", "0", id="another generator's"
+    ),
+    pytest.param(
+        "parser.add_argument('--seed', type=int)\n\n\ndef f(args):\n    fix_seed(args.seed)\n"
+        "    return DataLoader(ds, shuffle=True)\n",
+        "args.seed or 0",
+        id="option without default",
+    ),
+    pytest.param(
+        "for seed in range(3):\n    set_seed(seed)\n    for epoch in range(2):\n"
+        "        loader = DataLoader(ds, shuffle=True)\n",
+        "seed",
+        id="loop over seeds",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "seed"), SEEDS)
+def test_seed(program: str, seed: str) -> None:
+    assert seeded_with(program) == seed
+
+
+def test_configured_seed() -> None:
+    assert seeded_with("loader = DataLoader(ds, shuffle=True)\n", seed=3407) == "3407"
+
+
+@pytest.mark.parametrize(
+    ("program", "init", "seed"),
+    [
+        ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", True, "seed + rank"),
+        ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", False, "seed"),
+        ("def f(seed):\n    return DataLoader(ds, num_workers=2)\n", True, "seed"),
+        ("def f(seed=None, rank=0):\n    return DataLoader(ds, num_workers=2)\n", True, "(seed or 0) + rank"),
+        ("def f(args):\n    setup(args.rank)\n    x = DataLoader(ds, num_workers=2)\n", True, "0 + args.rank"),
+        (
+            (
+                "import torch.distributed as dist\n\n\ndef f(seed):\n    if dist.get_rank() == 0:\n        pass\n"
+                "    return DataLoader(ds, num_workers=2)\n"
+            ),
+            True,
+            "seed + dist.get_rank()",
+        ),
+        (
+            "def f(seed, rank):\n    torch.manual_seed(seed + rank)\n    return DataLoader(ds, num_workers=2)\n",
+            True,
+            "seed + rank",
+        ),
+    ],
+)
+def test_rank_takes_part_where_workers_draw(program: str, init: bool, seed: str) -> None:
+    text = lines(HEAD) + program
+    result = seed_loader(text, init=init, in_distributed=True)
+    line = next(line for line in result.splitlines() if "g.manual_seed" in line)
+    assert line.strip() == f"g.manual_seed({seed})"
+
+
+PLACES = {
+    "outside of the epoch loop": """
+        for epoch in range(3):
+            for batch in DataLoader(ds, shuffle=True):
+                pass
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        for epoch in range(3):
+            for batch in DataLoader(ds, shuffle=True, generator=g):
+                pass
+        """,
+    "outside of a while loop's test": """
+        def f():
+            x = 1
+            while any(DataLoader(ds, shuffle=True)):
+                pass
+        ---
+        def f():
+            x = 1
+            g = torch.Generator()
+            g.manual_seed(0)
+            while any(DataLoader(ds, shuffle=True, generator=g)):
+                pass
+        """,
+    "in the branch that needs it": """
+        if train:
+            x = 1
+            loader = DataLoader(ds, shuffle=True)
+        ---
+        if train:
+            x = 1
+            g = torch.Generator()
+            g.manual_seed(0)
+            loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "before an elif": """
+        if a:
+            pass
+        elif DataLoader(ds, shuffle=True):
+            pass
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        if a:
+            pass
+        elif DataLoader(ds, shuffle=True, generator=g):
+            pass
+        """,
+    "before a class": """
+        class A:
+            loader = DataLoader(ds, shuffle=True)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+
+
+        class A:
+            loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "before a lambda's statement": """
+        make = lambda ds: DataLoader(ds, shuffle=True)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        make = lambda ds: DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "before a comprehension": """
+        def f(xs):
+            return {x: DataLoader(x, shuffle=True) for x in xs}
+        ---
+        def f(xs):
+            g = torch.Generator()
+            g.manual_seed(0)
+            return {x: DataLoader(x, shuffle=True, generator=g) for x in xs}
+        """,
+    "behind a docstring, above a comment": '''
+        def f(xs):
+            """Doc."""
+            # All of it.
+            return DataLoader(xs, shuffle=True)
+        ---
+        def f(xs):
+            """Doc."""
+            g = torch.Generator()
+            g.manual_seed(0)
+            # All of it.
+            return DataLoader(xs, shuffle=True, generator=g)
+        ''',
+    "a statement on the line of its if": """
+        if x: loader = DataLoader(ds, shuffle=True)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        if x: loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "the name g is taken": """
+        def f(g):
+            generator = 1
+            return DataLoader(g, shuffle=True)
+        ---
+        def f(g):
+            generator = 1
+            loader_generator = torch.Generator()
+            loader_generator.manual_seed(0)
+            return DataLoader(g, shuffle=True, generator=loader_generator)
+        """,
+    "None is replaced": """
+        loader = DataLoader(ds, shuffle=True, generator=None)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "positions up to the generator": """
+        loader = DataLoader(ds, 4, True, None, None, 0, None, False, False, 0, None, None, None)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        loader = DataLoader(ds, 4, True, None, None, 0, None, False, False, 0, None, None, g)
+        """,
+    "a generator that is there is reused": """
+        def f(ds):
+            rng = torch.Generator()
+            rng.manual_seed(1)
+            return DataLoader(ds, shuffle=True)
+        ---
+        def f(ds):
+            rng = torch.Generator()
+            rng.manual_seed(1)
+            return DataLoader(ds, shuffle=True, generator=rng)
+        """,
+    "not one that is made in every epoch": """
+        for epoch in range(3):
+            rng = torch.Generator()
+            rng.manual_seed(1)
+            loader = DataLoader(ds, shuffle=True)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        for epoch in range(3):
+            rng = torch.Generator()
+            rng.manual_seed(1)
+            loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "not one that is never seeded, nor one on a GPU": """
+        a = torch.Generator()
+        b = torch.Generator(device="cuda").manual_seed(0)
+        loader = DataLoader(ds, shuffle=True)
+        ---
+        a = torch.Generator()
+        b = torch.Generator(device="cuda").manual_seed(0)
+        g = torch.Generator()
+        g.manual_seed(0)
+        loader = DataLoader(ds, shuffle=True, generator=g)
+        """,
+    "called in the epoch loop through another function": """
+        def make():
+            return DataLoader(ds, shuffle=True)
+
+
+        def epoch(model):
+            for batch in make():
+                pass
+
+
+        for i in range(3):
+            epoch(1)
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+
+
+        def make():
+            return DataLoader(ds, shuffle=True, generator=g)
+
+
+        def epoch(model):
+            for batch in make():
+                pass
+
+
+        for i in range(3):
+            epoch(1)
+        """,
+    "a method that is called in the epoch loop": """
+        class A:
+            def loader(self):
+                return DataLoader(ds, shuffle=True)
+
+            def fit(self):
+                for epoch in range(3):
+                    for batch in self.loader():
+                        pass
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+
+
+        class A:
+            def loader(self):
+                return DataLoader(ds, shuffle=True, generator=g)
+
+            def fit(self):
+                for epoch in range(3):
+                    for batch in self.loader():
+                        pass
+        """,
+    "a function that is a training is not one per epoch": """
+        def train(fold):
+            loader = DataLoader(ds, shuffle=True)
+            for epoch in range(3):
+                pass
+
+
+        for i in range(3):
+            train(i)
+        ---
+        def train(fold):
+            g = torch.Generator()
+            g.manual_seed(0)
+            loader = DataLoader(ds, shuffle=True, generator=g)
+            for epoch in range(3):
+                pass
+
+
+        for i in range(3):
+            train(i)
+        """,
+    "loaders for the splits": """
+        def make(split):
+            return DataLoader(split, shuffle=True)
+
+
+        loaders = [make(split) for split in ("a", "b")]
+        for phase in ("a", "b"):
+            make(phase)
+        ---
+        def make(split):
+            g = torch.Generator()
+            g.manual_seed(0)
+            return DataLoader(split, shuffle=True, generator=g)
+
+
+        loaders = [make(split) for split in ("a", "b")]
+        for phase in ("a", "b"):
+            make(phase)
+        """,
+}
+
+
+@pytest.mark.parametrize("program", PLACES.values(), ids=PLACES)
+def test_place(program: str) -> None:
+    before, after = lines(program).split("---\n")
+    assert seed_loader(lines(HEAD) + before, init=False) == lines(HEAD) + after
+
+
+def test_the_caller_may_know_that_a_function_is_repeated() -> None:
+    program = "def make(ds):\n    return DataLoader(ds, shuffle=True)\n"
+    assert made(program).startswith("g = torch")
+    text = lines(HEAD) + "\n" + program
+    assert "\ng = torch.Generator()\ng.manual_seed(0)\n\n\ndef make" in seed_loader(text, init=False, repeated=True)
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("def f(x=DataLoader(ds, shuffle=True)):\n    pass\n", "default value"),
+        ("@use(DataLoader(ds, shuffle=True))\ndef f():\n    pass\n", "decorator"),
+        ("def f(): return DataLoader(ds, shuffle=True)\n", "line of its def"),
+        ("DataLoader(ds, generator=other)\n", "generator is given already"),
+        ("DataLoader(ds, worker_init_fn=other, generator=None)\n", "worker_init_fn is given already"),
+    ],
+)
+def test_declined(program: str, reason: str) -> None:
+    result = seed_loader(lines(HEAD) + program)
+    assert result.startswith("declined: ")
+    assert reason in result
+
+
+def test_keywords_that_may_be_in_kwargs() -> None:
+    text = "loader = DataLoader(ds, **kwargs)\n"
+    held = frozenset({"generator", "shuffle"})
+    assert seed_loader(text, may_hold=held) == "declined: the `**` argument of the call may already hold generator"
+    assert "generator=g" not in seed_loader(text, generator=False, may_hold=held)
+
+
+INIT = "def {name}({worker}):\n    {body}\n\n\nloader = DataLoader(ds, num_workers=2)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "reused"),
+    [
+        ("np.random.seed(torch.initial_seed() % 2**32)", True),
+        ("np.random.seed(torch.initial_seed() & 0xFFFFFFFF)", True),
+        ("np.random.seed(torch.initial_seed() % (2**32 - 1))", True),
+        ("np.random.seed(int(torch.initial_seed()) % 4294967296)", False),
+        ("seed = torch.utils.data.get_worker_info().seed % 2**32; np.random.seed(seed)", True),
+        ("info = torch.utils.data.get_worker_info(); np.random.seed(info.seed % 2**32)", True),
+        ("np.random.seed(worker_id)", False),
+        ("np.random.seed(torch.initial_seed())", False),
+        ("np.random.seed(torch.initial_seed() % 2**33)", False),
+        ("np.random.seed(torch.initial_seed() // 2**32)", False),
+        ("random.seed(torch.initial_seed())", False),
+        ("np.random.seed(torch.initial_seed() % 2**32); open_files()", False),
+        ("np.random.seed(torch.initial_seed() % 2**32); np.random.seed(0)", False),
+    ],
+)
+def test_existing_init_in_the_file(body: str, reused: bool) -> None:
+    text = lines(HEAD) + INIT.format(name="init", worker="worker_id", body=body)
+    result = seed_loader(text, generator=False)
+    assert ("worker_init_fn=init)" in result) is reused
+    assert ("def seed_worker" in result) is not reused
+
+
+def test_existing_init_below_the_loader() -> None:
+    program = "loader = DataLoader(ds)\n\n\ndef init(i):\n    np.random.seed(torch.initial_seed() % 2**32)\n"
+    assert seed_loader(lines(HEAD) + program) == "declined: `init` is defined below the loader"
+
+
+def test_existing_init_of_another_module() -> None:
+    text = "import torch\nfrom torch.utils.data import DataLoader\n\nfrom .net import Net\n\nloader = DataLoader(ds)\n"
+    existing = ExistingInit("init_worker", ".seeding")
+    expected = text.replace("(ds)", "(ds, worker_init_fn=init_worker)").replace(
+        "Net\n", "Net\nfrom .seeding import init_worker\n"
+    )
+    assert seed_loader(text, generator=False, existing_init=existing) == expected
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"),
+    [("seed_worker = 1\n", "_seed_worker"), ("def f():\n    seed_worker = _seed_worker = 1\n", "seed_loader_worker")],
+)
+def test_name_of_the_init_function_is_taken(taken: str, name: str) -> None:
+    result = seed_loader(lines(HEAD) + taken + "loader = DataLoader(ds, num_workers=2)\n", generator=False)
+    assert f"def {name}(worker_id):" in result
+    assert f"worker_init_fn={name})" in result
+
+
+def test_init_function_stands_above_all_that_need_it() -> None:
+    program = (
+        "def a():\n    return DataLoader(1, num_workers=2)\n\n\ndef b():\n    return DataLoader(2, num_workers=2)\n"
+    )
+    text = lines(HEAD) + "\n" + program
+    first = seed_loader(text, 0, generator=False)
+    second = seed_loader(text, 1, generator=False)
+    head = first.partition("def a")[0]
+    assert second.startswith(head + "def a")
+    assert seed_loader(first, 1, generator=False) == seed_loader(second, 0, generator=False)
+
+
+def test_aliases_are_followed() -> None:
+    text = (
+        "import random as rnd\n\nimport numpy\nimport torch as th\n\nx = th.utils.data.DataLoader(ds, num_workers=2)\n"
+    )
+    result = seed_loader(text)
+    assert result.startswith(text.partition("x =")[0])
+    for line in ("th.initial_seed()", "numpy.random.seed(", "rnd.seed(", "g = th.Generator()"):
+        assert line in result
