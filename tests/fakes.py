@@ -42,6 +42,9 @@ class FakeProgram:
             with suppress(SourceError):
                 self.texts[file] = overlay[file] if file in overlay else read_source(file).text
 
+    def facts(self, path: Path) -> object:
+        return self.texts.get(path)
+
     @property
     def unreadable(self) -> dict[Path, tuple[int, int, str]]:
         broken = {}

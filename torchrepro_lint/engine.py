@@ -26,7 +26,11 @@ class ProgramLike(Protocol):
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
-        """Row, column and reason for each file that could not be parsed."""
+        """Row, column and reason for each file that something looked at and could not be parsed."""
+        ...
+
+    def facts(self, path: Path) -> object:
+        """What a file says: a look at it."""
         ...
 
 
@@ -86,18 +90,20 @@ def check(
     *,
     overlay: Mapping[Path, str] | None = None,
     suppressed_too: bool = False,
+    projects: Projects | None = None,
     toolkit: Toolkit | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for; the facts come from the whole of their projects.
 
     `overlay` holds texts, by absolute path, that count instead of those on the disk; a path in it need not exist.
-    With `suppressed_too`, comments silence nothing. TorchReproLintError where a path is not there, or the settings
+    With `suppressed_too`, comments silence nothing. `projects` may bring what is known of the disk; its settings then
+    count, and not `override`. TorchReproLintError where a path is not there, or the settings
     do not say what they should.
     """
     toolkit, overlay, override = toolkit or Toolkit(), overlay or {}, override or {}
     if override.keys() & {"select", "extend_select", "ignore"}:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
-    projects = Projects(override)
+    projects = projects or Projects(override)
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
@@ -156,6 +162,11 @@ def _check_project(
                     found.setdefault((finding.code, finding.location, finding.message), finding)
         except Exception as error:
             errors.append(_internal_error(f"{rule.code} {rule.name}", error, everything))
+    for path in files:
+        try:
+            program.facts(path)  # not every rule looks at every file, and what is asked about must be readable
+        except Exception as error:
+            errors.append(_internal_error(f"reading {path}", error, [path]))
     broken = [_unreadable(path, *where) for path, where in program.unreadable.items() if path in wanted]
     if is_ignored_code(UNREADABLE_CODE, UNREADABLE_NAME, project.settings):
         broken = []
@@ -184,7 +195,7 @@ def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:
     place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
     text = " ".join(str(error).split())
     file = _file_in_hand(error, set(files))
-    where = f" in {file}" if file is not None else ""
+    where = f" in {file}" if file is not None and str(file) not in what else ""
     return f"internal error: {what}{where}: {type(error).__name__}: {text}{place}; please report it"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
-from torchrepro_lint.source.root import is_shared_folder, project_root
+from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
 
 __all__ = ["ProjectTree", "expand", "find_files"]
 
@@ -119,15 +119,15 @@ def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> lis
     named: set[Path] = set()
     found: set[Path] = set()
     for path in paths:
-        absolute = Path(os.path.abspath(path))
-        mode = _mode(absolute, path)
+        full = absolute(path)
+        mode = _mode(full, path)
         if stat.S_ISREG(mode):
-            named.add(absolute)
+            named.add(full)
         elif stat.S_ISDIR(mode):
-            tree = tree_of(absolute)
+            tree = tree_of(full)
             # Walked as the root where it is the root: the walk then serves the analysis of the project too.
-            whole = absolute == tree.root and not is_shared_folder(absolute)
-            found.update(tree.files() if whole else tree.files(absolute))
+            whole = full == tree.root and not is_shared_folder(full)
+            found.update(tree.files() if whole else tree.files(full))
         else:
             raise TorchReproLintError(f"{path}: neither a file nor a folder")
     return sorted(named | _without_links(found, named))
@@ -142,11 +142,11 @@ def _without_links(found: set[Path], named: set[Path]) -> set[Path]:
     return {path for path in found if path not in links or path.resolve() not in real}
 
 
-def _mode(absolute: Path, shown: Path) -> int:
+def _mode(full: Path, shown: Path) -> int:
     try:
-        mode = absolute.stat().st_mode
+        mode = full.stat().st_mode
         if stat.S_ISDIR(mode):
-            os.scandir(absolute).close()
+            os.scandir(full).close()
         return mode
     except (FileNotFoundError, NotADirectoryError):
         raise TorchReproLintError(f"{shown}: no such file or folder") from None

@@ -60,6 +60,11 @@ class Projects:
             return project
         return self._project(local_root(file, below=root), project)
 
+    def whole(self, file: Path) -> list[Path]:
+        """The files that are in the project of `file` and in no project further in."""
+        project = self.of(file)
+        return [other for other in project.files if self.of(other) is project]
+
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:
             self._roots[folder] = project_root(folder)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["is_shared_folder", "local_root", "marked_root", "project_root"]
+__all__ = ["absolute", "is_shared_folder", "local_root", "marked_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
+
+
+def absolute(path: Path | str) -> Path:
+    """`path` from the root of the file system, without `.` and `..`. Links stay links: names are those of the user."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 (Path.resolve follows links, Path.absolute keeps `..`)
 
 
 def project_root(path: Path) -> Path:

@@ -1,0 +1,126 @@
+"""The flake8 plugin. flake8 shows it one file after another; the findings come from an analysis of the whole project,
+which is made once for each project and process.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint import __version__
+from torchrepro_lint.source.prefilter import is_interesting
+from torchrepro_lint.source.root import absolute
+
+if TYPE_CHECKING:
+    from torchrepro_lint.diagnostics import Finding
+    from torchrepro_lint.engine import Report
+
+__all__ = ["Plugin"]
+
+
+class Plugin:
+    """What flake8 calls for each file. Codes are `TRLnnn`."""
+
+    name = "torchrepro-lint"
+    version = __version__
+
+    def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
+        # flake8 looks at the names of the parameters: `tree` makes this a plugin for whole files.
+        self._filename = filename
+        self._lines = lines
+
+    def run(self) -> Iterator[tuple[int, int, str, type[Plugin]]]:
+        """Row, column from 0, text with the code in front, and this class, for each finding in the file."""
+        text = "".join(self._lines)
+        # What is installed is nobody's project, though flake8 would walk into it.
+        if not is_interesting(text.encode("utf-8", "replace")) or "site-packages" in Path(self._filename).parts:
+            return
+        for finding in _findings(absolute(self._filename), text):
+            start = finding.location.start
+            message = " ".join(finding.message.split())
+            yield start.row, start.column - 1, f"{finding.code} {message}", type(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    """The findings in a project by file, with what the file looked like on the disk when they were made."""
+
+    findings: dict[Path, list[Finding]]
+    stamps: dict[Path, tuple[int, int]]
+
+
+# By file, for all files of the projects that this process has analysed.
+_ANALYSES: dict[Path, _Analysis] = {}
+
+
+def _findings(path: Path, text: str) -> list[Finding]:
+    from torchrepro_lint.diagnostics import TorchReproLintError
+
+    try:
+        if _differs_from_disk(path, text):
+            # From standard input, or from an editor that has not saved: for this once, in the place of the file.
+            return _of_file(path, text)
+        analysis = _ANALYSES.get(path)
+        if analysis is None or analysis.stamps[path] != _stamp(path):
+            analysis = _analyse(path)
+        return analysis.findings.get(path, [])
+    except TorchReproLintError as error:
+        from flake8.exceptions import ExecutionError
+
+        raise ExecutionError(f"torchrepro-lint: {error}") from error
+
+
+def _differs_from_disk(path: Path, text: str) -> bool:
+    from torchrepro_lint.source.text import SourceError, read_source
+
+    if not path.is_file():
+        return True
+    try:
+        saved = read_source(path).text
+    except SourceError:
+        # flake8 guesses an encoding then; the engine says what is wrong with the file.
+        return False
+    return saved.replace("\r\n", "\n").replace("\r", "\n") != text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _of_file(path: Path, text: str) -> list[Finding]:
+    from torchrepro_lint.engine import check
+
+    report = check([path], overlay={path: text})
+    _print_errors(report)
+    return list(report.findings)
+
+
+def _analyse(path: Path) -> _Analysis:
+    from torchrepro_lint.engine import check
+    from torchrepro_lint.source.project import Projects
+
+    projects = Projects({})
+    files = {path, *projects.whole(path)}
+    # Taken before the files are read: what changes in between is then seen as changed.
+    stamps = {file: _stamp(file) for file in files}
+    report = check(files, projects=projects)
+    _print_errors(report)
+    findings: dict[Path, list[Finding]] = {}
+    for finding in report.findings:
+        findings.setdefault(finding.location.path, []).append(finding)
+    analysis = _Analysis(findings, stamps)
+    _ANALYSES.update(dict.fromkeys(files, analysis))
+    return analysis
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_size)
+
+
+def _print_errors(report: Report) -> None:
+    for error in report.errors:
+        print(f"torchrepro-lint: {error}", file=sys.stderr)
