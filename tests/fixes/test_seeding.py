@@ -100,12 +100,12 @@ SEEDS = [
         id="key",
     ),
     pytest.param(
-        "def f(args):\n    return DataLoader(ds, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.seed)\n",
+        "def f(args):\n    return DataLoader(1, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.seed)\n",
         "args.seed",
         id="the same config in another function",
     ),
     pytest.param(
-        "def f(options):\n    return DataLoader(ds, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.s)\n",
+        "def f(options):\n    return DataLoader(1, shuffle=True)\n\n\ndef main(args):\n    torch.manual_seed(args.s)\n",
         "0",
         id="out of scope",
     ),
@@ -171,7 +171,7 @@ def test_configured_seed() -> None:
         ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", False, "seed"),
         ("def f(seed):\n    return DataLoader(ds, num_workers=2)\n", True, "seed"),
         ("def f(seed=None, rank=0):\n    return DataLoader(ds, num_workers=2)\n", True, "(seed or 0) + rank"),
-        ("def f(args):\n    setup(args.rank)\n    x = DataLoader(ds, num_workers=2)\n", True, "0 + args.rank"),
+        ("def f(args):\n    setup(args.rank)\n    x = DataLoader(ds, num_workers=2)\n", True, "args.rank"),
         (
             (
                 "import torch.distributed as dist\n\n\ndef f(seed):\n    if dist.get_rank() == 0:\n        pass\n"

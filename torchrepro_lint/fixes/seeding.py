@@ -169,7 +169,7 @@ class _Plan:
         if self.in_distributed and init and "rank" not in text:
             rank = find_rank(document, at)
             if rank is not None:
-                text = f"({text}) + {rank}" if " or " in text else f"{text} + {rank}"
+                text = rank if text == "0" else f"({text}) + {rank}" if " or " in text else f"{text} + {rank}"
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
