@@ -167,7 +167,7 @@ def test_a_file_that_the_system_refuses(write, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     report = check([root / "a.py"], toolkit=toolkit(BAD))
     assert [(one.code, one.message) for one in report.findings] == [
-        ("TRL900", "this file cannot be read: cannot be read: Permission denied")
+        ("TRL900", "this file cannot be read: Permission denied")
     ]
 
 

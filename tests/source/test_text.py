@@ -93,5 +93,5 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be read: No such file or directory"):
+    with pytest.raises(SourceError, match=r"x\.py:1:1: No such file or directory"):
         read_source(tmp_path / "x.py")

@@ -11,7 +11,7 @@ from typing import Literal
 
 from torchrepro_lint.engine import Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
-from torchrepro_lint.report.summary import statistics, summary
+from torchrepro_lint.report.summary import statistics, summary, would_fix
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 
@@ -63,8 +63,7 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
             sys.stdout.write(_painted(line, colours))
     if not options.quiet:
         sys.stdout.flush()
-        left = len(result.report.findings)
-        print(f"Would fix {len(result.fixed)} of {len(result.fixed) + left}.", file=sys.stderr)
+        print(would_fix(len(result.fixed), len(result.report.findings)), file=sys.stderr)
     _print_errors(result.report)
     return _status(result.report, options, bool(result.changes or result.report.findings))
 

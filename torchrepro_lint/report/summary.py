@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding
 
-__all__ = ["statistics", "summary"]
+__all__ = ["statistics", "summary", "would_fix"]
 
 
 def summary(findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0) -> Iterator[str]:
@@ -27,6 +27,12 @@ def summary(findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fix
         yield f"[*] {now} fixable with --fix{more}."
     elif later:
         yield f"No safe fixes ({later} fixable with --fix --unsafe-fixes)."
+
+
+def would_fix(fixed: int, left: int) -> str:
+    """What a run that only shows its changes would do."""
+    remaining = f" ({left} remaining)" if left else ""
+    return f"Would fix {_count(fixed, 'error')}{remaining}."
 
 
 def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) -> Iterator[str]:

@@ -76,7 +76,7 @@ def read_bytes(path: Path) -> bytes:
             raise SourceError(path, 1, 1, "not a regular file")
         return path.read_bytes()
     except OSError as error:
-        raise SourceError(path, 1, 1, f"cannot be read: {error.strerror or error}") from error
+        raise SourceError(path, 1, 1, error.strerror or str(error)) from error
 
 
 def decode(path: Path, data: bytes) -> Source:

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from fakes import BrokenRule, WordRule, toolkit
+
+from torchrepro_lint import __version__
+from torchrepro_lint.cli import main
+from torchrepro_lint.commands.check import CheckOptions, run_check
+from torchrepro_lint.commands.explain import explain
+from torchrepro_lint.commands.rule import rule
+from torchrepro_lint.diagnostics import Applicability, TorchReproLintError
+
+PROJECT = Path(__file__).resolve().parents[1]
+BAD = WordRule("TRL101", "bad-word", "bad", "good")
+RISKY = WordRule("TRL102", "risky-word", "risky", "fine", Applicability.UNSAFE)
+STRICT = WordRule("TRL403", "strict-word", "strict", profile="strict")
+KIT = toolkit(BAD, RISKY, STRICT)
+
+
+@pytest.fixture
+def project(write, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root: Path = write({"pyproject.toml": "", "a.py": "import torch\nbad = risky\n", "clean.py": "import torch\n"})
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return root
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    return subprocess.run(
+        [sys.executable, "-m", "torchrepro_lint", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def test_what_is_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_check(CheckOptions(output_format="concise"), KIT) == 1
+    assert capsys.readouterr().out == (
+        "a.py:2:1: TRL101 [*] found bad\n"
+        "a.py:2:7: TRL102 found risky\n"
+        "Found 2 errors.\n"
+        "[*] 1 fixable with --fix (1 more with --unsafe-fixes).\n"
+    )
+    assert run_check(CheckOptions(override={"unsafe_fixes": True}, output_format="concise"), KIT) == 1
+    assert "a.py:2:7: TRL102 [*] found risky\n" in capsys.readouterr().out
+    assert run_check(CheckOptions((Path("clean.py"),)), KIT) == 0
+    assert capsys.readouterr().out == "All checks passed!\n"
+
+
+def test_full_output_and_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_check(CheckOptions(), KIT)
+    out = capsys.readouterr().out
+    assert "2 | bad = risky\n  | ^^^\n" in out
+    assert "  because:\n    a.py:2:1: the word stands here\n      | bad = risky\n" in out
+    assert run_check(CheckOptions(output_format="json"), KIT) == 1
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TRL101", "TRL102"]
+
+
+def test_quiet_statistics_and_exit_zero(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_check(CheckOptions(quiet=True, output_format="concise", exit_zero=True), KIT) == 0
+    assert capsys.readouterr().out == "a.py:2:1: TRL101 [*] found bad\na.py:2:7: TRL102 found risky\n"
+    run_check(CheckOptions(statistics=True, quiet=True), KIT)
+    assert capsys.readouterr().out == "1\tTRL101\t[*]\tbad-word\n1\tTRL102\t[ ]\trisky-word\n"
+
+
+def test_fix(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_check(CheckOptions(fix=True, output_format="concise"), KIT) == 1
+    captured = capsys.readouterr()
+    assert captured.out == (
+        "a.py:2:8: TRL102 found risky\n"
+        "Found 2 errors (1 fixed, 1 remaining).\n"
+        "No safe fixes (1 fixable with --fix --unsafe-fixes).\n"
+    )
+    assert run_check(CheckOptions(fix=True, override={"unsafe_fixes": True}), KIT) == 0
+    assert capsys.readouterr().out == "Found 1 error (1 fixed, 0 remaining).\n"
+    assert (project / "a.py").read_text() == "import torch\ngood = fine\n"
+    assert run_check(CheckOptions(fix=True), KIT) == 0
+    assert capsys.readouterr().out == "All checks passed!\n"
+
+
+def test_a_dropped_fix_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kit = toolkit(WordRule("TRL101", "bad-word", "bad", "("))
+    assert run_check(CheckOptions(fix=True), kit) == 1
+    assert capsys.readouterr().err.startswith("a.py:2:1: TRL101 is not fixed: the result does not parse")
+
+
+def test_diff(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_check(CheckOptions((Path("a.py"),), diff=True), KIT) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n import torch\n-bad = risky\n+good = risky\n"
+    assert captured.err == "Would fix 1 error (1 remaining).\n"
+    assert (project / "a.py").read_text() == "import torch\nbad = risky\n"
+    assert run_check(CheckOptions((Path("clean.py"),), diff=True), KIT) == 0
+    run_check(CheckOptions((Path("a.py"),), diff=True, colour="always"), KIT)
+    assert "\x1b[32m+good = risky\x1b[0m\n" in capsys.readouterr().out
+
+
+def test_a_diff_can_be_applied(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "a.py").write_bytes(b"import torch\r\nx = 1\r\nbad\r\ny = 1\r\nz = bad")
+    run_check(CheckOptions((Path("a.py"),), diff=True), KIT)
+    patch = capsys.readouterr().out
+    subprocess.run(["git", "apply", "-p0", "-"], input=patch.encode(), check=True, cwd=project)
+    assert (project / "a.py").read_bytes() == b"import torch\r\nx = 1\r\ngood\r\ny = 1\r\nz = good"
+
+
+def test_an_internal_error_is_said_beside_the_findings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kit = toolkit(BAD, BrokenRule("TRL102", "broken", "risky"))
+    assert run_check(CheckOptions(output_format="concise", exit_zero=True), kit) == 2
+    captured = capsys.readouterr()
+    assert "a.py:2:1: TRL101 [*] found bad\n" in captured.out
+    assert captured.err.startswith("torchrepro-lint: internal error: TRL102 broken in ")
+    assert captured.err.count("\n") == 1
+    assert run_check(CheckOptions((Path("clean.py"),)), toolkit(BrokenRule("TRL102", "broken", "import"))) == 2
+    assert "passed" not in capsys.readouterr().out
+
+
+def test_folders_without_python_files(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write({"d/x.txt": ""})
+    assert run_check(CheckOptions((root / "d",)), KIT) == 0
+    assert capsys.readouterr().err == "warning: no Python files under the given paths\n"
+
+
+def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "sub").mkdir()
+    monkeypatch.chdir(project / "sub")
+    run_check(CheckOptions((Path(".."),), output_format="concise"), KIT)
+    assert capsys.readouterr().out.startswith(f"{project}/a.py:2:1: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--selct", "TRL1"], "unrecognized arguments: --selct"),
+        (["--profile", "x"], "invalid choice"),
+        (["--output-format", "xml"], "invalid choice"),
+        (["nothing.py"], "nothing.py: no such file or folder"),
+        (["--select", "TRL99"], 'unknown rule "TRL99"'),
+        (["--target-torch", "new"], "--target-torch"),
+        (["rule", "numpy-rng-in-wokers"], 'did you mean "numpy-rng-in-workers"?'),
+        (["explain", "a.py"], '"a.py" is not FILE:LINE'),
+        (["explain", "no.py:1"], "no.py: no such file"),
+        (["explain", "a.py:9"], "has 2 lines"),
+    ],
+)
+def test_wrong_usage_is_one_message_and_exit_2(project: Path, capsys, arguments: list[str], message: str) -> None:
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code  # type: ignore[assignment]
+    captured = capsys.readouterr()
+    assert status == 2
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_wrong_settings_are_one_message_and_exit_2(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write({"pyproject.toml": "[tool.torchrepro-lint]\nprofil = 1\n", "a.py": ""})
+    assert main([str(root)]) == 2
+    error = capsys.readouterr().err
+    assert error.endswith('tool.torchrepro-lint.profil: unknown setting; did you mean "profile"?\n')
+    assert error.count("\n") == 1
+
+
+def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = "clean.py --select TRL1,TRL101 --select TRL900 --ignore TRL101 --extend-select trl9 --no-cache -q"
+    arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --color never --output-format full"
+    assert main(arguments.split()) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rule([], KIT) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "TRL101 bad-word    a word that should not be there"
+    assert lines[2] == "TRL403 strict-word a word that should not be there (strict)"
+    assert rule(["bad-word"], KIT) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("TRL101 bad-word: error, default profile\n\nA program and rules for tests")
+    assert rule(["trl900"], KIT) == 0
+    assert capsys.readouterr().out.startswith("TRL900 unreadable-file: error\n\n")
+    with pytest.raises(TorchReproLintError, match='unknown rule "TRL499"; did you mean "TRL403"'):
+        rule(["TRL499"], KIT)
+
+
+def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"pyproject.toml": "", "a.py": "import torch\nx = 1\nbad  # noqa: TRL101\nstrict\n"})
+    monkeypatch.chdir(root)
+    assert explain(["a.py:2"], KIT) == 0
+    assert capsys.readouterr().out == "No rule finds anything at a.py:2.\n"
+    assert explain(["a.py:3:1"], KIT) == 0
+    out = capsys.readouterr().out
+    assert "a.py:3:1: TRL101 [*] found bad" in out
+    assert "This finding is not reported: a comment silences it." in out
+    assert "A program and rules for tests" in out
+    assert explain([f"{root}/a.py:4"], KIT) == 0
+    assert "This finding is not reported: the settings do not select it." in capsys.readouterr().out
+
+
+def test_version_and_help() -> None:
+    assert run("--version").stdout == f"torchrepro-lint {__version__}\n"
+    result = run("--help")
+    assert result.returncode == 0
+    for word in ("verify", "explain", "rule", "--fix", "exit status"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["plain.py"], ["--fix", "plain.py"], ["."], ["--help"]])
+def test_nothing_heavy_is_imported_without_need(write, arguments: list[str]) -> None:
+    root = write({"pyproject.toml": "", "plain.py": "def add(a, b):\n    return a + b\n"})
+    code = textwrap.dedent(
+        """
+        import sys
+        from torchrepro_lint.cli import main
+        try:
+            status = main(sys.argv[1:])
+        except SystemExit as stop:
+            status = stop.code
+        heavy = {"libcst", "torch", "numpy", "flake8", "torchrepro_lint.program", "torchrepro_lint.rules"}
+        print(status, sorted(heavy & set(sys.modules)), file=sys.stderr)
+        """
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr.splitlines()[-1] == "0 []"
+
+
+def test_a_syntax_error_in_a_real_run(write) -> None:
+    root = write({"a.py": "import torch\nx = torch.rand(3\n", "b.py": "import torch\n"})
+    result = run("--output-format", "concise", ".", cwd=root)
+    assert result.returncode == 1
+    assert result.stdout.startswith("a.py:")
+    assert " TRL900 this file cannot be read: " in result.stdout
+    assert result.stdout.endswith("Found 1 error.\n")
+    assert result.stderr == ""
+
+
+def test_a_reader_that_has_enough_causes_no_traceback(write) -> None:
+    root = write({f"a{n}.py": "import torch\nx = (\n" for n in range(400)})
+    with subprocess.Popen(
+        [sys.executable, "-m", "torchrepro_lint", "."],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(60)
+    assert process.returncode == 1
+
+
+def test_an_interruption_causes_no_traceback(tmp_path: Path) -> None:
+    code = """
+import sys, time, torchrepro_lint.cli as cli
+cli._dispatch = lambda arguments: (print("go", flush=True), time.sleep(60))
+sys.exit(cli.main([]))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=30)
+    assert (process.returncode, error) == (130, "torchrepro-lint: interrupted\n")
+
+
+def test_terminals_of_another_encoding(write) -> None:
+    root = write({"é.py": "import torch\nx = (\n"})
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    result = subprocess.run(
+        [sys.executable, "-m", "torchrepro_lint", "."], cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "\\xe9.py:" in result.stdout
