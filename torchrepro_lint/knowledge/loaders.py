@@ -13,7 +13,17 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["ROLES", "LoaderClass", "Manager", "Role", "loader_class", "loader_names", "manager", "managers"]
+__all__ = [
+    "ROLES",
+    "InitFunction",
+    "LoaderClass",
+    "Manager",
+    "Role",
+    "loader_class",
+    "loader_names",
+    "manager",
+    "managers",
+]
 
 Role = Literal[
     "dataset",
@@ -104,6 +114,27 @@ class Manager:
         return admits(self.versions, version)
 
 
+@dataclass(frozen=True, slots=True)
+class InitFunction:
+    """A worker init function that a library offers.
+
+    `seeds` names the generators that it seeds in the worker; `own`: those that the dataset's objects hold.
+    `parameter` is the argument that the worker id is handed to. `repeats`: the seed is the same in every epoch.
+    """
+
+    qualname: str
+    seeds: frozenset[str]
+    parameter: str
+    repeats: bool
+    package: str
+    source: str
+
+
+def init_function(qualname: str) -> InitFunction | None:
+    """What the library's function `qualname` does as a worker init function; None where it is none."""
+    return _init_functions().get(canonical(qualname))
+
+
 def loader_class(qualname: str) -> LoaderClass | None:
     """The loader that a call of `qualname` makes; None where it is not known as one."""
     return _loaders().get(canonical(qualname))
@@ -182,3 +213,19 @@ def _managers() -> Mapping[str, tuple[Manager, ...]]:
             )
             found[name] = (*found.get(name, ()), known)
     return found
+
+
+@cache
+def _init_functions() -> Mapping[str, InitFunction]:
+    return {
+        name: InitFunction(
+            qualname=name,
+            seeds=frozenset(row["seeds"]),
+            parameter=row["parameter"],
+            repeats=row.get("repeats", False),
+            package=row["package"],
+            source=row["source"],
+        )
+        for row in read_toml("loaders.toml")["init_function"]
+        for name in row["names"]
+    }

@@ -30,7 +30,7 @@ class Project:
         self.files: tuple[Path, ...] = tuple(sorted({*files, *self.overlay}))
         self.src = tuple(src)
         self.unreadable: dict[Path, tuple[int, int, str]] = {}
-        self._known = frozenset(self.files)
+        self.known = frozenset(self.files)
         self._sources: dict[Path, Source | None] = {}
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
@@ -106,10 +106,10 @@ class Project:
         """The file (or namespace folder) of the module `dotted` below the folder `base`."""
         target = base.joinpath(*dotted.split(".")) if dotted else base
         package = target / "__init__.py"
-        if package in self._known:
+        if package in self.known:
             return package
         module = target.with_name(target.name + ".py")
-        if dotted and module in self._known:
+        if dotted and module in self.known:
             return module
         if target in self._folders and target != self.root:
             return target
@@ -123,7 +123,7 @@ class Project:
         if dotted:
             return self.module_file(base, dotted)
         package = base / "__init__.py"
-        return package if package in self._known else (base if base in self._folders else None)
+        return package if package in self.known else (base if base in self._folders else None)
 
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
@@ -153,7 +153,7 @@ class Project:
         chain = [own, *own.parents] if own.is_relative_to(self.root) else [own]
         if self.root in chain:
             chain = chain[: chain.index(self.root) + 1]
-        packages = [folder for folder in chain if folder / "__init__.py" in self._known]
+        packages = [folder for folder in chain if folder / "__init__.py" in self.known]
         outside = [folder for folder in chain if folder not in packages]
         # Inside a package the parent of the package comes first; a module that is run as a script sees its own folder.
         ordered = [*outside, *packages] if packages else chain

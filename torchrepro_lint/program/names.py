@@ -103,8 +103,13 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
             return containers.unpack(ev, _entered(ev, ev.values(node, frame)), binding.unpack)  # type: ignore[arg-type]
         case "augmented", tree.AugAssign(target=target, op=op, value=value):
             assert isinstance(target, tree.Name)
-            before = look_up(ev, target.id, target.site, frame)
-            return containers.combine(ev, op, before, ev.values(value, frame))
+            return ev.remembered(
+                ("augmented", node, frame),
+                lambda: containers.combine(
+                    ev, op, look_up(ev, target.id, target.site, frame), ev.values(value, frame)
+                ),
+                NOTHING,
+            )
         case "import", tree.Import(module=module, alias=alias):
             return import_module(ev, frame.facts.path, module if alias else module.partition(".")[0])
         case "import-from", tree.ImportFrom():
@@ -245,7 +250,7 @@ def _from_stars(ev: Evaluator, name: str, frame: Frame) -> Values:
 
 def _external_star(module: str, name: str) -> Values:
     """A name that `from external import *` may give: only one that is known to exist there."""
-    from torchrepro_lint.knowledge.names import is_known
+    from torchrepro_lint.knowledge.known import is_known
 
     full = canonical(f"{module}.{name}")
     return values_of(External(full)) if is_known(full) else NOTHING

@@ -1,0 +1,93 @@
+"""Who imports whom: the graph of a project's files.
+
+It is read from the text of the import statements, without a parse, so that the whole project can be asked. A statement
+inside a string counts as well; that can only join programs that are apart, never part one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from torchrepro_lint.program.modules import Project
+
+__all__ = ["ImportGraph"]
+
+_STATEMENT = re.compile(
+    r"^[ \t]*(?:>>>[ \t]*)?(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
+    r"|import[ \t]+(?P<plain>[^\n#;]+))",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"[\w.]+|\*")
+
+
+class ImportGraph:
+    """Edges between the files of a project, and what can be reached along them."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._above: dict[Path, frozenset[Path]] = {}
+
+    def imported_by_file(self, path: Path) -> frozenset[Path]:
+        """The project files that importing `path` imports directly, the packages around them included."""
+        source = self.project.source(path)
+        if source is None:
+            return frozenset()
+        found: set[Path] = set()
+        for match in _STATEMENT.finditer(source.text):
+            for target in self._targets(path, match):
+                if target.suffix == ".py":
+                    found.add(target)
+                    self._add_packages(target, found)
+        found.discard(path)
+        return frozenset(found)
+
+    def _targets(self, path: Path, match: re.Match[str]) -> Iterator[Path]:
+        if match["plain"] is not None:
+            for part in match["plain"].split(","):
+                dotted = part.split(" as ")[0].strip()
+                target = self.project.resolve(path, dotted) if re.fullmatch(r"[\w.]+", dotted) else None
+                if target is not None:
+                    yield target
+            return
+        base, level = match["base"], len(match["dots"])
+        home = self.project.resolve_relative(path, level, base) if level else self.project.resolve(path, base)
+        if home is None:
+            return
+        yield home
+        folder = home.parent if home.name == "__init__.py" else home
+        if folder.suffix == ".py":
+            return
+        for name in _NAME.findall(match["names"]):
+            below = self.project.module_file(folder, name) if "." not in name and name != "*" else None
+            if below is not None:
+                yield below
+
+    def _add_packages(self, target: Path, found: set[Path]) -> None:
+        folder = target.parent
+        while (package := folder / "__init__.py") in self.project.known and package != target:
+            found.add(package)
+            folder = folder.parent
+
+    @cached_property
+    def _importers(self) -> dict[Path, set[Path]]:
+        importers: dict[Path, set[Path]] = {}
+        for path in self.project.files:
+            for target in self.imported_by_file(path):
+                importers.setdefault(target, set()).add(path)
+        return importers
+
+    def above(self, path: Path) -> frozenset[Path]:
+        """`path` and every file that imports it, directly or through others."""
+        if path not in self._above:
+            seen = {path}
+            pending = [path]
+            while pending:
+                for importer in self._importers.get(pending.pop(), ()):
+                    if importer not in seen:
+                        seen.add(importer)
+                        pending.append(importer)
+            self._above[path] = frozenset(seen)
+        return self._above[path]

@@ -1,0 +1,107 @@
+"""From sites to places in the text. A file is parsed again, with positions, only when it has something to report."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.diagnostics import Location
+from torchrepro_lint.facts.positions import LineTable
+from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.values import Site
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+__all__ = ["ParsedFile", "Places"]
+
+
+class ParsedFile:
+    """One file as libcst sees it: the node of every site, and the range of every node."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        import libcst as cst
+
+        from torchrepro_lint.facts.lower import lower_module
+        from torchrepro_lint.facts.positions import node_spans
+
+        self.path = path
+        self.text = text
+        self.module = cst.parse_module(text)
+        _, nodes = lower_module(self.module, keep_nodes=True)
+        assert nodes is not None
+        self.nodes: list[cst.CSTNode] = nodes
+        self.spans = node_spans(self.module, text)
+
+    @cached_property
+    def lines(self) -> LineTable:
+        return LineTable(self.text)
+
+    def node(self, site: int) -> cst.CSTNode:
+        return self.nodes[site]
+
+    def span(self, site: int) -> tuple[int, int]:
+        return self.spans[id(self.nodes[site])]
+
+    @cached_property
+    def statements(self) -> list[tuple[int, int]]:
+        """The ranges of all simple statements and of the headers of compound ones, in order."""
+        import libcst as cst
+
+        found = []
+        for node in self.nodes:
+            if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+                start = self.spans[id(node)][0]
+                found.append((start, self.spans[id(node.body)][0]))
+        pending: list[cst.CSTNode] = [self.module]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+                found.append(self.spans[id(current)])
+                continue
+            if isinstance(current, (cst.If, cst.For, cst.While, cst.With)):
+                start = self.spans[id(current)][0]
+                found.append((start, self.spans[id(current.body)][0]))
+            pending.extend(child for child in current.children if not isinstance(child, cst.BaseExpression))
+        return sorted(found)
+
+
+class Places:
+    """Locations of sites, file by file."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._parsed: dict[Path, ParsedFile] = {}
+
+    def parsed(self, path: Path) -> ParsedFile:
+        if path not in self._parsed:
+            source = self.project.source(path)
+            assert source is not None, path
+            self._parsed[path] = ParsedFile(path, source.text)
+        return self._parsed[path]
+
+    def location(self, site: Site) -> Location:
+        """Where the node of `site` stands. A function or class stands at its `def` or `class` line, without the body."""
+        import libcst as cst
+
+        parsed = self.parsed(site.path)
+        node = parsed.node(site.number)
+        start, end = parsed.spans[id(node)]
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            end = parsed.spans[id(node.name)][1]
+            if isinstance(node, cst.FunctionDef) and node.decorators:
+                start = max(start, parsed.spans[id(node.decorators[-1])][1])
+                start += len(parsed.text[start:]) - len(parsed.text[start:].lstrip())
+        return Location(site.path, parsed.lines.position(start), parsed.lines.position(end))
+
+    def statement_rows(self, site: Site) -> tuple[int, int]:
+        """The first and last row of the logical line in which the node of `site` stands."""
+        parsed = self.parsed(site.path)
+        start, end = parsed.span(site.number)
+        around = [span for span in parsed.statements if span[0] <= start < max(span[1], span[0] + 1)]
+        if around:
+            first, last = around[-1]
+            tail = parsed.text[first:last].rstrip()
+            return parsed.lines.row(first), parsed.lines.row(first + max(len(tail) - 1, 0))
+        return parsed.lines.row(start), parsed.lines.row(max(start, end - 1))

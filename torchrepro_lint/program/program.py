@@ -1,0 +1,137 @@
+"""`Program`: all facts of a project, linked. What rules ask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Location, TraceStep
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.program.evaluator import Evaluator
+from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.imports import ImportGraph
+from torchrepro_lint.program.intent import Evidence, find_evidence, running_modules
+from torchrepro_lint.program.loaders import Loader, find_loaders
+from torchrepro_lint.program.locations import ParsedFile, Places
+from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.reach import Event, Link, Walker
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.workers import WorkerRun, worker_run
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.target import TargetTorch
+
+__all__ = ["Program"]
+
+# A question may nest a few hundred deep, at about ten Python frames each.
+_RECURSION_LIMIT = 12_000
+
+
+class Program:
+    """The linked facts of one project. Everything is computed when first asked for, and then kept.
+
+    `files` are all Python files of the project; `overlay` gives texts that stand for files on disk.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        files: Sequence[Path],
+        settings: Settings,
+        target: TargetTorch,
+        overlay: Mapping[Path, str] | None = None,
+    ) -> None:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+        self.root = root
+        self.settings = settings
+        self.target = target
+        self.project = Project(root, files, overlay, settings.src)
+        self.ev = Evaluator(self.project)
+        self.walker = Walker(self.ev)
+        self.places = Places(self.project)
+        self.imports = ImportGraph(self.project)
+        self._runs: dict[Loader, WorkerRun] = {}
+
+    @property
+    def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
+        """Row, column and reason for each file that something looked at and could not read."""
+        return self.project.unreadable
+
+    def facts(self, path: Path) -> ModuleFacts | None:
+        """The facts of a file; None where it cannot be read or parsed."""
+        return self.project.facts(path)
+
+    @property
+    def strict(self) -> bool:
+        return self.settings.profile == "strict"
+
+    # --- loaders and their workers ----------------------------------------------------------------------------
+
+    @cached_property
+    def loaders(self) -> Sequence[Loader]:
+        """Every loader of the project, in each frame in which it is made."""
+        return find_loaders(self.ev)
+
+    @cached_property
+    def loader_sites(self) -> Sequence[Sequence[Loader]]:
+        """The loaders grouped by the call that makes them."""
+        groups: dict[Site, list[Loader]] = {}
+        for loader in self.loaders:
+            groups.setdefault(loader.site, []).append(loader)
+        return list(groups.values())
+
+    def worker_run(self, loader: Loader) -> WorkerRun:
+        """What the workers of a loader run."""
+        if loader not in self._runs:
+            self.ev.begin_question()
+            self._runs[loader] = worker_run(self.ev, loader)
+        return self._runs[loader]
+
+    def events_of_call(self, function: object, frame: Frame) -> Sequence[Event]:
+        """What happens when the function in a frame runs."""
+        return self.walker.frame(frame)
+
+    # --- intent -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def evidence(self) -> Sequence[Evidence]:
+        """Every seeding call and determinism switch of the project."""
+        return find_evidence(self.ev)
+
+    def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
+        """The modules that import any of `paths`, directly or through others, and they themselves."""
+        return frozenset(above for path in paths for above in self.imports.above(path))
+
+    def evidence_for(self, path: Path) -> list[Evidence]:
+        """The evidence that holds for a module: what runs in it, or in a module that imports it."""
+        above = self.imports.above(path)
+        return [one for one in self.evidence if one.roots & above]
+
+    def evidence_in_programs_of(self, facts: ModuleFacts, frame: Frame) -> list[Evidence]:
+        """The evidence in the programs that run this frame's code: in its callers' modules, what those import, and above."""
+        roots = running_modules(self.ev, facts, frame.scope) or frozenset((facts.path,))
+        above = self.runs_with(roots) | self.imports.above(facts.path)
+        return [one for one in self.evidence if one.roots & above]
+
+    # --- places -----------------------------------------------------------------------------------------------
+
+    def location(self, site: Site) -> Location:
+        return self.places.location(site)
+
+    def parsed(self, path: Path) -> ParsedFile:
+        """The libcst tree of a file, with positions: for fixes and locations."""
+        return self.places.parsed(path)
+
+    def steps(self, links: Iterable[Link]) -> tuple[TraceStep, ...]:
+        """A chain as the trace of a finding; a place that stands twice in a row is said once."""
+        steps: list[TraceStep] = []
+        for link in links:
+            step = TraceStep(self.location(link.site), link.note)
+            if not steps or steps[-1] != step:
+                steps.append(step)
+        return tuple(steps)
+
+    def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
+        return Site(frame.facts.path, node.site)

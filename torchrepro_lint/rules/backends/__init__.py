@@ -1,0 +1,1 @@
+"""Backends and switches (TRL3xx)."""

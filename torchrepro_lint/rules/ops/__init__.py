@@ -1,0 +1,1 @@
+"""Operations (TRL4xx)."""

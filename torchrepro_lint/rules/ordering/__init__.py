@@ -1,0 +1,1 @@
+"""Order, splits and generators (TRL2xx)."""

@@ -1,0 +1,1 @@
+"""What DataLoader workers draw (TRL1xx)."""
