@@ -1,0 +1,222 @@
+"""The table of operations against the survey that it was made from, and against torch's own documentation."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.knowledge import ops
+from torchrepro_lint.knowledge.ops import OpRow, newest_release, op_names, op_rows
+from torchrepro_lint.knowledge.tables import expand_names, read_table
+from torchrepro_lint.knowledge.versions import release
+
+SURVEY = Path(__file__).parent / "data" / "nondeterministic_ops.tsv"
+EFFECTS = {
+    "throws": "throws",
+    "made_deterministic": "made_deterministic",
+    "silently_nondeterministic": "silent",
+    "fills_memory": "fills_memory",
+}
+
+#: Spellings of the survey that are no name of a call, with what the table has instead ("" where it has nothing:
+#: a keyword of an operation that has rows of its own, or syntax).
+SPELLED_OTHERWISE = {
+    "torch.nn.functional.pad(mode='reflect') on 2d/3d input with 2 pads": "torch.nn.functional.pad",
+    "torch.nn.functional.pad(mode='reflect') on 3d/4d input with 4 pads": "torch.nn.functional.pad",
+    "torch.nn.functional.pad(mode='reflect') on 4d/5d input with 6 pads": "torch.nn.functional.pad",
+    "torch.nn.functional.pad(mode='replicate')": "torch.nn.functional.pad",
+    "torch.cumprod (backward)": "torch.cumprod",
+    "torch.Tensor(n)": "torch.Tensor",
+    "torch.FloatTensor(n)": "torch.FloatTensor",
+    "torch.empty(out=)": "",
+    "torch.compile(flex_attention)": "",
+    "torch.nn.attention.sdpa_kernel": "",
+    "any out= argument": "",
+    "x[idx]": "",
+}
+
+#: Operations that torch 2.13's documentation lists as raising, where the table disagrees, and why.
+DOCUMENTATION_IS_STALE = {
+    "torch.nn.ReflectionPad2d": "a deterministic kernel since 2.6; no alert in the libraries since 2.8",
+    "torch.cumsum": "a deterministic scan kernel; the alert is gone by 2.8",
+}
+
+
+def survey() -> list[dict[str, str]]:
+    with SURVEY.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def table() -> list[dict[str, str]]:
+    return list(read_table("ops.tsv", ops._COLUMNS))
+
+
+def identity(row: dict[str, str]) -> tuple[str, ...]:
+    since, until = row.get("since_torch", row.get("since", "")), row.get("until_torch", row.get("until", ""))
+    effect = EFFECTS.get(row.get("category", ""), row.get("effect", ""))
+    return row["op"], effect, row["device"], since, until, row["condition"]
+
+
+def test_every_row_of_the_survey_is_in_the_table_and_no_other() -> None:
+    assert {identity(row) for row in table()} == {identity(row) for row in survey()}
+
+
+def test_every_spelling_of_the_survey_is_in_the_table() -> None:
+    spelled: dict[tuple[str, ...], set[str]] = {}
+    for row in table():
+        spelled.setdefault(identity(row), set()).update(expand_names(row["spellings"]))
+    for row in survey():
+        for text in filter(None, re.split(r",(?![^(]*\))", row["all_spellings"])):
+            name = SPELLED_OTHERWISE.get(text.strip(), text.strip())
+            assert not name or name in spelled[identity(row)], (row["op"], text)
+        if row["op"] != "torch.Tensor.copy_":
+            assert row["op"] in spelled[identity(row)]
+
+
+def test_the_survey_says_no_more_of_a_row_than_the_table() -> None:
+    sources = {(identity(row), row["source"], row["alert"], row["alternative"]) for row in table()}
+    for row in survey():
+        key = (identity(row), row["source"], row["alert_name"], row["deterministic_alternative"])
+        assert tuple(part.strip() if isinstance(part, str) else part for part in key) in sources
+
+
+def test_no_spelling_has_the_same_row_twice() -> None:
+    keys = Counter(
+        (name, row["effect"], row["phase"], row["device"], row["since"], row["until"], row["when"], row["requires"])
+        for row in table()
+        for name in expand_names(row["spellings"])
+    )
+    assert not [key for key, count in keys.items() if count > 1]
+
+
+def test_every_argument_of_a_condition_has_its_place_in_the_signature() -> None:
+    keyword_only = {"requires_grad"}
+    for name in op_names():
+        for row in op_rows(name):
+            for condition in row.when:
+                if condition.decided_by_arguments and condition.parameter not in keyword_only:
+                    assert condition.position is not None, (name, str(condition))
+
+
+def rows(qualname: str, version: str, effect: str) -> list[OpRow]:
+    return [row for row in op_rows(qualname) if row.effect == effect and row.device != "mps" and row.holds_at(version)]
+
+
+@pytest.mark.parametrize(
+    ("qualname", "version", "throws"),
+    [
+        ("torch.Tensor.scatter_add_", "1.9", True),
+        ("torch.Tensor.scatter_add_", "1.13", False),
+        ("torch.kthvalue", "2.8", True),
+        ("torch.kthvalue", "2.10", False),
+        ("torch.nn.functional.grid_sample", "2.13", True),
+        ("torch.nn.AdaptiveAvgPool2d", "2.13", True),
+        ("torch.Tensor.index_add_", "1.8.1", True),
+        ("torch.Tensor.index_add_", "1.9", False),
+        ("torch.nn.modules.pooling.AvgPool3d", "2.13", True),
+        ("torch.cumsum", "2.13", False),
+        ("torchvision.models.detection.fasterrcnn_resnet50_fpn", "2.13", True),
+        ("torch.relu", "2.13", False),
+    ],
+)
+def test_releases(qualname: str, version: str, throws: bool) -> None:
+    assert bool(rows(qualname, version, "throws")) is throws
+
+
+def test_the_arguments_decide() -> None:
+    def throwing(qualname: str, **arguments: object) -> bool:
+        return any(
+            all(c.holds(c.parameter in arguments, arguments.get(c.parameter)) for c in row.when)
+            for row in rows(qualname, "2.13", "throws")
+        )
+
+    assert throwing("torch.nn.functional.interpolate", mode="bicubic")
+    assert not throwing("torch.nn.functional.interpolate", mode="bilinear")
+    assert throwing("torch.nn.functional.interpolate", mode="bilinear", antialias=True)
+    assert not throwing("torch.nn.functional.interpolate")
+    assert not throwing("torch.nn.Upsample", mode="nearest")
+    assert throwing("torch.nn.Upsample", mode="bicubic")
+    assert not throwing("torch.nn.UpsamplingBilinear2d")
+    assert throwing("torch.nn.functional.pad", mode="reflect", pad=(1, 1))
+    assert not throwing("torch.nn.functional.pad", mode="reflect", pad=(1, 1, 1, 1))
+    assert not throwing("torch.nn.functional.pad", pad=(1, 1))
+    assert throwing("torch.Tensor.put_")
+    assert throwing("torch.Tensor.median", dim=1)
+    assert not throwing("torch.Tensor.median")
+    assert throwing("torch.bincount", weights="w")
+    assert not throwing("torch.bincount")
+    assert not throwing("torch.nn.AdaptiveAvgPool2d", output_size=1)
+    assert not throwing("torch.nn.AdaptiveAvgPool2d", output_size=(1, 1))
+    assert throwing("torch.nn.AdaptiveAvgPool2d", output_size=(7, 7))
+    assert throwing("torch.Tensor.scatter_reduce_", reduce="prod")
+    assert not throwing("torch.Tensor.scatter_reduce_", reduce="sum")
+    assert throwing("torch.nn.MaxPool3d")
+    assert not throwing("torch.nn.MaxPool3d", return_indices=True)
+
+
+def test_positions_are_those_of_the_spelling() -> None:
+    def position(qualname: str, parameter: str) -> set[int | None]:
+        return {c.position for row in op_rows(qualname) for c in row.when if c.parameter == parameter}
+
+    assert position("torch.nn.functional.interpolate", "mode") == {3}
+    assert position("torch.nn.Upsample", "mode") == {2}
+    assert position("torch.bincount", "weights") == {1}
+    assert position("torch.Tensor.bincount", "weights") == {0}
+    assert position("torch.nn.UpsamplingBilinear2d", "mode") == set()
+
+
+def test_flags_sort_out_what_has_a_switch_of_its_own() -> None:
+    assert {flag for row in op_rows("torch.nn.Conv2d") for flag in row.flags} == {"cudnn"}
+    assert {"cublas"} in [set(row.flags) for row in op_rows("torch.nn.Linear")]
+    assert all("memory" in row.flags for row in op_rows("torch.empty"))
+
+
+def documentation() -> str:
+    """What the installed torch says of the flag; only for the release with which the disagreements are listed."""
+    torch = pytest.importorskip("torch")
+    if release(torch.__version__) != release("2.13"):
+        pytest.skip("the disagreements are those with torch 2.13")
+    return str(torch.use_deterministic_algorithms.__doc__)
+
+
+def documented(heading: str) -> set[str]:
+    """The operations in the list below `heading`."""
+    section = documentation().partition(heading)[2]
+    lines = section.partition("\n    The following")[0].partition("\n    In addition")[0]
+    return set(re.findall(r"^\s*\* :(?:func|class):`([\w.]+)`", lines, re.MULTILINE))
+
+
+def test_what_the_documentation_lists_as_made_deterministic_is_so_in_the_table() -> None:
+    names = documented("deterministically when ``mode=True``:")
+    assert len(names) > 20
+    assert not {name for name in names if not rows(name, "2.13", "made_deterministic")}
+
+
+def test_what_the_documentation_lists_as_raising_raises_in_the_table() -> None:
+    names = documented(":class:`RuntimeError` when ``mode=True``:")
+    assert len(names) > 20
+    assert {name for name in names if not rows(name, "2.13", "throws")} == set(DOCUMENTATION_IS_STALE)
+
+
+def test_the_modes_of_interpolate_that_the_documentation_lists() -> None:
+    listed = documentation().partition("one of the following modes is used:")[2]
+    modes = set(re.findall(r"^\s*- ``(\w+)``", listed.partition(":class:")[0], re.MULTILINE))
+    throwing = {
+        value
+        for row in rows("torch.nn.functional.interpolate", "2.13", "throws")
+        for condition in row.when
+        if condition.parameter == "mode"
+        for value in condition.values
+    }
+    # Bilinear (2.1) and trilinear (2.9) have become deterministic under the flag; bilinear raises only with
+    # antialias=True. Area is adaptive pooling, and is not listed.
+    assert modes - throwing == {"trilinear"}
+    assert throwing - modes == {"area"}
+
+
+def test_the_newest_release_is_known() -> None:
+    assert release(newest_release()) >= release("2.13")
