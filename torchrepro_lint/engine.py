@@ -124,7 +124,7 @@ def _of_interest(
 ) -> tuple[list[tuple[Project, list[Path]]], list[Finding]]:
     """The files that may hold a finding, by project, and findings for the files that cannot be read."""
     broken: list[Finding] = []
-    groups: dict[Path, tuple[Project, list[Path]]] = {}
+    groups: dict[Project, list[Path]] = {}
     for path in requested:
         try:
             if path in overlay:
@@ -137,9 +137,8 @@ def _of_interest(
                 broken.append(_unreadable(path, error.row, error.column, error.reason))
             continue
         if wanted:
-            project = projects.of(path)
-            groups.setdefault(project.root, (project, []))[1].append(path)
-    return [groups[root] for root in sorted(groups)], broken
+            groups.setdefault(projects.of(path), []).append(path)
+    return sorted(groups.items(), key=lambda group: (group[0].root, str(group[0].also))), broken
 
 
 def _check_project(

@@ -62,6 +62,26 @@ def test_what_a_project_leaves_out_is_a_program_of_its_own(write) -> None:
     assert projects.of(root / "examples" / "one" / "main.py") is one
 
 
+def test_a_package_that_a_project_leaves_out_is_still_beside_the_others(write) -> None:
+    root = write(
+        {
+            "pyproject.toml": '[tool.torchrepro-lint]\nextend-exclude = ["gen", "made.py"]\n',
+            "train.py": "",
+            "made.py": "",
+            "gen/__init__.py": "",
+            "gen/sub/a.py": "",
+            "gen/sub/__init__.py": "",
+        }
+    )
+    projects = Projects({})
+    package = projects.of(root / "gen" / "sub" / "a.py")
+    names = ["gen/__init__.py", "gen/sub/__init__.py", "gen/sub/a.py", "train.py"]
+    assert (package.root, [path.relative_to(root).as_posix() for path in sorted(package.files)]) == (root, names)
+    assert projects.of(root / "gen" / "__init__.py") is package
+    assert projects.of(root / "made.py") is projects.of(root / "train.py")
+    assert projects.of(root / "train.py").files == (root / "train.py",)
+
+
 def test_the_command_line_reaches_the_project(write) -> None:
     root = write({"pyproject.toml": "[tool.torchrepro-lint]\nseed = 3\n", "a.py": ""})
     settings = Projects({"profile": "strict"}).of(root / "a.py").settings

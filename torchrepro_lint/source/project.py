@@ -15,19 +15,22 @@ from torchrepro_lint.source.target import TargetTorch, find_target
 __all__ = ["Project", "Projects"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Project:
-    """One project. `outer` is the project that leaves this one out, where it is a folder that one leaves out."""
+    """One project. `outer` is the project that leaves this one out, where it is a folder that one leaves out; `also`
+    is a folder below the root that the tree leaves out, and that is of this project none the less.
+    """
 
     root: Path
     settings: Settings
     tree: ProjectTree
     outer: Project | None = None
+    also: Path | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
         """All Python files of the project."""
-        return self.tree.files()
+        return self.tree.files() if self.also is None else (*self.tree.files(), *self.tree.files(self.also))
 
     @cached_property
     def target(self) -> TargetTorch:
@@ -42,7 +45,7 @@ class Projects:
     def __init__(self, override: SettingsOverride) -> None:
         self._override = override
         self._roots: dict[Path, Path] = {}
-        self._projects: dict[Path, Project] = {}
+        self._projects: dict[tuple[Path, Path | None], Project] = {}
 
     def files(self, paths: Iterable[Path]) -> list[Path]:
         """The files that the arguments `paths` stand for. TorchReproLintError where one is not there."""
@@ -58,7 +61,12 @@ class Projects:
         project = self._project(root, None)
         if project.tree.accepts(file):
             return project
-        return self._project(local_root(file, below=root), project)
+        inner = local_root(file, below=root)
+        if inner != root:
+            return self._project(inner, project)
+        # A package at the top of the project: its modules see those of the project, and the other way round.
+        above = [folder for folder in file.parents if folder.parent == root]
+        return self._project(root, project, above[0]) if above else project
 
     def whole(self, file: Path) -> list[Path]:
         """The files that are in the project of `file` and in no project further in."""
@@ -70,8 +78,10 @@ class Projects:
             self._roots[folder] = project_root(folder)
         return self._roots[folder]
 
-    def _project(self, root: Path, outer: Project | None) -> Project:
-        if root not in self._projects:
+    def _project(self, root: Path, outer: Project | None, also: Path | None = None) -> Project:
+        key = (root, also)
+        if key not in self._projects:
             settings = outer.settings if outer is not None else load_settings(root).overridden(self._override)
-            self._projects[root] = Project(root, settings, ProjectTree(root, settings), outer)
-        return self._projects[root]
+            tree = outer.tree if outer is not None and outer.root == root else ProjectTree(root, settings)
+            self._projects[key] = Project(root, settings, tree, outer, also)
+        return self._projects[key]

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from programs import LOADER, PACKAGE
+
+from torchrepro_lint import flake8_plugin
+from torchrepro_lint.engine import Report, check
+from torchrepro_lint.flake8_plugin import Plugin
+
+PROJECT = Path(__file__).resolve().parents[1]
+INSTALLED = any(
+    entry.value == "torchrepro_lint.flake8_plugin:Plugin"
+    for entry in importlib.metadata.entry_points(group="flake8.extension")
+)
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flake8_plugin, "_ANALYSES", {})
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """One entry, the file that led to it, for every analysis that is made."""
+    made: list[Path] = []
+    analyse = flake8_plugin._analyse
+
+    def count(path: Path) -> object:
+        made.append(path)
+        return analyse(path)
+
+    monkeypatch.setattr(flake8_plugin, "_analyse", count)
+    return made
+
+
+def lint(path: Path, text: str | None = None) -> list[tuple[int, int, str]]:
+    """What the plugin yields, called as flake8 calls it."""
+    text = path.read_text() if text is None else text
+    lines = text.splitlines(keepends=True)
+    return [result[:3] for result in Plugin(ast.parse(text), str(path), lines).run()]
+
+
+def flake8(root: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    config = "[flake8]\n"
+    if not INSTALLED:
+        config += "[flake8:local-plugins]\nextension =\n    TRL = torchrepro_lint.flake8_plugin:Plugin\n"
+    (root / "flake8.cfg").write_text(config)
+    return subprocess.run(
+        [sys.executable, "-m", "flake8", "--config", "flake8.cfg", *arguments],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        input=stdin,
+        timeout=120,
+    )
+
+
+def as_flake8(report: Report, root: Path) -> list[str]:
+    return [
+        f"./{one.location.path.relative_to(root).as_posix()}:{one.location.start.row}:{one.location.start.column}: "
+        f"{one.code} {one.message}"
+        for one in report.findings
+    ]
+
+
+def test_the_same_findings_at_the_same_places_as_the_command(write) -> None:
+    root = write(PACKAGE)
+    result = flake8(root, "--select", "TRL", ".")
+    expected = as_flake8(check([root]), root)
+    assert any(line.startswith("./pkg/loader.py:7:12: TRL101 ") for line in expected)
+    assert (result.stdout.splitlines(), result.stderr, result.returncode) == (expected, "", 1)
+
+
+def test_codes_are_on_by_default_and_can_be_ignored(write) -> None:
+    root = write(PACKAGE)
+    assert ":7:12: TRL101 " in flake8(root, "pkg/loader.py").stdout
+    assert flake8(root, "--extend-ignore", "TRL", "pkg/loader.py").stdout == ""
+
+
+@pytest.mark.parametrize("row", ["return DataLoader(", "shuffle=False,", "    )"])
+def test_a_comment_on_any_row_of_the_statement_silences(write, row: str) -> None:
+    silenced = LOADER.replace(row, f"{row}  # noqa: TRL1")
+    root = write({**PACKAGE, "pkg/loader.py": silenced})
+    assert flake8(root, "--select", "TRL", ".").stdout == ""
+    other = LOADER.replace(row, f"{row}  # noqa: TRL3")
+    (root / "pkg" / "loader.py").write_text(other)
+    assert ":7:12: TRL101 " in flake8(root, "--select", "TRL", ".").stdout
+
+
+def test_the_settings_of_the_project_hold(write) -> None:
+    settings = PACKAGE["pyproject.toml"] + "[tool.torchrepro-lint]\nignore = ['numpy-rng-in-workers']\n"
+    root = write({**PACKAGE, "pyproject.toml": settings})
+    assert "TRL101" not in flake8(root, "--select", "TRL", ".").stdout
+
+
+def test_wrong_settings_are_one_line(write) -> None:
+    root = write({**PACKAGE, "pyproject.toml": "[tool.torchrepro-lint]\nignor = []\n"})
+    result = flake8(root, "--select", "TRL", "-j1", "pkg/loader.py")
+    assert result.returncode == 1
+    assert 'ignor: unknown setting; did you mean "ignore"?' in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_files_are_judged_wherever_flake8_is_started(write, tmp_path_factory: pytest.TempPathFactory) -> None:
+    root = write(PACKAGE)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    assert "TRL101" in flake8(elsewhere, "--select", "TRL", str(root / "pkg")).stdout
+
+
+def test_standard_input_stands_for_its_file(write) -> None:
+    root = write(PACKAGE)
+    path = "pkg/loader.py"
+    same = flake8(root, "--select", "TRL", "--stdin-display-name", path, "-", stdin=LOADER)
+    assert ":7:12: TRL101 " in same.stdout
+    moved = flake8(root, "--select", "TRL", "--stdin-display-name", path, "-", stdin="# above\n" + LOADER)
+    assert ":8:12: TRL101 " in moved.stdout
+    safe = LOADER.replace("num_workers=4", "num_workers=0")
+    assert flake8(root, "--select", "TRL", "--stdin-display-name", path, "-", stdin=safe).stdout == ""
+
+
+def test_standard_input_without_a_name(write) -> None:
+    root = write(PACKAGE)
+    result = flake8(root, "--select", "TRL", "-", stdin="import torch\nx = torch.rand(3)\n")
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    own = LOADER.replace("Images(images)", "images")
+    assert flake8(root, "--select", "TRL101", "-", stdin=own).stderr == ""
+
+
+def test_one_analysis_serves_all_files_of_a_project(write, analyses: list[Path]) -> None:
+    root = write(PACKAGE)
+    first = lint(root / "pkg" / "loader.py")
+    assert [(row, column, text[:6]) for row, column, text in first if "TRL101" in text] == [(7, 11, "TRL101")]
+    assert lint(root / "pkg" / "dataset.py") == []
+    assert lint(root / "pkg" / "loader.py") == first
+    assert analyses == [root / "pkg" / "loader.py"]
+
+
+def test_a_changed_file_is_analysed_again(write, analyses: list[Path]) -> None:
+    root = write(PACKAGE)
+    path = root / "pkg" / "loader.py"
+    assert lint(path)[0][0] == 7
+    path.write_text("#\n" + LOADER)
+    assert lint(path)[0][0] == 8
+    assert len(analyses) == 2
+
+
+def test_projects_do_not_mix(write, analyses: list[Path]) -> None:
+    root = write({f"{name}/{path}": text for name in ("one", "two") for path, text in PACKAGE.items()})
+    (root / "two" / "pkg" / "augment.py").write_text("def jitter(image):\n    return image\n")
+    assert "TRL101" in str(lint(root / "one" / "pkg" / "loader.py"))
+    assert "TRL101" not in str(lint(root / "two" / "pkg" / "loader.py"))
+    assert len(analyses) == 2
+
+
+def test_what_is_left_out_is_judged_when_flake8_shows_it(write) -> None:
+    settings = PACKAGE["pyproject.toml"] + "[tool.torchrepro-lint]\nextend-exclude = ['pkg']\n"
+    root = write({**PACKAGE, "pyproject.toml": settings})
+    assert "TRL101" in str(lint(root / "pkg" / "loader.py"))
+
+
+def test_files_without_interest_and_installed_ones_cost_nothing(write, analyses: list[Path]) -> None:
+    root = write({**PACKAGE, "lib/site-packages/x.py": LOADER})
+    assert lint(root / "pkg" / "plain.py") == []
+    assert lint(root / "lib" / "site-packages" / "x.py") == []
+    assert analyses == []
+    code = "import sys, torchrepro_lint.flake8_plugin as p; r = list(p.Plugin(None, 'a.py', ['x = 1']).run())\n"
+    code += "print(r, sorted({'libcst', 'torchrepro_lint.engine', 'pathspec', 'flake8'} & set(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == "[] []\n"
+
+
+def test_line_endings_and_marks_of_the_file_do_not_make_it_another(write, analyses: list[Path]) -> None:
+    root = write(PACKAGE)
+    path = root / "pkg" / "loader.py"
+    path.write_bytes(b"\xef\xbb\xbf" + LOADER.replace("\n", "\r\n").encode())
+    assert lint(path, LOADER)[0][:2] == (7, 11)
+    assert analyses == [path]
+
+
+def test_a_file_that_does_not_decode_is_told(write) -> None:
+    root = write({**PACKAGE, "pkg/odd.py": b"import torch\nx = '\xe9'\n"})
+    results = lint(root / "pkg" / "odd.py", "import torch\nx = '\xe9'\n")
+    assert [(row, text[:6]) for row, _, text in results] == [(2, "TRL900")]
