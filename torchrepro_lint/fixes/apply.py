@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +12,7 @@ from torchrepro_lint.diagnostics import Edit, Fix
 
 __all__ = ["apply_edits", "merge_edits", "select_compatible"]
 
+_DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 _Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
 
 
@@ -90,12 +92,21 @@ def _fits(fix: Fix, taken: set[Edit], own: _Insertions, insertions: _Insertions)
             continue
         if any(edit.path == other.path and _overlap(edit, other) for other in taken):
             return False
+        # Two definitions of one name at different places: the second fix finds and uses the first in the next round.
+        if _defined_names(edit) & {
+            name for other in taken if other.path == edit.path for name in _defined_names(other)
+        }:
+            return False
     for place, contents in own.items():
         others = insertions.get(place, [])
         common = min(len(contents), len(others))
         if contents[:common] != others[:common]:
             return False
     return True
+
+
+def _defined_names(edit: Edit) -> set[str]:
+    return set(_DEFINITION.findall(edit.content))
 
 
 def _overlap(edit: Edit, other: Edit) -> bool:

@@ -50,7 +50,7 @@ class _Step:
     statement: cst.BaseStatement
 
 
-def find_place(document: Document, call: cst.Call, *, init: bool, at_module_level: bool = False) -> Place | Declined:
+def find_place(document: Document, call: cst.Call, *, at_module_level: bool = False) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it."""
     reason = _hopeless(document, call)
     if reason is not None:
@@ -67,7 +67,7 @@ def find_place(document: Document, call: cst.Call, *, init: bool, at_module_leve
             isinstance(other, cst.Call)
             and other is not call
             and document.function(other) is function
-            and _wants_generator(document, other, call, init=init)
+            and _wants_generator(other)
             and _hopeless(document, other) is None
         ):
             chains.append(_steps(document, other))
@@ -82,12 +82,8 @@ def find_place(document: Document, call: cst.Call, *, init: bool, at_module_leve
 
 
 def first_statement_that_needs_init(document: Document, call: cst.Call) -> cst.BaseStatement:
-    """The first statement of the module that holds a loader like `call` which may want the worker init function."""
-    wanting = [
-        node
-        for node in document.walk()
-        if isinstance(node, cst.Call) and (node is call or _wants_init(document, node, call))
-    ]
+    """The first statement of the module that holds `call`, or another loader that may want a worker init function."""
+    wanting = [node for node in document.walk() if isinstance(node, cst.Call) and (node is call or _wants_init(node))]
     return document.top_level_statement(min(wanting, key=document.start))
 
 
@@ -213,24 +209,28 @@ def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -
     return False
 
 
-def _wants_generator(document: Document, other: cst.Call, call: cst.Call, *, init: bool) -> bool:
-    """Whether another call, as far as its text tells, is a loader that will want a generator too."""
-    if not _is_same_callable(document, other, call) or _given(other, "generator"):
+def _wants_generator(other: cst.Call) -> bool:
+    """Whether a call, as far as its text tells, is a loader that may want a generator, by this fix or another."""
+    if not _is_loader(other) or _given(other, "generator"):
         return False
-    if any(argument.star == "**" for argument in other.args):
-        return True
     shuffle = _argument(other, "shuffle")
-    if shuffle is not None and dotted_name(shuffle) not in ("False", "None"):
-        return True
-    return init and _has_workers(other)
+    return _has_workers(other) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))
 
 
-def _wants_init(document: Document, other: cst.Call, call: cst.Call) -> bool:
-    return _is_same_callable(document, other, call) and not _given(other, "worker_init_fn") and _has_workers(other)
+def _wants_init(other: cst.Call) -> bool:
+    return _is_loader(other) and not _given(other, "worker_init_fn") and _has_workers(other)
 
 
-def _is_same_callable(document: Document, other: cst.Call, call: cst.Call) -> bool:
-    return document.text_of(other.func) == document.text_of(call.func)
+def _is_loader(call: cst.Call) -> bool:
+    """A call of something named as loaders are, or of `partial` over it."""
+    name = _last_name(call.func)
+    if name == "partial" and call.args:
+        name = _last_name(call.args[0].value)
+    return name.endswith("Loader") and bool(call.args)
+
+
+def _last_name(node: cst.BaseExpression) -> str:
+    return (dotted_name(node) or "").rpartition(".")[2]
 
 
 def _has_workers(call: cst.Call) -> bool:

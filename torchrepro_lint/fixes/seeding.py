@@ -146,13 +146,13 @@ class _Plan:
 
     def _generator_name(self, *, init: bool) -> str | Declined:
         document = self.document
-        place = find_place(document, self.call, init=init)
+        place = find_place(document, self.call)
         if isinstance(place, Declined):
             return place
         seed = find_seed(document, place.statement, self.seed)
         repeated = self.repeated if self.repeated is not None else repeats_the_seed(document, self.call, seed)
         if repeated and document.function(self.call) is not None:
-            place = find_place(document, self.call, init=init, at_module_level=True)
+            place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
             seed = find_seed(document, place.statement, self.seed)
