@@ -72,6 +72,9 @@ DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
         pytest.param(
             [fix(IMPORT), fix(Edit(A, 0, 0, "import torch\n"), IMPORT)], [0], id="insertions in another order"
         ),
+        pytest.param(
+            [fix(DEFINITION), fix(Edit(A, 15, 15, DEFINITION.content))], [0], id="one name defined at two places"
+        ),
         pytest.param([fix(Edit(A, 1, 2, "")), fix(Edit(B, 1, 2, ""))], [0, 1], id="different files"),
         pytest.param([fix(Edit(A, 2, 2, "x")), fix(Edit(A, 1, 4, "y"))], [1], id="an insertion inside a replacement"),
         pytest.param([fix(Edit(A, 4, 4, "x")), fix(Edit(A, 1, 4, "y"))], [1, 0], id="an insertion behind one"),

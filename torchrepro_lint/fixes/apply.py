@@ -47,13 +47,16 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     """
     chosen: list[Fix] = []
     taken: set[Edit] = set()
+    defined: set[tuple[Path, str]] = set()
     insertions: _Insertions = {}
     for fix in sorted(fixes, key=_place):
         own = _insertions(fix.edits)
-        if not _fits(fix, taken, own, insertions):
+        if not _fits(fix, taken, defined, own, insertions):
             continue
         chosen.append(fix)
         taken.update(fix.edits)
+        for edit in fix.edits:
+            defined |= _definitions(edit)
         for place, contents in own.items():
             if len(contents) > len(insertions.get(place, ())):
                 insertions[place] = contents
@@ -86,16 +89,16 @@ def _insertions(edits: Sequence[Edit]) -> _Insertions:
     }
 
 
-def _fits(fix: Fix, taken: set[Edit], own: _Insertions, insertions: _Insertions) -> bool:
+def _fits(
+    fix: Fix, taken: set[Edit], defined: set[tuple[Path, str]], own: _Insertions, insertions: _Insertions
+) -> bool:
     for edit in fix.edits:
         if edit in taken:
             continue
         if any(edit.path == other.path and _overlap(edit, other) for other in taken):
             return False
         # Two definitions of one name at different places: the second fix finds and uses the first in the next round.
-        if _defined_names(edit) & {
-            name for other in taken if other.path == edit.path for name in _defined_names(other)
-        }:
+        if not defined.isdisjoint(_definitions(edit)):
             return False
     for place, contents in own.items():
         others = insertions.get(place, [])
@@ -105,8 +108,8 @@ def _fits(fix: Fix, taken: set[Edit], own: _Insertions, insertions: _Insertions)
     return True
 
 
-def _defined_names(edit: Edit) -> set[str]:
-    return set(_DEFINITION.findall(edit.content))
+def _definitions(edit: Edit) -> set[tuple[Path, str]]:
+    return {(edit.path, name) for name in _DEFINITION.findall(edit.content)}
 
 
 def _overlap(edit: Edit, other: Edit) -> bool:
