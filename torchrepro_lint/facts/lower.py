@@ -400,10 +400,14 @@ class Lowering:
                 if name is not None:
                     captures.append(name.value)
                 return () if inner is None else self._pattern(inner, captures)
+        if isinstance(node, cst.MatchMapping) and node.rest is not None:
+            captures.append(node.rest.value)
         for child in node.children:
             if isinstance(child, cst.MatchPattern):
                 self._pattern(child, captures)
-            elif isinstance(child, (cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchKeywordElement)):
+            elif isinstance(child, cst.MatchSequenceElement):
+                self._pattern(child.value, captures)
+            elif isinstance(child, (cst.MatchMappingElement, cst.MatchKeywordElement)):
                 self._pattern(child.pattern, captures)
             elif isinstance(child, cst.MatchStar) and child.name is not None:
                 captures.append(child.name.value)
