@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections import Counter
 
@@ -187,3 +188,24 @@ def test_all_of_torchs_samplers_are_there() -> None:
     for name in drawing:
         assert hasattr(torch, name)
         assert rng_effect(f"torch.{name}") is not None
+
+
+def test_the_positions_are_torchs() -> None:
+    torch = pytest.importorskip("torch")
+    checked = 0
+    for name in rng._index().names():
+        thing: object = torch
+        for part in name.split(".")[1:] if name.startswith("torch.") and "*" not in name else ():
+            thing = getattr(thing, part, None)
+        if thing is torch or not inspect.isroutine(thing) or not inspect.getmodule(thing):
+            continue
+        try:
+            parameters = list(inspect.signature(thing).parameters)
+        except ValueError:  # a builtin without a signature
+            continue
+        for effect in rng_effects(name) if "args" not in parameters else ():
+            for condition in effect.when:
+                if condition.position is not None:
+                    checked += 1
+                    assert parameters[condition.position] == condition.parameter, name
+    assert checked > 15
