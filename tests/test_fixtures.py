@@ -1,4 +1,4 @@
-"""Each fixture says what is found in it, what the fix makes of it, and what is seen when it runs. Here it is held to it."""
+"""Each fixture says what is found in it, what its fix makes of it, and what is seen when it runs: held to it here."""
 
 from __future__ import annotations
 

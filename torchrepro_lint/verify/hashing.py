@@ -22,7 +22,7 @@ def digest(value: Any) -> str | None:
     sink = hashlib.blake2b(digest_size=16)
     try:
         _feed(sink, value)
-    except Unhashable:
+    except (Unhashable, RecursionError):
         return None
     return sink.hexdigest()
 
@@ -56,8 +56,8 @@ def _feed(sink: _Sink, value: Any) -> None:
             raise Unhashable(type(value).__name__)
         _header(sink, "array", f"{value.dtype} {getattr(value, 'shape', ())}")
         sink.update(value.tobytes())
-    elif hasattr(value, "__dict__"):
-        # A batch class of the program's own: what it holds is what it is.
+    elif getattr(value, "__dict__", None) and not callable(value):
+        # A batch class of the program's own: what it holds is what it is. Where it holds nothing, nothing is known.
         _header(sink, "object", type(value).__qualname__)
         _feed(sink, vars(value))
     else:
