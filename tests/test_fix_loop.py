@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes import FakeProgram, WordRule, toolkit
+from fakes import BrokenRule, FakeProgram, WordRule, toolkit
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
 from torchrepro_lint.fix_loop import fix
@@ -169,3 +169,17 @@ def test_the_folder_is_left_as_it_was(write) -> None:
     root = write({"a.py": "import torch\nbad\n"})
     fix([root], toolkit=toolkit(BAD))
     assert [path.name for path in Path(root).iterdir()] == ["a.py"]
+
+
+def test_a_rule_that_fails_does_not_keep_the_others_from_mending(write) -> None:
+    root = write({"a.py": "import torch\nbad\nodd\n"})
+    result = fix([root], toolkit=toolkit(BAD, BrokenRule("TRL103", "broken", "odd")))
+    assert (root / "a.py").read_text() == "import torch\ngood\nodd\n"
+    assert len(result.report.errors) == 1
+
+
+def test_a_fix_that_makes_a_rule_fail_is_dropped(write) -> None:
+    root = write({"a.py": "import torch\nbad\n"})
+    result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "odd"), BrokenRule("TRL103", "b", "odd")))
+    assert (root / "a.py").read_text() == "import torch\nbad\n"
+    assert result.dropped[0].reason == "the result cannot be checked"

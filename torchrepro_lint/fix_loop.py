@@ -124,7 +124,7 @@ class _Loop:
         if isinstance(texts, str):
             return texts
         after = self.check(texts)
-        if after.errors:
+        if len(after.errors) > len(report.errors):
             return "the result cannot be checked"
         before_count, after_count = _counts(report), _counts(after)
         if any(after_count[kind] >= before_count[kind] for kind in {_kind(finding) for finding, _ in chosen}):
