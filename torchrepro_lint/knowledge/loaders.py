@@ -22,6 +22,7 @@ __all__ = [
     "loader_class",
     "loader_names",
     "manager",
+    "manager_names",
     "managers",
 ]
 
@@ -144,6 +145,12 @@ def loader_class(qualname: str) -> LoaderClass | None:
 def loader_names() -> tuple[str, ...]:
     """The last parts of all loaders' names: a file that holds none of them makes no loader under its own name."""
     return tuple(sorted({name.rpartition(".")[2] for name in _loaders()}))
+
+
+@cache
+def manager_names() -> frozenset[str]:
+    """The last parts of all managers' names."""
+    return frozenset(name.rpartition(".")[2] for name in _managers())
 
 
 def manager(qualname: str) -> Manager | None:

@@ -244,7 +244,7 @@ def external_result(ev: Evaluator, function: External, arguments: Arguments, sit
 
 
 def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | None) -> Values:
-    returns_tensor = lambda n: n.startswith("torch.") and n.count(".")==1 and n[6:7].islower()
+    from torchrepro_lint.knowledge.tensors import returns_tensor
     from torchrepro_lint.program.calls import external_argument
 
     known = external_callable(name)

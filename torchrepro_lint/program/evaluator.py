@@ -37,7 +37,8 @@ __all__ = ["Evaluator"]
 Answer = TypeVar("Answer")
 
 MAX_NESTED_QUESTIONS = 220
-MAX_STEPS = 400_000
+MAX_STEPS = 150_000
+_OUT_OF_BUDGET = -1
 
 
 class Evaluator:
@@ -48,36 +49,53 @@ class Evaluator:
         self.steps = 0
         self._memo: dict[Hashable, object] = {}
         self._active: dict[Hashable, int] = {}
-        self._lowest = MAX_NESTED_QUESTIONS + 1
+        # Where the present answer hangs on questions that are still open: their places in the nesting.
+        self._open: set[int] = set()
+        self._provisional: dict[Hashable, tuple[object, set[int]]] = {}
+        self._until: dict[int, list[Hashable]] = {}
         self._module_frames: dict[int, Frame] = {}
 
     # --- memory -----------------------------------------------------------------------------------------------
 
     def remembered(self, key: Hashable, compute: Callable[[], Answer], again: Answer) -> Answer:
-        """The answer to the question `key`, computed once. A question inside itself is answered with `again`."""
+        """The answer to the question `key`, computed once. A question inside itself is answered with `again`.
+
+        An answer that hangs on questions still open further out is kept only until the innermost of these is closed.
+        """
         if key in self._memo:
             return self._memo[key]  # type: ignore[return-value]
         position = self._active.get(key)
         if position is not None:
-            self._lowest = min(self._lowest, position)
+            self._open.add(position)
             return again
+        if key in self._provisional:
+            answer, hangs_on = self._provisional[key]
+            self._open |= hangs_on
+            return answer  # type: ignore[return-value]
         depth = len(self._active)
         self.steps += 1
         if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
-            self._lowest = 0
+            self._open.add(_OUT_OF_BUDGET)
             return again
-        outer_lowest = self._lowest
-        self._lowest = MAX_NESTED_QUESTIONS + 1
+        outer = self._open
+        self._open = set()
         self._active[key] = depth
         try:
             answer = compute()
         finally:
             del self._active[key]
-            lowest = self._lowest
-            # What hung on a question further out is not finished; the innermost such question decides.
-            self._lowest = min(outer_lowest, lowest if lowest < depth else MAX_NESTED_QUESTIONS + 1)
-        if lowest >= depth:
+            for settled in self._until.pop(depth, ()):
+                self._provisional.pop(settled, None)
+            still_open = {place for place in self._open if place < depth}
+            self._open = outer | still_open
+        if not still_open:
             self._memo[key] = answer
+        elif depth:
+            self._provisional[key] = (answer, still_open)
+            self._until.setdefault(max(still_open), []).append(key)
+        if not depth:
+            self._provisional.clear()
+            self._until.clear()
         return answer
 
     def begin_question(self) -> None:

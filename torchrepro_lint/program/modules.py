@@ -134,6 +134,19 @@ class Project:
             self._resolved[key] = self._search(importer, dotted)
         return self._resolved[key]
 
+    def importable_name(self, importer: Path, target: Path) -> str | None:
+        """The dotted name by which `importer` can import the file `target`, the shortest first; None if by none."""
+        for root in self._roots(importer):
+            if not target.is_relative_to(root):
+                continue
+            parts = list(target.relative_to(root).with_suffix("").parts)
+            if parts and parts[-1] == "__init__":
+                parts.pop()
+            dotted = ".".join(parts)
+            if parts and all(part.isidentifier() for part in parts) and self.resolve(importer, dotted) == target:
+                return dotted
+        return None
+
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]
         for root in self._roots(importer):

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "worker_run"]
 
 
+# A library of an unknown version counts as its newest: only what still holds there is proven.
+_NEWEST = "9999"
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """An event together with what it does to a generator."""
@@ -29,8 +33,6 @@ class Effect:
     @property
     def rngs(self) -> frozenset[str]:
         """The generators that are touched."""
-        if self.effect.rng == "numpy-and-python":
-            return frozenset({"numpy", "python"})
         return frozenset({self.effect.rng})
 
 
@@ -82,6 +84,8 @@ def effects_of(event: Event) -> Iterator[Effect]:
     if not event.name:
         return
     for effect in rng_effects(event.name):
+        if not effect.holds_at(_NEWEST):
+            continue
         verdicts = [condition_holds(condition, event.arguments) for condition in effect.when]
         if any(verdict is False for verdict in verdicts):
             continue
@@ -90,7 +94,6 @@ def effects_of(event: Event) -> Iterator[Effect]:
         if _generator_given(effect, event.arguments):
             continue
         yield Effect(event, effect)
-        return
 
 
 def _generator_given(effect: RngEffect, arguments: Arguments) -> bool:

@@ -50,6 +50,13 @@ class TargetTorch:
         bound = Version(version)
         return any(Version(release) < bound for release in self.admitted)
 
+    def admits_from(self, version: str) -> bool:
+        """Whether `version` or a later release counts."""
+        from packaging.version import Version
+
+        bound = Version(version)
+        return any(Version(release) >= bound for release in self.admitted)
+
     def newest(self) -> str:
         """The newest released version that counts; the newest known one where the specifier admits none."""
         return self.admitted[-1] if self.admitted else torch_releases()[-1]

@@ -1,0 +1,134 @@
+"""The canonical seeding code for a loader of the program: what `seeding.py` inserts, planned with the program's facts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+from torchrepro_lint.fixes.worker_init import find_worker_init
+from torchrepro_lint.program.callers import visible_calls
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.values import DictValue
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["document_of", "loader_fix"]
+
+_DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
+_INIT_HINTS = ("initial_seed", "get_worker_info")
+
+
+def loader_fix(program: Program, loader: Loader, *, init: bool, generator: bool) -> tuple[Fix | None, str | None]:
+    """The fix that passes a worker init function and a seeded generator to the loader, or why there is none."""
+    wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
+    known = loader.known
+    if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
+        return None, f"{known.qualname} takes no {' or '.join(wanted)}"
+    if any(known.keywords.get(name) != name for name in wanted):  # type: ignore[call-overload]
+        return None, f"{known.qualname} calls its arguments otherwise"
+    if loader.cls is not None and loader.made_by is None and not _subclass_takes(program, loader, wanted):
+        return None, f"{loader.cls.name} does not hand {' and '.join(wanted)} on to DataLoader"
+    document = document_of(program, loader.facts.path)
+    span = program.parsed(loader.facts.path).span(loader.call.site)
+    call = document.node_at(*span, cst.Call)
+    if call is None:
+        return None, "the call could not be located"
+    edits = plan_worker_seeding(
+        document,
+        call,
+        init=init,
+        generator=generator,
+        seed=program.settings.seed,
+        existing_init=_existing_init(program, loader.facts.path) if init else None,
+        in_distributed=_is_distributed(program, loader),
+        repeated=_is_repeated(program, loader),
+        may_hold=_may_hold(program, loader),
+    )
+    if isinstance(edits, Declined):
+        return None, edits.reason
+    words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
+    return Fix(Applicability.SAFE, f"Pass {' and '.join(words[name] for name in wanted)}", tuple(edits)), None
+
+
+def document_of(program: Program, path: Path) -> Document:
+    """The file as the fix planners see it; one for each text of a file."""
+    key = ("document", path)
+    return program.ev.remembered(key, lambda: Document(path, program.parsed(path).text), None)  # type: ignore[arg-type, return-value]
+
+
+def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:
+    """Whether the `__init__` of a project subclass passes such keywords on."""
+    assert loader.cls is not None
+    from torchrepro_lint.program.attributes import find_method
+    from torchrepro_lint.program.values import FunctionValue
+
+    found = find_method(program.ev, loader.cls, "__init__")
+    if found is None:
+        return True
+    for value in found[1]:
+        if isinstance(value, FunctionValue):
+            names = {param.name for param in value.node.params}
+            spreads = any(param.kind == "double-star" for param in value.node.params)
+            return spreads or all(name in names for name in wanted)
+    return False
+
+
+def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
+    """The keywords that a `**kwargs` written in the call may bring."""
+    held: set[str] = set()
+    for arg in loader.call.args:
+        if arg.star != "**":
+            continue
+        for value in program.ev.values(arg.value, loader.frame):
+            if not isinstance(value, DictValue):
+                return frozenset({"worker_init_fn", "generator"})
+            for name in ("worker_init_fn", "generator"):
+                if value.get(name) is not None or value.open:
+                    held.add(name)
+    return frozenset(held)
+
+
+def _is_repeated(program: Program, loader: Loader) -> bool | None:
+    """Whether a visible call of the function around the loader stands in a loop; None where nothing is visible."""
+    scope = loader.scope
+    while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
+        scope = scope.parent
+    if not isinstance(scope.node, tree.FunctionDef):
+        return None
+    calls = visible_calls(program.ev, loader.facts, scope)
+    for call, frame in calls:
+        if any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site)):
+            return None  # the file itself says whether that loop runs over epochs
+    return False if calls else None
+
+
+def _is_distributed(program: Program, loader: Loader) -> bool:
+    for path in sorted(program.runs_with([loader.facts.path])):
+        source = program.project.source(path)
+        if source is not None and _DISTRIBUTED.search(source.data):
+            return True
+    return False
+
+
+def _existing_init(program: Program, path: Path) -> ExistingInit | None:
+    """A correct worker init function in another module that the file can import without running a script."""
+    candidates = sorted({file for word in _INIT_HINTS for file in program.project.containing(word)} - {path})
+    importers = program.imports.above(path)
+    for file in candidates:
+        if file in importers or len(program.imports.above(file)) < 2:
+            continue
+        module = program.project.importable_name(path, file)
+        if module is None:
+            continue
+        found = find_worker_init(document_of(program, file))
+        if found is not None:
+            return ExistingInit(found.name.value, module)
+    return None

@@ -1,0 +1,139 @@
+'''TRL101 numpy-rng-in-workers.
+
+What it does
+    Finds DataLoaders with worker processes whose code draws from NumPy's global random number generator while no
+    `worker_init_fn` is passed. The draw may be anywhere that the workers run: in the dataset's `__getitem__`, in a
+    transform of another file, in the collate function, or inside a library (`scipy.stats.*.rvs`, scikit-learn with
+    `random_state=None`, `skimage.util.random_noise`, `DataFrame.sample`, ...). The trace shows the way to it.
+
+Why is this bad?
+    Before torch 1.9 every worker starts with a copy of the parent's NumPy state: all workers draw the same numbers, and
+    draw them again in every epoch. Since torch 1.9 the workers reseed NumPy from torch's base seed, so the numbers
+    differ; but `np.random.seed` in the main process has no effect on them any more, and where torch is not seeded
+    they differ in every run.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, generator=g)
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch. With a `target-torch` that admits nothing before 1.9 the finding is a warning, and there is
+    none where torch's generator is seeded in the program or the loader has a generator (the `strict` profile still
+    tells).
+
+How it is proven
+    `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not reach the
+    workers. The equal workers of torch < 1.9 are documented in pytorch/pytorch#5059 and were changed by #56488.
+
+Fix safety
+    Safe: inserts the canonical `seed_worker` (or reuses the project's own), and a seeded generator. The draws change;
+    they were not under the program's control before.
+
+Do not flag
+    Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
+    with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), and arms that a
+    constant argument rules out (`train=False` for the evaluation loader).
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.managers import managing, seeds_its_workers
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.seeding import has_generator, has_seeded_generator, seeding_of
+from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.rules.base import Rule
+
+
+class NumpyRngInWorkers(Rule):
+    code = "TRL101"
+    name = "numpy-rng-in-workers"
+    summary = "DataLoader workers draw from NumPy's global RNG, and no worker_init_fn seeds it"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = self._of_site(program, loaders)
+            if finding is not None:
+                yield finding
+
+    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        for loader in loaders:
+            if not loader.has_workers or not loader.may_lack("worker_init_fn") or seeds_its_workers(loader):
+                continue
+            draws = program.worker_run(loader).draws_from("numpy")
+            if not draws or any("numpy" in manager.workers for manager, _ in managing(program, loader)):
+                continue
+            controlled = has_seeded_generator(loader) or bool(seeding_of(program, loader))
+            is_old = program.target.admits_below("1.9")
+            if not is_old and controlled and not program.strict:
+                continue
+            return self._report(program, loader, draws[0], is_old, controlled)
+        return None
+
+    def _report(self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool) -> Finding:
+        event = draw.event
+        trace = [*event.chain, Link(event.site, f"draws from NumPy's global RNG: {event.name}")]
+        fix, declined = loader_fix(program, loader, init=True, generator=not has_generator(loader))
+        severity = Severity.ERROR if is_old else Severity.WARNING
+        message = _message(event.name, program, is_old, controlled)
+        return self.finding(program, loader.site, message, trace, severity=severity, fix=fix, declined=declined)
+
+
+def _message(name: str, program: Program, is_old: bool, controlled: bool) -> str:
+    what = f"workers draw from NumPy's global RNG ({name}) and there is no `worker_init_fn`"
+    repeats = "every worker draws the same numbers, again in every epoch"
+    if is_old and program.target.known and not program.target.admits_from("1.9"):
+        return f"{what}: with torch < 1.9 {repeats}"
+    if is_old:
+        return f"{what}: with torch < 1.9 {repeats}; from 1.9 on `np.random.seed` in the main process does not reach them"
+    if controlled:
+        return f"{what}: only torch's seed decides what they draw, `np.random.seed` does not reach them"
+    return f"{what}: `np.random.seed` does not reach them, and torch is not seeded, so every run draws other numbers"
