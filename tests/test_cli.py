@@ -300,3 +300,14 @@ def test_terminals_of_another_encoding(write) -> None:
     )
     assert (result.returncode, result.stderr) == (1, "")
     assert "\\xe9.py:" in result.stdout
+
+
+def test_an_error_of_ours_is_not_taken_for_findings(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(arguments: list[str]) -> int:
+        raise KeyError("x")
+
+    monkeypatch.setattr("torchrepro_lint.cli._dispatch", fail)
+    assert main([]) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" in error
+    assert error.endswith("torchrepro-lint: internal error: KeyError; please report it with what stands above\n")

@@ -180,6 +180,7 @@ def test_a_rule_that_fails_does_not_keep_the_others_from_mending(write) -> None:
 
 def test_a_fix_that_makes_a_rule_fail_is_dropped(write) -> None:
     root = write({"a.py": "import torch\nbad\n"})
-    result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "odd"), BrokenRule("TRL103", "b", "odd")))
+    rules = [WordRule("TRL101", "bad-word", "bad", "odd"), BrokenRule("TRL103", "odd-word", "odd")]
+    result = fix([root], toolkit=toolkit(*rules))
     assert (root / "a.py").read_text() == "import torch\nbad\n"
     assert result.dropped[0].reason == "the result cannot be checked"

@@ -89,10 +89,10 @@ def test_codes_are_on_by_default_and_can_be_ignored(write) -> None:
 def test_a_comment_on_any_row_of_the_statement_silences(write, row: str) -> None:
     silenced = LOADER.replace(row, f"{row}  # noqa: TRL1")
     root = write({**PACKAGE, "pkg/loader.py": silenced})
-    assert flake8(root, "--select", "TRL", ".").stdout == ""
+    assert flake8(root, "--select", "TRL101", ".").stdout == ""
     other = LOADER.replace(row, f"{row}  # noqa: TRL3")
     (root / "pkg" / "loader.py").write_text(other)
-    assert ":7:12: TRL101 " in flake8(root, "--select", "TRL", ".").stdout
+    assert ":7:12: TRL101 " in flake8(root, "--select", "TRL101", ".").stdout
 
 
 def test_the_settings_of_the_project_hold(write) -> None:

@@ -47,6 +47,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return 130
+    except Exception as error:
+        # Python's own exit status for this is 1, which would say that something was found.
+        import traceback
+
+        traceback.print_exc()
+        print(
+            f"{PROGRAM}: internal error: {type(error).__name__}; please report it with what stands above",
+            file=sys.stderr,
+        )
+        return 2
 
 
 def _dispatch(arguments: list[str]) -> int:
