@@ -147,8 +147,9 @@ def _check_project(
     """The findings in `files`, and a line for each rule that failed; a rule that fails keeps none from the others."""
     rules = selected_rules(toolkit.rules(), project.settings)
     everything = sorted({*project.files, *files})
+    own = {path: overlay[path] for path in everything if path in overlay}
     try:
-        program = toolkit.make_program(project.root, everything, project.settings, project.target, overlay)
+        program = toolkit.make_program(project.root, everything, project.settings, project.target, own)
     except Exception as error:
         return [], [_internal_error("reading the project", error, everything)]
     wanted = set(files)
