@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import (
     assignment_switch,
@@ -23,9 +23,11 @@ from torchrepro_lint.knowledge.switches import (
     seeding_call,
     switch_call_names,
 )
-from torchrepro_lint.program.callers import called_name, contexts, visible_calls
+from torchrepro_lint.program import containers
+from torchrepro_lint.program.callers import called_name, contexts, instances_of, visible_calls
 from torchrepro_lint.program.frames import Frame
-from torchrepro_lint.program.values import Arguments, External, Site, Values
+from torchrepro_lint.program.references import references
+from torchrepro_lint.program.values import Arguments, ClassValue, External, Site, Values
 from torchrepro_lint.program.workers import argument, condition_holds
 
 if TYPE_CHECKING:
@@ -41,8 +43,9 @@ _ATTRIBUTES = frozenset({"deterministic", "benchmark", "enabled"})
 class Evidence:
     """One seeding call or switch.
 
-    `effect` is "seed" or an effect of knowledge/switches.py; `level` the intent it shows (None: against one). `value` is
-    the expression with the seed or the switched value, where there is one; `roots` the modules in which it runs.
+    `effect` is "seed" or an effect of knowledge/switches.py; `level` the intent it shows (None: against one). `node` is
+    the call or the assignment; `value` the expression with the seed or the switched value, where one is written there;
+    `roots` the modules in which it runs, none for a helper that nothing calls.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Evidence:
     level: str | None
     seeds: frozenset[str]
     site: Site
+    node: tree.Call | tree.Assign
     value: tree.Expr | None
     values: Values
     frame: Frame
@@ -105,13 +109,13 @@ def _from_calls(
                 if all(condition_holds(condition, arguments) for condition in switch.when):
                     node, values = _written(call, arguments, switch.parameter)
                     yield Evidence(
-                        value.name, switch.effect, switch.level, frozenset(), site, node, values, frame, path, roots
+                        value.name, switch.effect, switch.level, frozenset(), site, call, node, values, frame, path, roots
                     )
             seeding = seeding_call(value.name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
                 level = "seeded" if seeding.seeds & {"torch"} else None
-                yield Evidence(value.name, "seed", level, seeding.seeds, site, node, values, frame, path, roots)
+                yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path, roots)
 
 
 def _written(call: tree.Call, arguments: Arguments, parameter: object) -> tuple[tree.Expr | None, Values]:
@@ -129,22 +133,34 @@ def _written(call: tree.Call, arguments: Arguments, parameter: object) -> tuple[
     return None, values
 
 
-def _from_stores(ev: Evaluator, stores: list, frame: Frame, roots: frozenset[Path]) -> Iterator[Evidence]:  # type: ignore[type-arg]
+def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame, roots: frozenset[Path]) -> Iterator[Evidence]:
     for store in stores:
-        if ev.decide(store.path, frame) is False:
+        statement = store.statement
+        if not isinstance(statement, tree.Assign) or ev.decide(store.path, frame) is False:
             continue
         for owner in ev.values(store.target.value, frame):
-            if not isinstance(owner, External):
+            if not isinstance(owner, External) or not isinstance(store.target, tree.Attribute):
                 continue
             name = canonical(f"{owner.name}.{store.target.attr}")
-            values = ev.values(store.value, frame)
+            values = containers.unpack(ev, ev.values(store.value, frame), store.unpack)
             for switch in assignment_switch(name):
                 given = Arguments((values,))
                 if all(condition_holds(condition.at(0), given) for condition in switch.when):
-                    site = ev.site(store.statement, frame)
+                    site, written = ev.site(statement, frame), _item(store)
                     yield Evidence(
-                        name, switch.effect, switch.level, frozenset(), site, store.value, values, frame, store.path, roots
-                    )
+                        name, switch.effect, switch.level, frozenset(), site, statement, written, values, frame,
+                        store.path, roots,
+                    )  # fmt: skip
+
+
+def _item(store: Store) -> tree.Expr | None:
+    """The expression that is assigned to the one target; None where it is not written as such."""
+    value: tree.Expr = store.value
+    for index in store.unpack:
+        if not isinstance(value, tree.Display) or index >= len(value.items):
+            return None
+        value = value.items[index]
+    return value
 
 
 def running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
@@ -159,17 +175,26 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     if not isinstance(node, tree.FunctionDef):
         return running_modules(ev, facts, scope.parent)
     found: set[Path] = set()
-    for _, frame in visible_calls(ev, facts, scope):
+    for _, frame in visible_calls(ev, facts, scope) or references(ev, facts, scope):
         if frame.scope is not scope:
             found |= running_modules(ev, frame.facts, frame.scope)
     if found:
         return frozenset(found)
     # Nothing in sight calls it. A method is called by a framework, a decorated function through its decorator, a main
     # by a console script; any other function is a helper that may never run.
-    is_method = isinstance(scope.parent.node, tree.ClassDef)
-    if is_method or node.decorators or node.name in _ENTRY_NAMES:
-        return frozenset((facts.path,))
-    return frozenset()
+    if isinstance(scope.parent.node, tree.ClassDef):
+        return _where_made(ev, facts, scope) or frozenset((facts.path,))
+    return frozenset((facts.path,)) if node.decorators or node.name in _ENTRY_NAMES else frozenset()
+
+
+def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    """The modules that make objects of the class whose `__init__` this is."""
+    assert scope.parent is not None and scope.parent.parent is not None
+    cls, around = scope.parent.node, scope.parent.parent
+    if scope.name != "__init__" or around.parent is not None or not isinstance(cls, tree.ClassDef):
+        return frozenset()
+    made = instances_of(ev, ClassValue(cls, ev.module_frame(facts)))
+    return frozenset(instance.site.path for instance in made if instance.site is not None)
 
 
 _ENTRY_NAMES = frozenset({"main", "cli", "run", "train", "app"})

@@ -1,0 +1,77 @@
+"""Where a function is mentioned without being called: handed to something that calls it (`spawn(worker, ...)`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.callers import contexts
+from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.values import FunctionValue, MethodValue, Values
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluator import Evaluator
+
+__all__ = ["references"]
+
+MAX_REFERENCES = 8
+MAX_FILES = 24
+
+
+def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tree.Expr, Frame], ...]:
+    """The places where the function of `scope` is an argument or a value, each with a frame in which it is."""
+    return ev.remembered(("references", id(scope)), lambda: tuple(_references(ev, facts, scope)), ())
+
+
+def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Expr, Frame]]:
+    node = scope.node
+    assert isinstance(node, tree.FunctionDef)
+    files = sorted(ev.project.containing(node.name), key=lambda path: (path != facts.path, path))
+    count = 0
+    for path in files[:MAX_FILES]:
+        user = ev.project.facts(path)
+        if user is None:
+            continue
+        for place in user.walk_scopes():
+            mentions = list(_mentions(place, node.name))
+            if not mentions:
+                continue
+            frame = contexts(ev, user, place)[0]
+            for mention in mentions:
+                if _means(ev.values(mention, frame), node):
+                    yield mention, frame
+                    count += 1
+                    if count >= MAX_REFERENCES:
+                        return
+
+
+def _mentions(scope: Scope, name: str) -> Iterator[tree.Expr]:
+    """The expressions of a scope that are the name, or end in it, and stand as an argument or a bound value."""
+    roots: list[tree.Expr] = [arg.value for call, _ in scope.calls for arg in call.args]
+    for bindings in scope.bindings.values():
+        roots.extend(b.node for b in bindings if b.kind == "assign" and b.node is not None)  # type: ignore[misc]
+    roots.extend(store.value for store in scope.stores)
+    seen: set[int] = set()
+    while roots:
+        expression = roots.pop()
+        match expression:
+            case tree.Name(id=found) | tree.Attribute(attr=found) if found == name:
+                if expression.site not in seen:
+                    seen.add(expression.site)
+                    yield expression
+            case tree.Call():
+                pass  # its arguments are in the list of calls, and what it calls is called
+            case _:
+                roots.extend(sub_expressions(expression))
+
+
+def _means(values: Values, node: tree.FunctionDef) -> bool:
+    for value in values:
+        match value:
+            case FunctionValue(node=found) | MethodValue(function=FunctionValue(node=found)):
+                if found is node:
+                    return True
+    return False

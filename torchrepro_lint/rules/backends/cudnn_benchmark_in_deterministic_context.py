@@ -1,0 +1,92 @@
+'''TRL301 cudnn-benchmark-in-deterministic-context.
+
+What it does
+    Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
+    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism, or that seeds torch. The trace shows
+    where it does.
+
+Why is this bad?
+    In benchmark mode cuDNN times several algorithms for each new shape and keeps the fastest. Which one wins can change
+    from run to run, and the algorithms round differently: the same seed no longer gives the same loss. Beside
+    `cudnn.deterministic = True` it still picks among the deterministic ones by timing.
+
+Example
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = True
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` shows that the switch is on when the program ends. That timing picks the algorithm is documented; whether
+    two runs differ depends on the GPU and on what else runs on it.
+
+Fix safety
+    Safe: writes `False` in the place of the value. The program may become slower.
+
+Do not flag
+    Programs without intent; the arm of an `if` that is not the deterministic one (`if args.deterministic: ... else:
+    cudnn.benchmark = True`); a switch that is set back to `False` on the same path; an option of its own (`if
+    args.benchmark:`), whose value is not proven; what nothing calls. A seed that only the tests set is no intent of
+    what they test.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking
+    https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.benchmark
+'''
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.intent_at import intent_at, is_chosen_against, is_opposed, is_taken_back, ways_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.backends.switches import intent_link, switch_site
+from torchrepro_lint.rules.base import Rule
+
+_OPTION = re.compile("benchmark", re.IGNORECASE)
+
+
+class CudnnBenchmarkInDeterministicContext(Rule):
+    code = "TRL301"
+    name = "cudnn-benchmark-in-deterministic-context"
+    summary = "cuDNN's benchmark mode is on in a program that asks for determinism"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in program.evidence:
+            if one.effect != "benchmark" or not one.roots or is_chosen_against(program, one, _OPTION):
+                continue
+            places = ways_of(program, one)
+            intent = intent_at(program, one.site.path, places)
+            level = program.settings.intent or (intent[0].level if intent else None)
+            if level is None or is_opposed(program, places) or is_taken_back(program, one, "benchmark-off"):
+                continue
+            yield self._report(program, one, intent, level)
+
+    def _report(self, program: Program, one: Evidence, intent: list[Evidence], level: str) -> Finding:
+        wish = "asks for determinism" if level == "deterministic" else "seeds torch"
+        message = f"cuDNN benchmark mode picks algorithms by timing, in a program that {wish}: set it to False"
+        site = switch_site(one)
+        trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches benchmark mode on")]
+        fix, declined = set_value_fix(program, one, "False")
+        severity = Severity.ERROR if level == "deterministic" else Severity.WARNING
+        return self.finding(program, site, message, trace, severity=severity, fix=fix, declined=declined)
