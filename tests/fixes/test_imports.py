@@ -89,8 +89,8 @@ PLACES = {
     "no order to keep, no blank lines": (
         "import torch.nn as nn\nimport argparse\nfrom tqdm import tqdm\nimport os\nimport cv2\nfrom model import Net\n",
         (
-            "import torch\nimport torch.nn as nn\nimport argparse\nfrom tqdm import tqdm\nimport os\nimport random\n"
-            "import cv2\nimport numpy as np\nfrom model import Net\n"
+            "import numpy as np\nimport torch\nimport torch.nn as nn\nimport argparse\n"
+            "from tqdm import tqdm\nimport os\nimport random\nimport cv2\nfrom model import Net\n"
         ),
     ),
     "a list in parentheses": (

@@ -270,7 +270,7 @@ PLACES = {
             g.manual_seed(0)
             return {x: DataLoader(x, shuffle=True, generator=g) for x in xs}
         """,
-    "behind a docstring, above a comment": '''
+    "behind a docstring, below a comment": '''
         def f(xs):
             """Doc."""
             # All of it.
@@ -278,11 +278,35 @@ PLACES = {
         ---
         def f(xs):
             """Doc."""
+            # All of it.
             g = torch.Generator()
             g.manual_seed(0)
-            # All of it.
             return DataLoader(xs, shuffle=True, generator=g)
         ''',
+    "above a comment that a tool reads": """
+        def f(xs):
+            # pylint: disable-next=x
+            return DataLoader(xs, shuffle=True)
+        ---
+        def f(xs):
+            g = torch.Generator()
+            g.manual_seed(0)
+            # pylint: disable-next=x
+            return DataLoader(xs, shuffle=True, generator=g)
+        """,
+    "above the comment of a loop": """
+        # The epochs.
+        for epoch in range(3):
+            for batch in DataLoader(ds, shuffle=True):
+                pass
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+        # The epochs.
+        for epoch in range(3):
+            for batch in DataLoader(ds, shuffle=True, generator=g):
+                pass
+        """,
     "a statement on the line of its if": """
         if x: loader = DataLoader(ds, shuffle=True)
         ---

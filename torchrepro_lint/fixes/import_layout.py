@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
-from torchrepro_lint.fixes.import_sections import import_section
+from torchrepro_lint.fixes.import_sections import STANDARD, import_section
 
 __all__ = ["ImportLine", "place_imports"]
 
@@ -114,25 +114,25 @@ class _Layout:
         return self._insert(offset, text)
 
     def _place_in_order(self, run: list[_Entry], line: ImportLine) -> int | None:
-        """The index of the entry after which the line goes; None: before all."""
+        """The index of the entry after which the line goes; None: before all.
 
-        def straight_first(item: _Entry | ImportLine) -> tuple[bool, str]:
-            return (item.is_from, item.module.lower())
-
-        def by_module(item: _Entry | ImportLine) -> str:
-            return item.module.lower()
-
-        for key in (straight_first, by_module):
+        Where the section is in the order of isort, or of its `force_sort_within_sections`, that order is kept. Else
+        the lines of the same form (`import x`, or `from x import y`) are looked at, and of modules only the package.
+        """
+        for key in (_straight_first, _by_module):
             keys = [key(entry) for entry in run]
             if keys == sorted(keys):
-                smaller = [index for index, value in enumerate(keys) if value <= key(line)]  # type: ignore[operator]
+                smaller = [index for index, value in enumerate(keys) if value <= key(line)]
                 return smaller[-1] if smaller else None
-        package = line.module.partition(".")[0]
-        same = [index for index, entry in enumerate(run) if entry.module.partition(".")[0] == package]
-        if same:
-            return same[0] - 1 if same[0] else None
-        straight = [index for index, entry in enumerate(run) if not entry.is_from]
-        return straight[-1] if straight and not line.is_from else len(run) - 1
+        form = [index for index, entry in enumerate(run) if entry.is_from == line.is_from]
+        if not form:
+            return len(run) - 1 if line.is_from else None
+        packages = [_package(run[index]) for index in form]
+        own = _package(line)
+        greater = [index for index, package in zip(form, packages, strict=True) if package >= own]
+        if packages == sorted(packages) or own in packages or run[0].section != STANDARD:
+            return (greater[0] - 1 if greater[0] else None) if greater else form[-1]
+        return form[-1]
 
     def _noqa(self, run: list[_Entry]) -> str:
         comments = [entry.statement.trailing_whitespace.comment for entry in run]
@@ -235,6 +235,18 @@ class _Layout:
         return not isinstance(statement, cst.FunctionDef | cst.ClassDef) and bool(
             _PREAMBLE.search(self.document.text_of(statement))
         )
+
+
+def _straight_first(item: _Entry | ImportLine) -> tuple[bool, str]:
+    return (item.is_from, item.module.lower())
+
+
+def _by_module(item: _Entry | ImportLine) -> tuple[bool, str]:
+    return (False, item.module.lower())
+
+
+def _package(item: _Entry | ImportLine) -> str:
+    return item.module.partition(".")[0].lower()
 
 
 def _head(document: Document, body: list[cst.BaseStatement]) -> list[cst.BaseStatement]:

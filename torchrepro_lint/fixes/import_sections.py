@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["import_section"]
+__all__ = ["STANDARD", "import_section"]
 
-_STANDARD, _THIRD_PARTY, _FIRST_PARTY, _RELATIVE = range(1, 5)
+STANDARD, _THIRD_PARTY, _FIRST_PARTY, _RELATIVE = range(1, 5)
 _PROJECT_ROOT = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
@@ -17,7 +17,7 @@ def import_section(path: Path, module: str) -> int:
         return _RELATIVE
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names:
-        return _STANDARD
+        return STANDARD
     return _FIRST_PARTY if _is_own(path, package) else _THIRD_PARTY
 
 

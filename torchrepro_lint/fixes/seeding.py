@@ -20,6 +20,7 @@ the same ones; but only where an expression for the rank is at hand. Else the pl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,8 @@ __all__ = ["Declined", "ExistingInit", "plan_worker_seeding"]
 
 _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
 _GENERATOR_NAMES = ("g", "generator", "loader_generator")
+# Comments that a tool reads together with the line below them.
+_FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 # Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
 _POSITIONS = {"worker_init_fn": 10, "generator": 12}
 
@@ -117,12 +120,13 @@ class _Plan:
 
     def _init_name(self, existing: ExistingInit | None) -> str | Declined:
         document = self.document
-        if existing is not None and existing.module is not None:
-            return self.imports.require(existing.module, existing.name, at=self.call)
         found = find_worker_init(document)
-        name = existing.name if existing is not None else found.name.value if found is not None else None
-        if name is not None:
-            return self._local_init(name)
+        if found is not None:
+            return self._local_init(found.name.value)
+        if existing is not None:
+            if existing.module is None:
+                return self._local_init(existing.name)
+            return self.imports.require(existing.module, existing.name, at=self.call)
         statement = first_statement_that_needs_init(document, self.call)
         offset = document.lead_start(statement)
         self.imports.before = offset
@@ -173,7 +177,12 @@ class _Plan:
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
-        self.pending.append(_Block(document.lead_start(at), source, above=int(apart), below=2 * apart))
+        offset = document.lead_start(at)
+        start = document.line_start(document.start(at))
+        # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
+        if isinstance(at, cst.SimpleStatementLine) and not _FOR_A_TOOL.search(document.text[offset:start]):
+            offset = start
+        self.pending.append(_Block(offset, source, above=int(apart), below=2 * apart))
         return name
 
     # The edits.
