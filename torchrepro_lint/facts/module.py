@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,8 @@ from torchrepro_lint.facts.scopes import Scope, build_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from libcst import ParserSyntaxError
 
 __all__ = ["ModuleFacts", "UnreadableModule", "facts_of_text"]
 
@@ -62,6 +65,19 @@ class ModuleFacts:
         return tuple(scope.node for scope in self.walk_scopes() if isinstance(scope.node, tree.ClassDef))
 
 
+def _explained(text: str, error: ParserSyntaxError) -> UnreadableModule:
+    """The syntax error in Python's own words ("Perhaps you forgot a comma?"), which say more than the parser's."""
+    try:
+        ast.parse(text)
+    except SyntaxError as python_error:
+        row, column = python_error.lineno or 1, python_error.offset or 1
+        return UnreadableModule(f"syntax error: {python_error.msg}", row, max(column, 1))
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    reason = error.message.partition("\n")[0]
+    return UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1)
+
+
 def facts_of_text(path: Path, text: str) -> ModuleFacts:
     """Parses and lowers the decoded text of a file.
 
@@ -76,8 +92,7 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
         module = cst.parse_module(text)
         body, _ = lower_module(module)
     except cst.ParserSyntaxError as error:
-        reason = error.message.partition("\n")[0]
-        raise UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1) from None
+        raise _explained(text, error) from None
     except RecursionError:
         raise UnreadableModule("nested too deeply to be analysed", 1, 1) from None
     return ModuleFacts(path, body)

@@ -86,6 +86,11 @@ class Scope:
                 return self.node.params[0].name
         return None
 
+    @property
+    def statement_sites(self) -> list[int]:
+        """The first site of every statement directly in this scope, in order."""
+        return self._starts
+
     def note_statement(self, site: int, path: Path) -> None:
         self._starts.append(site)
         self._paths.append(path)

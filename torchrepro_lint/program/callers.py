@@ -7,7 +7,7 @@ its parameters are unknown, and its `self` is each object of the class that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from torchrepro_lint.program.expressions import comprehension_frames
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.instances import init_frames
 from torchrepro_lint.program.values import (
+    UNKNOWN,
     Arguments,
     ClassValue,
     FunctionValue,
@@ -170,10 +171,12 @@ def visible_calls(
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
     assert isinstance(scope.node, tree.FunctionDef)
-    is_method = scope.self_name is not None or isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
     count = 0
     for caller, caller_scope, call, path in _candidates(ev, facts, scope.node.name):
         if is_method and isinstance(call.func, tree.Name):
+            continue
+        if not _may_mean(ev, caller, caller_scope, call, lambda value: _is_function(ev, value, scope)):
             continue
         for frame in contexts(ev, caller, caller_scope):
             if ev.decide(path, frame) is False:
@@ -183,6 +186,25 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
                 count += 1
                 if count >= MAX_CONTEXTS:
                     return
+
+
+def _may_mean(
+    ev: Evaluator, caller: ModuleFacts, scope: Scope, call: tree.Call, wanted: Callable[[Value], bool]
+) -> bool:
+    """A quick look, without asking who calls the caller: false where the callee is surely something else.
+
+    An object that came as a parameter is looked up further only where it is called by a plain name or held by `self`:
+    to follow every `model.step()` to all the models that any caller passes would mean to follow everything.
+    """
+    functions = ev.values(call.func, _unknown_frame(ev, caller, scope))
+    if any(wanted(value) for value in functions):
+        return True
+    if functions and UNKNOWN not in functions:
+        return any(isinstance(value, (Partial, Instance)) for value in functions)
+    match call.func:
+        case tree.Attribute(value=tree.Name(id=owner)):
+            return not any(binding.kind == "param" for binding in scope.bindings.get(owner, ()))
+    return True
 
 
 def _is_function(ev: Evaluator, value: Value, scope: Scope) -> bool:
@@ -283,6 +305,8 @@ def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     names = [cls.name, *_subclass_names(ev, cls)]
     for name in names[:8]:
         for caller, scope, call, path in _candidates(ev, cls.frame.facts, name):
+            if not _may_mean(ev, caller, scope, call, lambda value: isinstance(value, ClassValue)):
+                continue
             for frame in contexts(ev, caller, scope):
                 if ev.decide(path, frame) is False:
                     continue

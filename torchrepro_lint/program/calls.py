@@ -99,11 +99,11 @@ def external_argument(arguments: Arguments, parameters: tuple[str, ...], name: s
     """
     keyword = arguments.keyword(name)
     if keyword is not None:
-        return keyword[0], not keyword[1]
+        return keyword[0] or unknown(), not keyword[1]
     if name in parameters:
         index = parameters.index(name)
         if index < len(arguments.positional):
-            return arguments.positional[index], False
+            return arguments.positional[index] or unknown(), False
         if arguments.open_positional:
             return unknown(), True
     if arguments.open_keywords:

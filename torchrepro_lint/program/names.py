@@ -58,11 +58,11 @@ def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
             if found is not None and (certain or not isinstance(scope.node, tree.ClassDef)):
                 return found
         # A comprehension and a class body run where they stand; a function runs later.
-        if not isinstance(scope.node, (tree.Comprehension, tree.ClassDef)):
-            place = END
+        if isinstance(scope.node, tree.ClassDef):
+            place = scope.node.site if own else END
             own = False
-        elif isinstance(scope.node, tree.ClassDef):
-            place = scope.node.site
+        elif not isinstance(scope.node, tree.Comprehension):
+            place = END
             own = False
         current = current.parent
     return _beyond_bindings(ev, name, frame)
