@@ -9,6 +9,7 @@ from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program import containers
 from torchrepro_lint.program.conditions import agreed, truthiness
+from torchrepro_lint.program.registries import is_registry, registered
 from torchrepro_lint.program.values import (
     NOTHING,
     Arguments,
@@ -21,7 +22,6 @@ from torchrepro_lint.program.values import (
     Instance,
     MemberOf,
     MethodValue,
-    ModuleValue,
     Partial,
     SequenceValue,
     Site,
@@ -123,6 +123,10 @@ def _bool(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(Constant(holds)) if holds is not None else unknown()
 
 
+def _chosen(ev: Evaluator, arguments: Arguments) -> Values:
+    return ev.elements(_first(arguments))
+
+
 def _converted(kind: type) -> Callable[[Evaluator, Arguments], Values]:
     def convert(ev: Evaluator, arguments: Arguments) -> Values:
         constant = ev.one_constant(_first(arguments))
@@ -209,6 +213,10 @@ _CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.dict": _dict,
     "collections.OrderedDict": _dict,
     "collections.defaultdict": _defaultdict,
+    "random.choice": _chosen,
+    "numpy.random.choice": _chosen,
+    "random.choices": _reordered,
+    "random.sample": _reordered,
     "builtins.enumerate": _enumerate,
     "builtins.zip": _zip,
     "builtins.map": _map,
@@ -306,6 +314,9 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case ExternalObject(name=name):
             if attr in _FLUENT:
                 return values_of(receiver)
+            if is_registry(receiver) and attr in ("get", "build", "__getitem__"):
+                entries = registered(ev, receiver)
+                return ev.call_all(entries, Arguments((), (), True, True), site) if attr == "build" else entries
             full = canonical(f"{name}.{attr}")
             if full.count(".") > MAX_DOTS:
                 return unknown()
@@ -357,6 +368,3 @@ def _dict_method(ev: Evaluator, receiver: DictValue, attr: str, arguments: Argum
             return values_of(receiver)
     return unknown()
 
-
-def module_of(value: Value) -> ModuleValue | None:
-    return value if isinstance(value, ModuleValue) else None

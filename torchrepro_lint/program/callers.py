@@ -123,6 +123,14 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
     for call, frame in visible_calls(ev, facts, scope):
         for function in _sorted(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
+    if _takes_one(scope.node):
+        for value, arguments in decorator_uses(ev, facts, scope):
+            yield from _frames_from(ev, value, arguments, scope, outer)
+
+
+def _takes_one(node: tree.FunctionDef) -> bool:
+    """Whether the function can be a decorator, which is called with one argument."""
+    return 1 <= len([param for param in node.params if param.kind == "positional"]) <= 2
 
 
 def _frames_from(
@@ -346,31 +354,46 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
             if isinstance(function, MethodValue) and function.receiver == instance:
                 for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
                     frames.setdefault(made)
-    for made in _decorator_frames(ev, scope, facts, instance):
-        frames.setdefault(made)
+    for value, arguments in decorator_uses(ev, facts, scope):
+        if isinstance(value, MethodValue) and value.receiver == instance:
+            for made in _frames_from(ev, value, arguments, scope, None):
+                frames.setdefault(made)
     return list(frames)[:MAX_CONTEXTS]
 
 
-def _decorator_frames(ev: Evaluator, scope: Scope, facts: ModuleFacts, instance: Instance) -> Iterator[Frame]:
-    """Frames of `@registry.register` above classes and functions."""
-    assert isinstance(scope.node, tree.FunctionDef)
-    name = scope.node.name
-    for path in _files_mentioning(ev, facts.path, name):
-        user = ev.project.facts(path)
-        if user is None:
-            continue
-        module = ev.module_frame(user)
-        for statement in user.body:
-            if not isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
+def decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
+    """The decorators above the project's functions and classes that can be this function, with what each is given.
+
+    A nested function is looked for under the names of the functions around it too: `@register("name")` gives `decorator`.
+    """
+    return ev.remembered(("decorator-uses", id(scope)), lambda: tuple(_decorator_uses(ev, facts, scope)), ())
+
+
+def _decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+    names = []
+    outer: Scope | None = scope
+    while outer is not None:
+        if isinstance(outer.node, tree.FunctionDef):
+            names.append(outer.node.name)
+        outer = outer.parent
+    for name in names:
+        for path in ev.project.containing(name):
+            user = ev.project.facts(path)
+            if user is None:
                 continue
-            for decorator in statement.decorators:
-                if attributes.decorator_name(decorator) != name:
+            module = ev.module_frame(user)
+            for statement in user.body:
+                if not isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
                     continue
-                decorated: Value = (
-                    ClassValue(statement, module)
-                    if isinstance(statement, tree.ClassDef)
-                    else FunctionValue(statement, module)
-                )
-                for value in _sorted(ev.values(decorator, module)):
-                    if isinstance(value, MethodValue) and value.receiver == instance:
-                        yield from _frames_from(ev, value, Arguments((values_of(decorated),)), scope, None)
+                for decorator in statement.decorators:
+                    if attributes.decorator_name(decorator) != name:
+                        continue
+                    decorated = plain_definition(statement, module)
+                    for value in _sorted(ev.values(decorator, module)):
+                        if _is_function(ev, value, scope):
+                            yield value, Arguments((values_of(decorated),))
+
+
+def plain_definition(statement: tree.ClassDef | tree.FunctionDef, frame: Frame) -> Value:
+    """A class or function as it is before its decorators."""
+    return ClassValue(statement, frame) if isinstance(statement, tree.ClassDef) else FunctionValue(statement, frame)

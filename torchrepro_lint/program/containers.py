@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.registries import is_registry, registered
 from torchrepro_lint.program.values import (
     NOTHING,
-    UNKNOWN,
     Arguments,
     Constant,
     DictValue,
@@ -95,6 +95,8 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 parts.append(ev.call_all(getters, Arguments((index,)), None) if getters else unknown())
             case ExternalObject(name=name) if name == TENSOR:
                 parts.append(values_of(value))
+            case ExternalObject() if is_registry(value):
+                parts.append(registered(ev, value))
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING
@@ -193,7 +195,68 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
     """The list or dict `name` at `site`, with what was done to it between its binding and there."""
     if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
         return values
-    return with_changes(ev, values, frame, binding.order, site, lambda node: _is_name(node, name))
+    values = with_changes(ev, values, frame, binding.order, site, lambda node: _is_name(node, name))
+    if frame.scope.parent is None and site == END:
+        values = _after_other_scopes(ev, name, values, frame)
+    return values
+
+
+def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:
+    """What functions of the module put into its global list or dict: `REGISTRY[name] = cls` in a decorator."""
+    from torchrepro_lint.program.callers import contexts
+
+    for scope in _scopes_changing(ev, module).get(name, ()):
+        joined = [
+            with_changes(ev, values, frame, -1, END, lambda node: _is_name(node, name))
+            for frame in contexts(ev, module.facts, scope)
+        ]
+        values = union(values, *(opened(value) for after in joined for value in after))
+        # One open dict says as much as the many that the calls leave behind.
+        values = _joined(values)
+    return values
+
+
+def _joined(values: Values) -> Values:
+    dicts = [value for value in values if isinstance(value, DictValue)]
+    if len(dicts) < 2:
+        return values
+    rest = union(*(value.all_values() for value in dicts))
+    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(DictValue((), True, rest)))
+
+
+def opened(value: Value) -> Values:
+    """A list or dict that may hold more, or less, than was seen: its entries are no longer certain."""
+    if isinstance(value, DictValue):
+        entries = tuple((key, values, False) for key, values, _ in value.entries)
+        return values_of(DictValue(entries, True, union(value.rest, *(v for _, v, _ in value.entries))))
+    if isinstance(value, SequenceValue):
+        return values_of(SequenceValue(value.kind, None, value.elements()))
+    return NOTHING
+
+
+def _scopes_changing(ev: Evaluator, module: Frame) -> dict[str, list[Scope]]:
+    return ev.remembered(("scopes-changing", module), lambda: _find_scopes_changing(module), {})
+
+
+def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
+    """The functions that change a list or dict which is no local of theirs, by its name."""
+    found: dict[str, list[Scope]] = {}
+    for scope in module.facts.walk_scopes():
+        if not isinstance(scope.node, tree.FunctionDef):
+            continue
+        names = {s.target.value.id for s in scope.stores if _is_item_of_name(s.target)}  # type: ignore[union-attr]
+        for call, _ in scope.calls:
+            match call.func:
+                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if attr in _LIST_CHANGES | _DICT_CHANGES:
+                    names.add(owner)
+        for name in sorted(names):
+            if name not in scope.bindings and name in module.scope.bindings:
+                found.setdefault(name, []).append(scope)
+    return found
+
+
+def _is_item_of_name(target: tree.Expr) -> bool:
+    return isinstance(target, tree.Subscript) and isinstance(target.value, tree.Name)
 
 
 def _is_name(node: tree.Expr, name: str) -> bool:
@@ -280,6 +343,3 @@ def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, 
             return values_of(updated(value, DictValue(((key.value, given, present is None),), False), certain))
     return values_of(value)
 
-
-def unknown_member() -> Value:
-    return UNKNOWN

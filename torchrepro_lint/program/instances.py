@@ -223,17 +223,8 @@ def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: V
             ]
             joined = union(*changed) if changed else values
             # A method other than __init__ may have run any number of times, also never.
-            values = joined if id(scope) in init else union(values, *(_opened(value) for value in joined))
+            values = joined if id(scope) in init else union(values, *(containers.opened(value) for value in joined))
     return values
-
-
-def _opened(value: object) -> Values:
-    if isinstance(value, DictValue):
-        entries = tuple((key, values, False) for key, values, _ in value.entries)
-        return values_of(DictValue(entries, True, union(value.rest, *(v for _, v, _ in value.entries))))
-    if isinstance(value, SequenceValue):
-        return values_of(SequenceValue(value.kind, None, value.elements()))
-    return NOTHING
 
 
 def _changes(scope: Scope, attr: str) -> bool:
