@@ -15,7 +15,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify.claims import DEVICES, Device
 from torchrepro_lint.verify.fixtures import find_fixtures
 from torchrepro_lint.verify.judge import Outcome
-from torchrepro_lint.verify.suite import Plan, Row, verify
+from torchrepro_lint.verify.suite import JOBS, Plan, Row, verify
 
 AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
 WIDEST = 64  # characters of a cell in the table; JSON has all of it
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds for one run (default: 60)")
     parser.add_argument(
-        "--jobs", type=_at_least(1), default=2, metavar="N", help="programs that run at a time (default: 2)"
+        "--jobs", type=_at_least(1), default=JOBS, metavar="N", help=f"programs that run at a time (default: {JOBS})"
     )
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     return parser

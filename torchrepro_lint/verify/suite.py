@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from torchrepro_lint.verify.fixtures import Fixture
 from torchrepro_lint.verify.judge import Outcome, Verdict, judge, perturbation
 from torchrepro_lint.verify.runner import Condition, Run, run_program
 
+# A program has a main process and a few workers that wait for each other: as many programs as processors fill them.
+JOBS = max(2, os.cpu_count() or 2)
 NO_CUDA = Verdict(Outcome.SKIPPED, "no CUDA device")
 
 
@@ -22,7 +25,7 @@ class Plan:
     available: tuple[Device, ...]
     runs: int = 2
     timeout: float = 60.0
-    jobs: int = 2
+    jobs: int = JOBS
 
 
 @dataclass(frozen=True, slots=True)
