@@ -9,5 +9,6 @@ runner.py     one program, one fresh process, one record
 child.py      what that process runs; observer.py, hashing.py are its instruments
 record.py     the record as a stream of typed events
 judge.py      claim + runs -> verdict
+suite.py      many fixtures: which runs their claims need, and one row for each claim
 cli.py        `torchrepro-lint verify`
 """
