@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import Counter
 from textwrap import indent
 
 import libcst as cst
 from fixes.helpers import PATH, document, loaders
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyflakes.checker import Checker
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
@@ -80,6 +83,17 @@ def _lacks_init(call: cst.Call) -> bool:
     return all(argument.keyword is None or argument.keyword.value != "worker_init_fn" for argument in call.args)
 
 
+def new_complaints(before: str, after: str) -> Counter[tuple[str, str]]:
+    """What pyflakes says of the fixed program and did not say of the other: names not bound, bound in vain, twice."""
+    found = [
+        Counter(
+            (type(message).__name__, str(message.message_args[:1])) for message in Checker(ast.parse(text)).messages
+        )
+        for text in (before, after)
+    ]
+    return found[1] - found[0]
+
+
 @settings(max_examples=150, deadline=None)
 @given(programs())
 def test_any_program(text: str) -> None:
@@ -104,6 +118,7 @@ def test_any_program(text: str) -> None:
     assert text.count("torch.Generator()") + text.count("th.Generator()") == text.count("enerator.manual_seed(") + (
         text.count("g.manual_seed(")
     )
+    assert not new_complaints(first, text), text
     # Nothing that was there is lost or moved; only `generator=None` is replaced.
     words = iter(re.findall(r"\w+", text))
     kept = re.findall(r"\w+", first.replace("generator=None", "generator"))

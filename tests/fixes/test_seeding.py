@@ -89,6 +89,12 @@ SEEDS = [
         "def f(args):\n    set_seed(args.seed)\n    return DataLoader(ds, shuffle=True)\n", "args.seed", id="helper"
     ),
     pytest.param(
+        "def f(args):\n    set_seed(args)\n    return DataLoader(ds, shuffle=True)\n", "0", id="whole configuration"
+    ),
+    pytest.param(
+        "def f(buffer):\n    buffer.seed += 1\n    return DataLoader(ds, shuffle=True)\n", "0", id="no configuration"
+    ),
+    pytest.param(
         "def f(args):\n    if args.seed is not None:\n        seed_everything(args.seed)\n"
         "    return DataLoader(ds, shuffle=True)\n",
         "args.seed or 0",
@@ -567,6 +573,17 @@ def test_init_function_stands_above_all_that_need_it() -> None:
     head = first.partition("def a")[0]
     assert second.startswith(head + "def a")
     assert seed_loader(first, 1, generator=False) == seed_loader(second, 0, generator=False)
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [("", "# loads\n"), ("", "# Loaders\n\n"), ("# one\n\n\n", ""), ("x = '''\n# text\n\n'''\n", "")],
+)
+def test_titles_stay_with_their_definition(above: str, below: str) -> None:
+    program = "def f():\n    return DataLoader(ds, num_workers=2)\n"
+    result = seed_loader(f"{lines(HEAD)}{above}{below}{program}", generator=False)
+    assert f"random.seed(worker_seed)\n\n\n{below}def f():" in result
+    assert above in result.partition("def seed_worker")[0]
 
 
 def test_aliases_are_followed() -> None:

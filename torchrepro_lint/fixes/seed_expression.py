@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = ["Seed", "find_rank", "find_seed", "seeding_argument"]
@@ -19,13 +20,10 @@ _SEEDING_HELPER = re.compile(
     r"(set|fix|setup|init|initiali[sz]e|same|make)_?(all_|global_|random_|manual_|torch_|rng_)*(seeds?|determinism)\w*|"
     r"enable_full_determinism|manual_seed_all"
 )
-_CONFIG_NAMES = frozenset(
-    [
-        *("self", "args", "cfg", "config", "conf", "opt", "opts", "options", "hparams", "hps", "hyp", "params"),
-        *("flags", "settings", "FLAGS", "ARGS", "CFG", "C"),
-    ]
+_CONFIG = re.compile(
+    r"self|C|h|\w*(args|cfg|conf|config|configs|configuration|opts?|options|hparams|hps|hyp|params|flags|settings)",
+    re.IGNORECASE,
 )
-_MODULES = frozenset({"np", "numpy", "random", "torch", "th", "cupy", "tf"})
 _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 
@@ -57,7 +55,7 @@ def find_seed(document: Document, at: cst.BaseStatement, default: int) -> Seed:
     """
     for node_text, node in _candidates(document, at):
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
-        text = f"{node_text} or {default}" if _may_be_none(document, node_text, at) else node_text
+        text = f"{node_text} or {default}" if may_be_none(document, node_text, at) else node_text
         return Seed(text, names)
     return Seed(str(default))
 
@@ -81,7 +79,11 @@ def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
         if argument.keyword is not None and _SEED_NAME.fullmatch(argument.keyword.value):
             return argument.value
     first = call.args[0]
-    return first.value if first.keyword is None and not first.star else None
+    if first.keyword is not None or first.star:
+        return None
+    # A helper may take the whole configuration: `set_seed(args)`.
+    is_whole = isinstance(first.value, cst.Name) and _CONFIG.fullmatch(first.value.value) is not None
+    return None if is_whole else first.value
 
 
 def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
@@ -105,7 +107,11 @@ def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
         if not wanted or not is_bound_at(document, root, at):
             continue
         here = document.function(node) is function
-        if suffix or (here and document.start(node) < document.start(at)) or root in _CONFIG_NAMES - {"self"}:
+        if (
+            suffix
+            or (here and document.start(node) < document.start(at))
+            or (root != "self" and _CONFIG.fullmatch(root))
+        ):
             found.append((not here, document.start(node), text + suffix))
     if found:
         return min(found)[2]
@@ -183,7 +189,7 @@ def _is_seed_chain(node: cst.BaseExpression) -> bool:
     else:
         name = (_string_key(node) or "") if isinstance(node, cst.Subscript) else ""
     roots = _names(node)
-    return bool(_SEED_NAME.fullmatch(name)) and _is_pure(node) and not set(roots) & _MODULES
+    return bool(_SEED_NAME.fullmatch(name) and roots and _CONFIG.fullmatch(roots[0])) and _is_pure(node)
 
 
 def _is_pure(node: cst.CSTNode) -> bool:
@@ -237,61 +243,6 @@ def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
     there, here = document.scope_of(use.node), document.scope_of(at)
     for name in names:
         same = there.resolve(name) is here.resolve(name)
-        if name != "int" and not same and (name not in _CONFIG_NAMES or name == "self"):
+        if name != "int" and not same and (_CONFIG.fullmatch(name) is None or name == "self"):
             return False
     return True
-
-
-def _may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
-    """Whether the program itself asks if the expression is there: `is None`, a bare test, or a default of None."""
-    for node in document.walk():
-        if isinstance(node, cst.Comparison):
-            comparator = node.comparisons[0]
-            if isinstance(comparator.operator, cst.Is | cst.IsNot) and document.text_of(node.left) == text:
-                return True
-        elif isinstance(node, cst.If | cst.IfExp):
-            tested = node.test
-            if isinstance(tested, cst.UnaryOperation):
-                tested = tested.expression
-            if document.text_of(tested) == text:
-                return True
-        elif isinstance(node, cst.Call) and _is_option_without_value(node, text):
-            return True
-    return _is_parameter_none(document, text, at)
-
-
-def _is_option_without_value(call: cst.Call, text: str) -> bool:
-    """`parser.add_argument("--seed", type=int)`, for `args.seed`: nothing given means None."""
-    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "add_argument" or "." not in text:
-        return False
-    flags = [
-        argument.value.evaluated_value
-        for argument in call.args
-        if argument.keyword is None and isinstance(argument.value, cst.SimpleString)
-    ]
-    wanted = text.rpartition(".")[2]
-    if not any(isinstance(flag, str) and flag.startswith("-") and _as_name(flag) == wanted for flag in flags):
-        return False
-    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
-    default = given.get("default")
-    if default is None:
-        return "required" not in given and "action" not in given
-    return isinstance(default, cst.Name) and default.value == "None"
-
-
-def _as_name(flag: str) -> str:
-    return flag.lstrip("-").replace("-", "_")
-
-
-def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
-    owner = document.scope_of(at).resolve(text)
-    if owner is None:
-        return False
-    for binding in owner.bindings[text]:
-        if isinstance(binding.node, cst.Param):
-            default, annotation = binding.node.default, binding.node.annotation
-            if isinstance(default, cst.Name) and default.value == "None":
-                return True
-            if default is None and annotation is not None:
-                return "None" in (code := document.text_of(annotation.annotation)) or "Optional" in code
-    return False

@@ -128,7 +128,7 @@ class _Plan:
                 return self._local_init(existing.name)
             return self.imports.require(existing.module, existing.name, at=self.call)
         statement = first_statement_that_needs_init(document, self.call)
-        offset = document.lead_start(statement)
+        offset = _above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
         modules = [self.imports.require(module) for module in ("torch", "numpy", "random")]
@@ -216,6 +216,20 @@ class _Plan:
             else:
                 edits.append(replace_argument(self.document, given, value))
         return edits + add_keyword_arguments(self.document, self.call, missing)
+
+
+def _above_title(document: Document, statement: cst.BaseStatement) -> int:
+    """Where the lines of a top-level statement begin; a comment one blank line above a definition is its title."""
+    offset = document.lead_start(statement)
+    row = document.lines.row(offset)
+    if not isinstance(statement, cst.FunctionDef | cst.ClassDef) or row < 3 or document.lines.line(row - 1).strip():
+        return offset
+    # Only what libcst has as comments above the statement: a line of a text in quotes may look like one.
+    titles = {line.comment.value for line in statement.leading_lines if line.comment is not None}
+    first = row - 1
+    while first > 1 and (title := document.lines.line(first - 1)) in titles and not is_cell_marker(title):
+        first -= 1
+    return document.lines.starts[first - 1] if first < row - 1 else offset
 
 
 def _given(call: cst.Call, name: str) -> cst.Arg | None:

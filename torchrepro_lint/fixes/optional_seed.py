@@ -1,0 +1,64 @@
+"""Whether a program leaves it open that its seed is given at all."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document
+
+__all__ = ["may_be_none"]
+
+
+def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether the program itself asks if the expression is there: `is None`, a bare test, or a default of None."""
+    for node in document.walk():
+        if isinstance(node, cst.Comparison):
+            comparator = node.comparisons[0]
+            if isinstance(comparator.operator, cst.Is | cst.IsNot) and document.text_of(node.left) == text:
+                return True
+        elif isinstance(node, cst.If | cst.IfExp):
+            tested = node.test
+            if isinstance(tested, cst.UnaryOperation):
+                tested = tested.expression
+            if document.text_of(tested) == text:
+                return True
+        elif isinstance(node, cst.Call) and _is_option_without_value(node, text):
+            return True
+    return _is_parameter_none(document, text, at)
+
+
+def _is_option_without_value(call: cst.Call, text: str) -> bool:
+    """`parser.add_argument("--seed", type=int)`, for `args.seed`: nothing given means None."""
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "add_argument" or "." not in text:
+        return False
+    flags = [
+        argument.value.evaluated_value
+        for argument in call.args
+        if argument.keyword is None and isinstance(argument.value, cst.SimpleString)
+    ]
+    wanted = text.rpartition(".")[2]
+    if not any(isinstance(flag, str) and flag.startswith("-") and _as_name(flag) == wanted for flag in flags):
+        return False
+    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    default = given.get("default")
+    if default is None:
+        return "required" not in given and "action" not in given
+    return isinstance(default, cst.Name) and default.value == "None"
+
+
+def _as_name(flag: str) -> str:
+    return flag.lstrip("-").replace("-", "_")
+
+
+def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    owner = document.scope_of(at).resolve(text)
+    if owner is None:
+        return False
+    for binding in owner.bindings[text]:
+        if isinstance(binding.node, cst.Param):
+            default, annotation = binding.node.default, binding.node.annotation
+            if isinstance(default, cst.Name) and default.value == "None":
+                return True
+            if default is None and annotation is not None:
+                return "None" in (code := document.text_of(annotation.annotation)) or "Optional" in code
+    return False
