@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program import instances, names
+from torchrepro_lint.program import command_line, instances, names
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.values import (
     NOTHING,
@@ -51,6 +51,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
         case SuperValue(cls=cls, receiver=receiver):
             start = receiver.cls if isinstance(receiver, Instance) else receiver
             return _bound(ev, _after(mro(ev, start), cls), attr, receiver)
+        case ExternalObject() if command_line.is_parsed(value):
+            return command_line.choices_of(ev, value, attr) or values_of(MemberOf(value, attr))
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
             return values_of(MemberOf(value, attr))
         case FunctionValue() | MethodValue():

@@ -220,15 +220,20 @@ def _joined(values: Values) -> Values:
     dicts = [value for value in values if isinstance(value, DictValue)]
     if len(dicts) < 2:
         return values
-    rest = union(*(value.all_values() for value in dicts))
-    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(DictValue((), True, rest)))
+    entries: dict[tuple[type, tree.ConstantValue], tuple[tree.ConstantValue, Values, bool]] = {}
+    for key, found, _ in (entry for value in dicts for entry in value.entries):
+        before = entries.get((type(key), key))
+        entries[type(key), key] = (key, union(before[1], found) if before is not None else found, False)
+    in_order = sorted(entries.values(), key=lambda entry: (type(entry[0]).__name__, repr(entry[0])))
+    joined = DictValue(tuple(in_order), True, union(*(value.rest for value in dicts)))
+    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(joined))
 
 
 def opened(value: Value) -> Values:
     """A list or dict that may hold more, or less, than was seen: its entries are no longer certain."""
     if isinstance(value, DictValue):
         entries = tuple((key, values, False) for key, values, _ in value.entries)
-        return values_of(DictValue(entries, True, union(value.rest, *(v for _, v, _ in value.entries))))
+        return values_of(DictValue(entries, True, value.rest))
     if isinstance(value, SequenceValue):
         return values_of(SequenceValue(value.kind, None, value.elements()))
     return NOTHING

@@ -28,7 +28,7 @@ from torchrepro_lint.program.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["base_arguments", "init_frames", "instance_attribute"]
+__all__ = ["base_arguments", "enclosing_frame", "init_frames", "instance_attribute"]
 
 
 def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
@@ -261,7 +261,7 @@ def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
         return NOTHING
     parts = []
     for scope, store in _outside_stores(ev, facts).get(attr, ()):
-        frame = _enclosing_frame(ev, facts, scope)
+        frame = enclosing_frame(ev, facts, scope)
         assert isinstance(store.target, tree.Attribute)
         if any(
             isinstance(value, Instance) and value.site == instance.site for value in ev.values(store.target.value, frame)
@@ -285,11 +285,11 @@ def _collect_stores(facts: object) -> dict[str, list[tuple[Scope, object]]]:
     return stores
 
 
-def _enclosing_frame(ev: Evaluator, facts: object, scope: Scope) -> Frame:
+def enclosing_frame(ev: Evaluator, facts: object, scope: Scope) -> Frame:
     """A frame of the scope in which nothing is known of the parameters."""
     if scope.parent is None:
         return ev.module_frame(facts)  # type: ignore[arg-type]
-    return Frame(facts, scope, _enclosing_frame(ev, facts, scope.parent))  # type: ignore[arg-type]
+    return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))  # type: ignore[arg-type]
 
 
 def _dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | None:

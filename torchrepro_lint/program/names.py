@@ -75,7 +75,7 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     parts = []
     for binding in bindings:
         values = binding_values(ev, binding, frame)
-        if binding.kind == "assign" and not binding.unpack:
+        if binding.kind in ("assign", "param") and not binding.unpack:
             values = containers.after_changes(ev, name, values, binding, site, frame)
         parts.append(values)
     return union(*parts), certain
