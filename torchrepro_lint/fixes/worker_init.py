@@ -9,7 +9,7 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Scope, Target
 
-__all__ = ["ExistingInit", "find_worker_init", "resolved_name", "worker_init_source"]
+__all__ = ["ExistingInit", "canonical_body", "find_worker_init", "resolved_name", "worker_init_source"]
 
 _WHOLE_RANGE = 2**32
 
@@ -28,14 +28,18 @@ def worker_init_source(document: Document, name: str, torch: str, numpy: str, ra
     It is annotated where the functions of the file are.
     """
     argument, returns = ("worker_id: int", " -> None") if _is_annotated(document) else ("worker_id", "")
-    unit = document.indent_unit
+    body = canonical_body(document.indent_unit, document.newline, torch, numpy, random)
+    return f"def {name}({argument}){returns}:{document.newline}{body}"
+
+
+def canonical_body(indentation: str, newline: str, torch: str, numpy: str, random: str) -> str:
+    """The statements of the canonical definition, each on a line that begins with `indentation`."""
     lines = [
-        f"def {name}({argument}){returns}:",
-        f"{unit}worker_seed = {torch}.initial_seed() % 2**32",
-        f"{unit}{numpy}.random.seed(worker_seed)",
-        f"{unit}{random}.seed(worker_seed)",
+        f"worker_seed = {torch}.initial_seed() % 2**32",
+        f"{numpy}.random.seed(worker_seed)",
+        f"{random}.seed(worker_seed)",
     ]
-    return "".join(line + document.newline for line in lines)
+    return "".join(indentation + line + newline for line in lines)
 
 
 def find_worker_init(document: Document) -> cst.FunctionDef | None:

@@ -1,7 +1,8 @@
 """What a seed depends on: the abstract values of the analysis of worker init functions.
 
-A `Dependence` names what takes part in a number that is computed in a worker process. What is not named was fixed before
-the worker started, and is the same in every worker and every epoch: constants, settings, anything of the main process.
+A `Dependence` names what takes part in a number that is computed in a worker process. What is not named was fixed
+before the worker started, and is the same in every worker and every epoch: constants, settings, anything of the main
+process.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class Term(str, Enum):
 
     #: The worker's number: the argument of the init function, `get_worker_info().id`.
     WORKER = "worker"
-    #: `torch.initial_seed()` or `get_worker_info().seed` in a worker: the base seed of the epoch plus the worker's number.
+    #: `torch.initial_seed()`, `get_worker_info().seed`: the base seed of the epoch plus the worker's number.
     TORCH_SEED = "torch-seed"
     #: The upper bits of that seed: another value in each epoch, and the same for all workers.
     UPPER_BITS = "upper-bits"

@@ -7,7 +7,7 @@ tell the workers apart, its upper ones are the same in all of them; what is cut 
 from __future__ import annotations
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.dependence import Dependence, Term, on
+from torchrepro_lint.program.dependence import Dependence, Term
 from torchrepro_lint.program.values import Constant, Values
 
 __all__ = ["combined", "of_item"]
@@ -70,6 +70,3 @@ def _is_head(index: tree.Expr) -> bool:
         case tree.Opaque(parts=(tree.Const(value=0), tree.Const(value=int()))):
             return True
     return False
-
-
-WORKER_ID = on(Term.WORKER)

@@ -9,12 +9,14 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.program.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence, Term, on
 
-__all__ = ["CallInWorker", "outside_call", "written_argument"]
+__all__ = ["CallInWorker", "initial_state", "outside_call", "written_argument"]
 
 #: Reads the present state of one of the global generators: "python", "numpy" or "torch".
 State = Callable[[str], Dependence]
 
-_KEEPS_SIZE = frozenset({"builtins.int", "builtins.abs", "builtins.float", "builtins.round", "builtins.max", "operator.index"})
+_KEEPS_SIZE = frozenset(
+    {"builtins.int", "builtins.abs", "builtins.float", "builtins.round", "builtins.max", "operator.index"}
+)
 #: Packages whose functions compute their result from their arguments, as far as no other row says.
 _PURE = frozenset(
     {
@@ -82,7 +84,7 @@ def _of_effect(effect: RngEffect, call: CallInWorker) -> Dependence | None:
             if generator is not None and not generator.none:
                 return given
             state = call.state(effect.rng)
-            return (_drawn(state) if effect.kind == "draw" else state) | given
+            return (state if effect.rng == "numpy" and effect.kind == "read-state" else _drawn(state)) | given
         case "seed", _ if effect.seed_parameter is None:
             return ENTROPY  # torch.seed() gives the seed that it took from the system
     return None

@@ -7,22 +7,18 @@ run in the worker; names of all other frames were computed in the main process b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.program import attributes, calls
 from torchrepro_lint.program.builtin_calls import member_name
 from torchrepro_lint.program.dependence import (
     CONSTANT,
-    ENTROPY,
     NONE,
     UNKNOWN_SEED,
     Dependence,
     Term,
-    as_value,
     joined,
     of_values,
     on,
@@ -31,11 +27,11 @@ from torchrepro_lint.program.expressions import comprehension_frames
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.main_process import attribute_of_main, name_of_main
 from torchrepro_lint.program.seed_arithmetic import combined, of_item
-from torchrepro_lint.program.seed_sources import CallInWorker, initial_state, outside_call, written_argument
+from torchrepro_lint.program.seed_sources import CallInWorker, outside_call, written_argument
 from torchrepro_lint.program.values import (
     UNKNOWN,
-    Arguments,
     ClassValue,
+    Constant,
     External,
     ExternalObject,
     FunctionValue,
@@ -45,23 +41,21 @@ from torchrepro_lint.program.values import (
     Partial,
     Value,
     Values,
-    unknown,
-    values_of,
 )
+from torchrepro_lint.program.worker_frames import WORKER_INFO, WorkerFrames
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
 __all__ = ["SeedReader"]
 
-_WORKER_INFO = frozenset({"torch.utils.data._utils.worker.WorkerInfo", "torch.utils.data.get_worker_info"})
 _MAX_DEPTH = 60
 #: Methods that give what their object and arguments hold, whatever the object is.
 _READS = frozenset(
     {
-        "item", "tolist", "encode", "decode", "digest", "hexdigest", "astype", "get", "numpy", "int", "long", "copy", "view",
-        "bit_length", "to_bytes", "from_bytes", "generate_state", "spawn", "integers", "split", "format", "strip", "sum",
-        "replace", "join", "keys", "values", "cpu", "ljust", "rjust", "zfill", "rank", "process_index",
+        "item", "tolist", "encode", "decode", "digest", "hexdigest", "astype", "get", "numpy", "int", "long", "copy",
+        "view", "bit_length", "to_bytes", "from_bytes", "generate_state", "spawn", "integers", "split", "format",
+        "strip", "sum", "replace", "join", "keys", "values", "cpu", "ljust", "rjust", "zfill", "rank", "process_index",
     }
 )  # fmt: skip
 _RANKS = frozenset({"get_rank", "get_local_rank", "get_world_size", "get_global_rank"})
@@ -69,92 +63,12 @@ _RANKS = frozenset({"get_rank", "get_local_rank", "get_world_size", "get_global_
 _FEEDS = frozenset({"update", "append", "extend", "add"})
 
 
-class SeedReader:
-    """Answers what expressions depend on, in one run of one init function in a worker.
-
-    `dataset` is what `get_worker_info().dataset` can be.
-    """
+class SeedReader(WorkerFrames):
+    """Answers what expressions depend on, in one run of one init function in a worker."""
 
     def __init__(self, ev: Evaluator, dataset: Values) -> None:
-        self.ev = ev
-        self.dataset = dataset
-        self._inside: dict[Frame, tuple[Frame, int] | None] = {}
-        self._seeded: dict[Frame, list[tuple[int, str, Dependence]]] = {}
+        super().__init__(ev, dataset)
         self._active: set[tuple[int, Frame]] = set()
-
-    # --- where it runs ----------------------------------------------------------------------------------------
-
-    def enter(self, frame: Frame, caller: tuple[Frame, int] | None = None) -> Frame:
-        """Says that a frame runs in the worker, called from a place in another one."""
-        self._inside.setdefault(frame, caller)
-        return frame
-
-    def note_seeding(self, frame: Frame, site: int, rng: str, seed: Dependence) -> None:
-        """Says that the call at `site` seeds a global generator: what is drawn after it depends on that seed."""
-        self._seeded.setdefault(frame, []).append((site, rng, seed))
-
-    def state(self, rng: str, frame: Frame, site: int) -> Dependence:
-        """What the state of a global generator depends on at a place."""
-        place: tuple[Frame, int] | None = (frame, site)
-        while place is not None:
-            current, before = place
-            for at, seeded, seed in reversed(self._seeded.get(current, ())):
-                if seeded == rng and at < before:
-                    return seed
-            place = self._inside.get(current)
-        return initial_state(rng)
-
-    def frames_of(self, function: Value, arguments: Arguments) -> Iterator[Frame]:
-        """The frames in which a call of a project callable runs."""
-        match function:
-            case FunctionValue():
-                yield calls.bound_frame(self.ev, function, arguments)
-            case MethodValue():
-                yield attributes.method_frame(self.ev, function, arguments)
-            case Partial():
-                for inner in function.function:
-                    yield from self.frames_of(inner, calls.merged(function.arguments, arguments))
-            case Instance():
-                for method in self.ev.attribute(function, "__call__"):
-                    yield from self.frames_of(method, arguments)
-            case ClassValue():
-                for method in self.ev.attribute(Instance(function, arguments, None), "__init__"):
-                    yield from self.frames_of(method, arguments)
-
-    def callees(self, func: tree.Expr, frame: Frame) -> Values:
-        """What a callee can be; members of the worker's dataset are looked up in it."""
-        found = self.ev.values(func, frame)
-        if isinstance(func, tree.Attribute) and self.is_dataset(func.value, frame):
-            own = self.ev.instances_attribute(self.dataset, func.attr) if self.dataset else unknown()
-            return own or unknown()
-        return found
-
-    def is_dataset(self, node: tree.Expr, frame: Frame) -> bool:
-        """Whether an expression is `get_worker_info().dataset`."""
-        return any(
-            isinstance(value, MemberOf)
-            and value.attr == "dataset"
-            and isinstance(value.receiver, ExternalObject)
-            and value.receiver.name in _WORKER_INFO
-            for value in self.ev.values(node, frame)
-        )
-
-    def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
-        """The arguments of a call, each marked with what it depends on."""
-        result = Arguments()
-        for arg in args:
-            found = calls.evaluate_arguments(self.ev, (arg,), frame)
-            dependence = self.of(arg.value, frame)
-            if dependence.terms or dependence.wide:
-                marked = values_of(as_value(dependence))
-                if arg.star:
-                    found = Arguments(tuple(marked for _ in found.positional), found.keywords, True, bool(arg.star == "**"))
-                elif arg.keyword is not None:
-                    found = Arguments((), ((arg.keyword, marked, True),))
-                else:
-                    found = Arguments((marked,))
-            result = calls.merged(result, found)
-        return result
 
     # --- expressions ------------------------------------------------------------------------------------------
 
@@ -217,7 +131,7 @@ class SeedReader:
             at_module = wanted == "global" and scope.node is not None
             foreign_class = current is not frame and isinstance(scope.node, tree.ClassDef)
             if not (at_module or foreign_class) and node.id in scope.bindings:
-                if current not in self._inside:
+                if current not in self.inside:
                     return name_of_main(node.id, current)
                 where = current
                 bindings, _ = scope.reaching(node.id, place, lambda path, at=where: self.ev.decide(path, at))  # type: ignore[misc]
@@ -265,7 +179,7 @@ class SeedReader:
 
     def _attribute(self, node: tree.Attribute, frame: Frame) -> Dependence:
         owners = self.ev.values(node.value, frame)
-        if any(isinstance(owner, ExternalObject) and owner.name in _WORKER_INFO for owner in owners):
+        if any(isinstance(owner, ExternalObject) and owner.name in WORKER_INFO for owner in owners):
             return _of_worker_info(node.attr)
         stored = self._stored(node, frame)
         if stored is not None:
@@ -284,13 +198,15 @@ class SeedReader:
 
     def _stored(self, node: tree.Attribute, frame: Frame) -> Dependence | None:
         """What this function itself has assigned to the attribute before."""
-        if frame not in self._inside:
+        if frame not in self.inside:
             return None
         wanted = _path(node)
+        if wanted is None:
+            return None
         found = [
             self.of(store.value, frame)
             for store in frame.scope.stores
-            if store.statement.site < node.site and not store.augmented and _path(store.target) == wanted is not None
+            if store.statement.site < node.site and not store.augmented and _path(store.target) == wanted
             if self.ev.decide(store.path, frame) is not False
         ]
         return found[-1] if found else None
@@ -305,15 +221,15 @@ class SeedReader:
         functions = self.callees(node.func, frame)
         return joined(self._called(value, node, frame, given, receiver) for value in functions)
 
-    def _called(self, value: Value, node: tree.Call, frame: Frame, given: Dependence, receiver: Dependence) -> Dependence:
+    def _called(
+        self, value: Value, node: tree.Call, frame: Frame, given: Dependence, receiver: Dependence
+    ) -> Dependence:
         match value:
             case External(name=name):
                 return outside_call(self._outside(name, node, frame, given, receiver))
             case FunctionValue() | MethodValue() | Partial():
                 frames = list(self.frames_of(value, self.arguments(node.args, frame)))
-                if frames:
-                    return joined(self.returned(self.enter(inner, (frame, node.site))) for inner in frames)
-                return UNKNOWN_SEED
+                return joined(self.returned(self.enter(inner, (frame, node.site))) for inner in frames)
             case MemberOf():
                 name = member_name(value) or f"?.{value.attr}"
                 return outside_call(self._outside(name, node, frame, given, receiver))
@@ -362,7 +278,7 @@ class SeedReader:
         return joined(given) if given else NONE
 
 
-_NONE = next(iter(values_of(calls.Constant(None))))
+_NONE = Constant(None)
 
 
 def _of_worker_info(attr: str) -> Dependence:

@@ -84,6 +84,7 @@ from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.program.init_shape import called_init
 from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.managers import managing, seeds_its_workers
 from torchrepro_lint.program.program import Program
@@ -107,6 +108,8 @@ class NumpyRngInWorkers(Rule):
     def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             if not loader.has_workers or not loader.may_lack("worker_init_fn") or seeds_its_workers(loader):
+                continue
+            if called_init(program.ev, loader) is not None:  # TRL106
                 continue
             draws = program.worker_run(loader).draws_from("numpy")
             if not draws or any("numpy" in manager.workers for manager, _ in managing(program, loader)):

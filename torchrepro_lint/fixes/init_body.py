@@ -1,0 +1,143 @@
+"""Edits of a worker init function that is there already: another body, another seed, a seed brought into range."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.fixes.arguments import call_parentheses, replace_argument
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name
+
+__all__ = ["plan_appended_seed", "plan_canonical_body", "plan_in_range", "plan_seeds", "seeds_alone"]
+
+#: What may be called for the value of a seed that is thrown away: it changes nothing.
+_PLAIN_ROOTS = frozenset({"torch", "numpy", "random", "time", "os", "uuid", "datetime", "math", "secrets", "hashlib"})
+_PLAIN_NAMES = frozenset({"int", "str", "float", "abs", "hash", "len", "max", "min", "round", "id"})
+
+
+def seeds_alone(document: Document, function: cst.FunctionDef, seedings: Collection[cst.Call]) -> bool:
+    """Whether a function does nothing but compute a seed and make the calls `seedings`, in straight-line code."""
+    if not isinstance(function.body, cst.IndentedBlock) or function.asynchronous is not None:
+        return False
+    calls = {id(call) for call in seedings}
+    return all(_is_seeding_line(document, line, calls) for line in _lines(function.body))
+
+
+def _is_seeding_line(document: Document, line: cst.BaseStatement, calls: set[int]) -> bool:
+    if not isinstance(line, cst.SimpleStatementLine):
+        return False
+    for small in line.body:
+        match small:
+            case cst.Expr(value=cst.Call() as call) if id(call) in calls:
+                values: list[cst.CSTNode] = [argument.value for argument in call.args]
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+                values = [value]
+            case cst.AugAssign(target=cst.Name(), value=value):
+                values = [value]
+            case cst.Pass():
+                values = []
+            case _:
+                return False
+        if not all(_is_plain(document, value) for value in values):
+            return False
+    return True
+
+
+def _is_plain(document: Document, value: cst.CSTNode) -> bool:
+    """Whether evaluating an expression has no effect but its value."""
+    scope = document.scope_of(value)
+    for node in document.walk(value):
+        if isinstance(node, cst.Call):
+            if isinstance(node.func, cst.Attribute) and dotted_name(node.func) is None:
+                continue  # a method of what another call gives, which is looked at by itself
+            name = resolved_name(scope, node.func) or dotted_name(node.func) or ""
+            root, _, rest = name.partition(".")
+            if not (root in _PLAIN_ROOTS and rest) and name not in _PLAIN_NAMES and not _is_local(node.func):
+                return False
+        elif isinstance(node, cst.Await | cst.Yield | cst.NamedExpr | cst.Lambda):
+            return False
+    return True
+
+
+def _is_local(func: cst.BaseExpression) -> bool:
+    """A method such as `rng.integers` of something that has a name here."""
+    return isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name | cst.Attribute)
+
+
+def _lines(body: cst.IndentedBlock) -> list[cst.BaseStatement]:
+    """The statements below the docstring and the imports at the head of a body."""
+    lines = list(body.body)
+    while lines and _is_head(lines[0]):
+        lines.pop(0)
+    return lines
+
+
+def _is_head(line: cst.BaseStatement) -> bool:
+    if not isinstance(line, cst.SimpleStatementLine):
+        return False
+    return all(
+        isinstance(small, cst.Import | cst.ImportFrom)
+        or (isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString | cst.ConcatenatedString))
+        for small in line.body
+    )
+
+
+def plan_canonical_body(document: Document, function: cst.FunctionDef) -> list[Edit]:
+    """Put the canonical statements in the place of a body for which `seeds_alone` holds; name and arguments stay."""
+    assert isinstance(function.body, cst.IndentedBlock)
+    lines = _lines(function.body)
+    imports = ImportPlanner(document)
+    at = lines[0]
+    modules = [imports.require(module, at=at) for module in ("torch", "numpy", "random")]
+    start, end = document.lead_start(at), document.next_line(document.end(lines[-1]) - 1)
+    body = canonical_body(document.indentation(document.start(at)), document.newline, *modules)
+    return [*imports.edits(), document.replacement(start, end, body)]
+
+
+def plan_seeds(document: Document, calls: Collection[cst.Call]) -> list[Edit] | None:
+    """Let each of the seeding calls seed with torch's worker seed; None where one has more than a seed to give."""
+    imports = ImportPlanner(document)
+    edits: list[Edit] = []
+    for call in calls:
+        seed = f"{imports.require('torch', at=call)}.initial_seed()"
+        if (resolved_name(document.scope_of(call), call.func) or "") != "torch.manual_seed":
+            seed += " % 2**32"
+        if not call.args:
+            edits.append(document.insertion(call_parentheses(document, call)[0] + 1, seed))
+        elif len(call.args) == 1 and not call.args[0].star:
+            edits.append(replace_argument(document, call.args[0], seed))
+        else:
+            return None
+    return [*imports.edits(), *edits]
+
+
+def plan_in_range(document: Document, call: cst.Call) -> list[Edit] | None:
+    """Bring the seed of a call into the range of NumPy's seeds: `% 2**32`."""
+    if len(call.args) != 1 or call.args[0].star:
+        return None
+    value = call.args[0].value
+    start, end = document.outer_span(value)
+    text = document.text[start:end]
+    if isinstance(value, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or value.lpar:
+        return [document.replacement(start, end, f"{text} % 2**32")]
+    if isinstance(value, cst.BinaryOperation):
+        return [document.replacement(start, end, f"({text}) % 2**32")]
+    return None
+
+
+def plan_appended_seed(document: Document, function: cst.FunctionDef) -> list[Edit] | None:
+    """Seed NumPy at the end of a function's body; None where the end may not be reached."""
+    if not isinstance(function.body, cst.IndentedBlock):
+        return None
+    if any(isinstance(node, cst.Return | cst.Raise | cst.Yield) for node in document.walk(function.body)):
+        return None
+    last = function.body.body[-1]
+    imports = ImportPlanner(document)
+    torch, numpy = (imports.require(module, at=last) for module in ("torch", "numpy"))
+    indentation = document.indentation(document.start(function.body.body[0]))
+    line = f"{indentation}{numpy}.random.seed({torch}.initial_seed() % 2**32){document.newline}"
+    return [*imports.edits(), document.insertion(document.next_line(document.end(last) - 1), line)]

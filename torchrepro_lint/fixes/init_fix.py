@@ -1,0 +1,146 @@
+"""Repairs of worker init functions, planned with the program's facts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.init_body import (
+    plan_appended_seed,
+    plan_canonical_body,
+    plan_in_range,
+    plan_seeds,
+    seeds_alone,
+)
+from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.program.callers import visible_calls
+from torchrepro_lint.program.init_faults import Fault, FaultySeeding, fault_of
+from torchrepro_lint.program.init_shape import CalledInit
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.worker_init import InitRun
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["passed_fix", "range_fix", "reseed_fix", "seed_numpy_fix"]
+
+Planned = tuple[Fix | None, str | None]
+
+_CANONICAL = "Seed NumPy and random from torch's worker seed"
+_SEEDS = frozenset({"numpy", "python", "torch", "torch-cuda", "torch-device"})
+_RANK = re.compile(r"rank(?!ing)", re.IGNORECASE)
+
+
+def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
+    """Seed from torch's worker seed: the canonical body where the function only seeds, else another seed."""
+    run = found.run
+    canonical = _canonical_fix(program, run)
+    if canonical is not None:
+        return canonical, None
+    old = program.target.admits_below("1.9")
+    wrong = {one.top for one in run.seedings if fault_of(one, old_torch=old) not in (None, Fault.RANGE)}
+    sites = sorted(wrong, key=lambda site: site.number)
+    if len({site.path for site in wrong}) != 1:
+        return None, "the function seeds in several files"
+    document = document_of(program, sites[0].path)
+    calls = [_call_at(program, document, site) for site in sites]
+    edits = plan_seeds(document, [call for call in calls if call is not None]) if None not in calls else None
+    if edits is None:
+        return None, "the call that seeds takes more than a seed"
+    function = run.function
+    is_lambda = function is not None and isinstance(function.node, tree.Lambda) and _is_one_call(run)
+    applicability = Applicability.SAFE if is_lambda else Applicability.UNSAFE
+    return Fix(applicability, "Seed from torch's worker seed", tuple(edits)), None
+
+
+def seed_numpy_fix(program: Program, run: InitRun) -> Planned:
+    """Let a function that leaves NumPy out seed it too."""
+    canonical = _canonical_fix(program, run)
+    if canonical is not None:
+        return canonical, None
+    found = _definition(program, run)
+    edits = plan_appended_seed(*found) if found is not None else None
+    if edits is None:
+        return None, "there is no line in the function at which NumPy can be seeded"
+    return Fix(Applicability.SAFE, "Seed NumPy from torch's worker seed", tuple(edits)), None
+
+
+def range_fix(program: Program, found: FaultySeeding) -> Planned:
+    """Bring a seed into NumPy's range."""
+    document = document_of(program, found.seeding.site.path)
+    call = _call_at(program, document, found.seeding.site)
+    edits = plan_in_range(document, call) if call is not None and found.seeding.is_direct else None
+    if edits is None:
+        return None, "the seed is given by a function that the init function calls"
+    return Fix(Applicability.SAFE, "Bring the seed into the range of NumPy's seeds", tuple(edits)), None
+
+
+def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
+    """Pass the function itself: drop the parentheses."""
+    if called.function is None or called.call.args or not called.written:
+        return None, "it is called with arguments, or not in the loader's own call"
+    document = document_of(program, loader.facts.path)
+    call = _call_at(program, document, Site(loader.facts.path, called.call.site))
+    if call is None or call.lpar:
+        return None, "the call could not be located"
+    end = document.outer_span(call.func)[1]
+    edit = document.replacement(end, document.end(call), "")
+    return Fix(Applicability.SAFE, f"Pass `{called.name}` itself", (edit,)), None
+
+
+# --- parts ----------------------------------------------------------------------------------------------------
+
+
+def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
+    """The canonical body for a function that only seeds. Unsafe where a rank took part, or where others call it."""
+    found = _definition(program, run)
+    if found is None or run.function is None or run.site is None:
+        return None
+    document, function = found
+    if not run.seedings or not all(seeding.is_direct and seeding.rngs <= _SEEDS for seeding in run.seedings):
+        return None
+    calls = [_call_at(program, document, seeding.site) for seeding in run.seedings]
+    if not seeds_alone(document, function, [call for call in calls if call is not None]):
+        return None
+    edits: list[Edit] = plan_canonical_body(document, function)
+    plain = not _RANK.search(document.text_of(function)) and not _is_called(program, run)
+    return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
+
+
+def _definition(program: Program, run: InitRun) -> tuple[Document, cst.FunctionDef] | None:
+    if run.function is None or not isinstance(run.function.node, tree.FunctionDef):
+        return None
+    path = run.function.frame.facts.path
+    node = program.parsed(path).node(run.function.node.site)
+    if not isinstance(node, cst.FunctionDef):
+        return None
+    document = document_of(program, path)
+    start = program.parsed(path).spans[id(node.name)]
+    for candidate in document.walk():
+        if isinstance(candidate, cst.FunctionDef) and document.span(candidate.name) == start:
+            return document, candidate
+    return None
+
+
+def _call_at(program: Program, document: Document, site: Site) -> cst.Call | None:
+    return document.node_at(*program.parsed(site.path).span(site.number), cst.Call)
+
+
+def _is_one_call(run: InitRun) -> bool:
+    """Whether a lambda is nothing but one call that seeds."""
+    assert run.function is not None
+    node = run.function.node
+    return isinstance(node, tree.Lambda) and len(run.seedings) == 1 and run.seedings[0].call is node.body
+
+
+def _is_called(program: Program, run: InitRun) -> bool:
+    """Whether the project calls the function itself somewhere, and so relies on what it seeds with."""
+    assert run.function is not None
+    scope = program.ev.function_scope(run.function)
+    return bool(visible_calls(program.ev, run.function.frame.facts, scope))

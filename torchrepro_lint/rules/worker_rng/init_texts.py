@@ -1,0 +1,33 @@
+"""What the rules on worker init functions say alike."""
+
+from __future__ import annotations
+
+from torchrepro_lint.program.init_faults import FaultySeeding
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+
+__all__ = ["seeded", "trace_of"]
+
+_OBJECTS = {
+    "numpy": "NumPy's global RNG",
+    "python": "Python's `random`",
+    "torch": "torch's RNG",
+    "imgaug": "imgaug's RNG",
+    "opencv": "OpenCV's RNG",
+    "receiver": "a generator",
+}
+
+
+def seeded(found: FaultySeeding) -> str:
+    """The subject of a message: which function seeds which generators."""
+    rngs = [text for rng, text in _OBJECTS.items() if rng in found.seeding.rngs] or ["a generator"]
+    name = "a lambda" if found.run.name == "<lambda>" else f"`{found.run.name}`"
+    return f"worker_init_fn {name} seeds {' and '.join(filter(None, (', '.join(rngs[:-1]), rngs[-1])))}"
+
+
+def trace_of(program: Program, found: FaultySeeding, note: str) -> list[Link]:
+    """From the loaders over the init function to the call that seeds."""
+    links = [Link(loader.site, "the loader whose workers run it") for loader in found.loaders]
+    if found.run.site is not None:
+        links.append(Link(found.run.site, f"the init function: {found.run.name}"))
+    return [*links, *found.seeding.chain, Link(found.seeding.site, note)]

@@ -1,0 +1,135 @@
+'''TRL106 worker-init-fn-broken.
+
+What it does
+    Finds worker init functions that cannot work: one that is called instead of passed (`worker_init_fn=seed_worker()`
+    passes None, and torch accepts it silently), one that cannot be called with the worker's number, a class whose
+    construction cannot take it, and a seed outside of NumPy's range (`np.random.seed(torch.initial_seed())`).
+
+Why is this bad?
+    A called function seeds the main process and leaves the workers unseeded. The others raise in the worker, at the
+    first batch: torch's seed has 64 bits, and NumPy takes 0 to 2**32 - 1.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        np.random.seed(torch.initial_seed())
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Use instead
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        np.random.seed(torch.initial_seed() % 2**32)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` on torch 2.13: the program raises, or its workers ignore the function.
+
+Fix safety
+    Safe: `()` is dropped where the loader's own call calls a function without arguments, and `% 2**32` is added to a
+    seed out of range. A function that takes other arguments is left to its author.
+
+Do not flag
+    A call that gives a function (a factory), a factory that returns None by name (`return None`), `partial` that leaves
+    one argument free, bound methods, objects with `__call__`, decorated functions, classes with bases out of sight.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.init_fix import passed_fix, range_fix
+from torchrepro_lint.program.init_faults import Fault, faulty_seedings
+from torchrepro_lint.program.init_shape import Misfit, called_init, misfit
+from torchrepro_lint.program.init_walk import ordered
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.init_texts import trace_of
+
+
+class WorkerInitFnBroken(Rule):
+    code = "TRL106"
+    name = "worker-init-fn-broken"
+    summary = "a worker init function is called instead of passed, cannot take the worker's number, or raises"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        yield from self._called(program)
+        yield from self._misfits(program)
+        for found in faulty_seedings(program, Fault.RANGE):
+            fix, declined = range_fix(program, found)
+            message = (
+                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's seed of 64 bits, and NumPy takes 32: "
+                "it raises ValueError in the worker"
+            )
+            trace = trace_of(program, found, "the seed is out of range")
+            yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
+
+    def _called(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            for loader in loaders:
+                called = called_init(program.ev, loader) if loader.has_workers else None
+                if called is None:
+                    continue
+                trace = []
+                if called.function is not None:
+                    site = Site(called.function.frame.facts.path, called.function.node.site)
+                    trace.append(Link(site, f"{called.name} returns nothing"))
+                fix, declined = passed_fix(program, loader, called)
+                message = f"`{called.name}` is called where it should be passed: `worker_init_fn` gets None"
+                yield self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
+                break
+
+    def _misfits(self, program: Program) -> Iterator[Finding]:
+        found: dict[Misfit, list[Link]] = {}
+        for loader in program.loaders:
+            if not loader.has_workers:
+                continue
+            for value in ordered(loader.value("worker_init_fn")):
+                wrong = misfit(program.ev, value)
+                if wrong is not None:
+                    link = Link(loader.site, "the loader whose workers call it")
+                    links = found.setdefault(wrong, [])
+                    if link not in links:
+                        links.append(link)
+        for wrong, links in found.items():
+            message = f"the worker cannot run `{wrong.name}` with its number: it {wrong.reason}"
+            yield self.finding(program, wrong.site, message, links)

@@ -1,0 +1,102 @@
+'''TRL105 worker-init-fn-from-entropy.
+
+What it does
+    Finds worker init functions that seed from what differs in every run: `np.random.seed()` or `None`, the clock, the
+    process number, `os.urandom`, `uuid4`, an unseeded `default_rng()`.
+
+Why is this bad?
+    Workers differ, and nobody can get the same numbers again: no seed of the program reaches them. A clock in whole
+    seconds does not even tell the workers apart.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        np.random.seed()
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` on torch 2.13: two runs with the same seeds deliver different batches.
+
+Fix safety
+    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
+    Unsafe where it does other things as well, where a rank took part in the seed, or where the project also calls the
+    function itself: then only the seeds are replaced.
+
+Do not flag
+    Entropy that only stands in for a value that is missing, on a way that is not proven to be taken; a seed that the
+    main process took from the clock (TRL503); loaders whose workers are proven to draw nothing.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.init_fix import reseed_fix
+from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+
+
+class WorkerInitFnFromEntropy(Rule):
+    code = "TRL105"
+    name = "worker-init-fn-from-entropy"
+    summary = "a worker init function seeds from the clock or the operating system"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for found in faulty_seedings(program, Fault.ENTROPY):
+            fix, declined = reseed_fix(program, found)
+            trace = trace_of(program, found, "takes a seed that differs in every run")
+            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
+
+
+def _message(found: FaultySeeding) -> str:
+    return f"{seeded(found)} with what differs in every run (the clock, the system), so no run can be repeated"

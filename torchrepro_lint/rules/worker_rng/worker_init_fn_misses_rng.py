@@ -1,0 +1,137 @@
+'''TRL102 worker-init-fn-misses-rng.
+
+What it does
+    Finds loaders whose `worker_init_fn` leaves out a generator that the workers draw from and that torch does not seed
+    itself: NumPy's global RNG before torch 1.9, and the generators of libraries such as imgaug.
+
+Why is this bad?
+    Workers start with a copy of that generator's state in the main process. All of them draw the same numbers from it,
+    and draw them again in every epoch. Seeding `random` or torch in the function adds nothing: torch does that itself.
+
+Example
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        random.seed(torch.initial_seed() % 2**32)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    For NumPy: where `target-torch` is unknown or admits a version before 1.9. For libraries: all versions of torch.
+
+How it is proven
+    Documented in pytorch/pytorch#5059; since #56488 (torch 1.9) workers seed NumPy too. `verify` shows on torch 2.13
+    that the seeded workers differ.
+
+Fix safety
+    Safe: NumPy is seeded as well, by the canonical body where the function only seeds, else by a line at its end.
+    There is no fix for the generators of libraries.
+
+Do not flag
+    Functions in which a call could not be followed, that may come from elsewhere, or that are a library's own.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.init_fix import seed_numpy_fix
+from torchrepro_lint.program.init_shape import misfit
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.worker_init import InitRun, init_runs
+from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.rules.base import Rule
+
+#: Global generators that torch leaves alone in every version, and their names in a message.
+_OF_LIBRARIES = {"imgaug": "imgaug's global RNG", "opencv": "OpenCV's RNG", "faker": "Faker's RNG", "dgl": "DGL's RNG"}
+
+
+class WorkerInitFnMissesRng(Rule):
+    code = "TRL102"
+    name = "worker-init-fn-misses-rng"
+    summary = "a worker init function leaves out a generator that the workers draw from"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = next(filter(None, (self._of_loader(program, loader) for loader in loaders)), None)
+            if finding is not None:
+                yield finding
+
+    def _of_loader(self, program: Program, loader: Loader) -> Finding | None:
+        if not loader.has_workers or loader.lacks("worker_init_fn"):
+            return None
+        program.ev.begin_question()
+        for run in init_runs(program.ev, loader):
+            if run.function is None or misfit(program.ev, run.value) is not None:
+                continue
+            if program.target.admits_below("1.9") and not run.seeds("numpy"):
+                draws = program.worker_run(loader).draws_from("numpy")
+                if draws:
+                    fix, declined = seed_numpy_fix(program, run)
+                    message = (
+                        f"worker_init_fn `{run.name}` does not seed NumPy's global RNG, which the workers draw from "
+                        f"({draws[0].event.name}): with torch < 1.9 every worker draws the same numbers"
+                    )
+                    trace = _trace(run, draws[0])
+                    return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
+            for rng, text in _OF_LIBRARIES.items():
+                draws = program.worker_run(loader).draws_from(rng) if not run.seeds(rng) else []
+                if draws:
+                    message = (
+                        f"worker_init_fn `{run.name}` does not seed {text}, which the workers draw from "
+                        f"({draws[0].event.name}): every worker draws the same numbers"
+                    )
+                    return self.finding(program, loader.site, message, _trace(run, draws[0]))
+        return None
+
+
+def _trace(run: InitRun, draw: Effect) -> list[Link]:
+    links = [Link(run.site, f"the init function: {run.name}")] if run.site is not None else []
+    return [*links, *draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")]

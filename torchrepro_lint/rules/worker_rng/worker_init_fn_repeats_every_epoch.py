@@ -1,0 +1,113 @@
+'''TRL104 worker-init-fn-repeats-every-epoch.
+
+What it does
+    Finds worker init functions whose seed depends on the worker only: `worker_id`, `SEED + worker_id`,
+    `np.random.get_state()[1][0] + worker_id`.
+
+Why is this bad?
+    Workers are started anew for each epoch, and each time the function gives them the seed that they had before. Every
+    epoch draws the numbers of the first one: an augmentation that was meant to vary is frozen. The `get_state` recipe
+    does no better: since torch 1.9 the first word of the state is 0x80000000 in every worker of every run, so it also
+    ignores every seed of the program.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        np.random.seed(2024 + worker_id)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch. From torch 1.9 on such a function makes things worse: without it NumPy is seeded from torch's
+    base seed, which differs in each epoch.
+
+How it is proven
+    `verify` on torch 2.13: the second epoch delivers the batches of the first. The seed is followed backwards as for
+    TRL103.
+
+Fix safety
+    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
+    Unsafe where it does other things as well, where a rank took part in the seed, or where the project also calls the
+    function itself: then only the seeds are replaced.
+
+Do not flag
+    Seeds in which an epoch, a step or torch's base seed takes part; objects whose attribute is assigned after they were
+    made; loaders with `persistent_workers=True` (the function runs once and the streams go on), and loaders whose
+    workers are proven to draw nothing.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.init_fix import reseed_fix
+from torchrepro_lint.program.dependence import Term
+from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+
+
+class WorkerInitFnRepeatsEveryEpoch(Rule):
+    code = "TRL104"
+    name = "worker-init-fn-repeats-every-epoch"
+    summary = "a worker init function seeds from the worker's number alone, so every epoch draws the same numbers"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for found in faulty_seedings(program, Fault.REPEATS):
+            fix, declined = reseed_fix(program, found)
+            trace = trace_of(program, found, "seeds each worker as in the epoch before")
+            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
+
+
+def _message(found: FaultySeeding) -> str:
+    if found.seeding.seed.has(Term.NUMPY_WORD):
+        return (
+            f"{seeded(found)} with the first word of NumPy's state and the worker's number: since torch 1.9 that word "
+            "is a constant in workers, so every epoch draws the same numbers and no seed counts"
+        )
+    return f"{seeded(found)} with the worker's number and nothing of the epoch, so every epoch draws the same numbers"

@@ -1,0 +1,116 @@
+'''TRL103 worker-init-fn-same-in-every-worker.
+
+What it does
+    Finds worker init functions that seed every worker alike: with a constant, with a seed of the main process, or with
+    the upper bits of torch's seed (`torch.initial_seed() // 2**32` without the worker's number), which all workers of
+    an epoch share.
+
+Why is this bad?
+    Each worker then draws the same numbers: the same crops, the same noise, the same negatives, as often as there are
+    workers. With a constant every epoch repeats them too.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        np.random.seed(42)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + np.random.randn()
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` on torch 2.13: two workers deliver equal batches. The seed is followed backwards through local variables,
+    the functions called on the way, `partial` and closures; a seed that could not be followed is never reported.
+
+Fix safety
+    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
+    Unsafe where it does other things as well, where a rank took part in the seed, or where the project also calls the
+    function itself: then only the seeds are replaced.
+
+Do not flag
+    `torch.initial_seed() % 2**32`, `torch.initial_seed() // 2**32 + worker_id`, `get_worker_info().seed % 2**32`,
+    draws of torch or `random` in the worker as a seed, and loaders whose workers are proven to draw nothing.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.init_fix import reseed_fix
+from torchrepro_lint.program.dependence import Term
+from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+
+
+class WorkerInitFnSameInEveryWorker(Rule):
+    code = "TRL103"
+    name = "worker-init-fn-same-in-every-worker"
+    summary = "a worker init function seeds every worker alike"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for found in faulty_seedings(program, Fault.SAME):
+            fix, declined = reseed_fix(program, found)
+            trace = trace_of(program, found, "seeds all workers alike")
+            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
+
+
+def _message(found: FaultySeeding) -> str:
+    return f"{seeded(found)} with {_source(found)}, so all workers draw the same numbers"
+
+
+def _source(found: FaultySeeding) -> str:
+    seed = found.seeding.seed
+    if seed.has(Term.UPPER_BITS):
+        return "the upper bits of torch's seed, which all workers share"
+    if seed.has(Term.NUMPY_STATE):
+        return "NumPy's state, which before torch 1.9 every worker has from the main process"
+    if seed.has(Term.EPOCH):
+        return "a number that changes with the epoch and not with the worker"
+    return "a number that is the same in every worker"
