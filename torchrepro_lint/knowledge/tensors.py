@@ -5,9 +5,17 @@ from __future__ import annotations
 from functools import cache
 
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_toml
 
-__all__ = ["is_tensor_attribute", "returns_tensor", "tensor_methods"]
+__all__ = [
+    "dtype_is_floating",
+    "gives_tensors",
+    "is_tensor_attribute",
+    "made_on_cpu",
+    "result_is_floating",
+    "returns_tensor",
+    "tensor_methods",
+]
 
 
 def returns_tensor(qualname: str) -> bool:
@@ -17,6 +25,33 @@ def returns_tensor(qualname: str) -> bool:
     or a list (`torch.sort`) does not.
     """
     return canonical(qualname) in _makers()
+
+
+def gives_tensors(qualname: str) -> bool:
+    """Whether a call of `qualname` can give several tensors: `torch.sort`, `torch.Tensor.chunk`."""
+    name = canonical(qualname)
+    return name in _names("several", "names") or name.replace("torch.Tensor.", "torch.") in _names("several", "names")
+
+
+def made_on_cpu(qualname: str) -> bool:
+    """Whether `qualname` makes a new tensor, which lies on the CPU unless something else is asked for."""
+    return canonical(qualname) in _names("new", "names")
+
+
+def result_is_floating(qualname: str) -> bool | None:
+    """Whether a call of `qualname` gives floating-point elements; None where it depends on what it is given."""
+    name = canonical(qualname)
+    if name in _names("types", "floating"):
+        return True
+    return False if name in _names("types", "integer") else None
+
+
+def dtype_is_floating(qualname: str) -> bool | None:
+    """Whether the dtype `qualname` is a floating-point one; None where it is none that is known."""
+    name = canonical(qualname)
+    if name in _names("types", "dtypes_floating"):
+        return True
+    return False if name in _names("types", "dtypes_integer") else None
 
 
 def is_tensor_attribute(name: str) -> bool:
@@ -42,3 +77,8 @@ def _makers() -> frozenset[str]:
     found.update(f"torch.{name}" for name in data["classes"])
     found.update(f"torch.Tensor.{name}" for name in data["methods"])
     return frozenset(found)
+
+
+@cache
+def _names(table: str, key: str) -> frozenset[str]:
+    return frozenset(name for text in read_toml("tensors.toml")[table][key] for name in expand_names(text))

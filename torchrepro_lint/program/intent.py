@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,8 @@ class Evidence:
 
     `effect` is "seed" or an effect of knowledge/switches.py; `level` the intent it shows (None: against one). `node` is
     the call or the assignment; `value` the expression with the seed or the switched value, where one is written there;
-    `roots` the modules in which it runs, none for a helper that nothing calls.
+    `roots` the modules in which it runs, none for a helper that nothing calls. `always` is false where some call in
+    sight gives it another value.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Evidence:
     frame: Frame
     path: ArmPath
     roots: frozenset[Path]
+    always: bool = True
 
 
 def find_evidence(ev: Evaluator) -> list[Evidence]:
@@ -84,14 +86,18 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evide
     if not calls and not stores:
         return
     roots = running_modules(ev, facts, scope)
-    seen: set[tuple[int, str, str]] = set()
+    found: dict[tuple[int, str, str], list[Evidence]] = {}
+    running: dict[int, int] = {}  # how many frames come by each node
     for frame in contexts(ev, facts, scope):
         ev.begin_question()
+        places = {node.site: path for node, path in (*calls, *((one.statement, one.path) for one in stores))}
+        for number, path in places.items():
+            if ev.decide(path, frame) is not False:
+                running[number] = running.get(number, 0) + 1
         for one in (*_from_calls(ev, calls, frame, roots), *_from_stores(ev, stores, frame, roots)):
-            key = (one.site.number, one.effect, one.name)
-            if key not in seen:
-                seen.add(key)
-                yield one
+            found.setdefault((one.site.number, one.effect, one.name), []).append(one)
+    for same in found.values():
+        yield replace(same[0], always=len(same) >= running[same[0].site.number])
 
 
 def _from_calls(

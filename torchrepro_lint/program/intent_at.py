@@ -12,7 +12,7 @@ from torchrepro_lint.program.ways import Way, chosen_by, is_followed_by, never_t
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["intent_at", "is_chosen_against", "is_opposed", "is_taken_back", "is_test_file", "ways_of"]
+__all__ = ["intent_at", "is_chosen_against", "is_chosen_for_speed", "is_opposed", "is_taken_back", "is_test_file", "ways_of"]
 
 _WISH = re.compile(r"determinis|reproduc|seed", re.IGNORECASE)
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
@@ -60,6 +60,11 @@ def is_opposed(program: Program, places: tuple[Way, ...]) -> bool:
     return any(
         one.level == "deterministic" and never_together(ways_of(program, one), places) for one in program.evidence
     )
+
+
+def is_chosen_for_speed(places: tuple[Way, ...]) -> bool:
+    """Whether an `if` says that determinism is not wanted where the place runs."""
+    return chosen_by(places, _WISH, wanted=False)
 
 
 def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) -> bool:

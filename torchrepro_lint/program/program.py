@@ -17,6 +17,7 @@ from torchrepro_lint.program.intent import Evidence, find_evidence, running_modu
 from torchrepro_lint.program.loaders import Loader, find_loaders
 from torchrepro_lint.program.locations import ParsedFile, Places
 from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.operations import Operation, find_operations
 from torchrepro_lint.program.reach import Event, Link, Walker
 from torchrepro_lint.program.values import Site
 from torchrepro_lint.program.workers import WorkerRun, worker_run
@@ -114,6 +115,12 @@ class Program:
         roots = running_modules(self.ev, facts, frame.scope) or frozenset((facts.path,))
         above = self.runs_with(roots) | self.imports.above(facts.path)
         return [one for one in self.evidence if one.roots & above]
+
+    # --- operations -------------------------------------------------------------------------------------------
+
+    def operations(self, path: Path) -> Sequence[Operation]:
+        """The operations of torch that a file calls, nondeterministic in some version."""
+        return self.ev.remembered(("operations", path), lambda: find_operations(self.ev, path), [])
 
     # --- places -----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,11 @@
-"""Where a function is mentioned without being called: handed to something that calls it (`spawn(worker, ...)`)."""
+"""Where a function is mentioned without being called: handed to something that calls it (`spawn(worker, ...)`).
+
+What a DataLoader is handed for its workers is left out: it runs in their processes, not in the program's own.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -29,6 +33,8 @@ def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[t
 def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Expr, Frame]]:
     node = scope.node
     assert isinstance(node, tree.FunctionDef)
+    if _is_for_workers(node):
+        return
     files = sorted(ev.project.containing(node.name), key=lambda path: (path != facts.path, path))
     count = 0
     for path in files[:MAX_FILES]:
@@ -48,9 +54,21 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tup
                         return
 
 
+_WORKER_NAME = re.compile(r"worker_?init|init_?worker|seed_?worker|worker_?seed|init_fn")
+_WORKER_ID = re.compile(r"_*(worker_?(id|idx|index|num)?|wid)")
+
+
+def _is_for_workers(node: tree.FunctionDef) -> bool:
+    """Whether a function is, by its name or by that of its last parameter without a default, a worker init function."""
+    needed = [param.name for param in node.params if param.default is None and param.kind == "positional"]
+    return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
+
+
 def _mentions(scope: Scope, name: str) -> Iterator[tree.Expr]:
     """The expressions of a scope that are the name, or end in it, and stand as an argument or a bound value."""
-    roots: list[tree.Expr] = [arg.value for call, _ in scope.calls for arg in call.args]
+    roots: list[tree.Expr] = [
+        arg.value for call, _ in scope.calls for arg in call.args if arg.keyword != "worker_init_fn"
+    ]
     for bindings in scope.bindings.values():
         roots.extend(b.node for b in bindings if b.kind == "assign" and b.node is not None)  # type: ignore[misc]
     roots.extend(store.value for store in scope.stores)

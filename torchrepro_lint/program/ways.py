@@ -15,8 +15,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
-from torchrepro_lint.program.callers import visible_calls
+from torchrepro_lint.program.callers import instances_of, visible_calls
 from torchrepro_lint.program.references import references
+from torchrepro_lint.program.values import ClassValue
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
@@ -73,6 +74,21 @@ def _outward(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
         if key not in seen:
             seen.add(key)
             yield _stand(frame.facts, frame.scope, call.site)
+    if not seen and node.name == "__init__":
+        yield from _where_made(ev, stand)
+
+
+def _where_made(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
+    """The places that make objects of the class in whose `__init__` the place is."""
+    cls = stand.scope.parent
+    if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
+        return
+    for instance in instances_of(ev, ClassValue(cls.node, ev.module_frame(stand.facts))):
+        maker = ev.project.facts(instance.site.path) if instance.site is not None else None
+        if maker is not None and instance.site is not None:
+            for scope in maker.walk_scopes():
+                if any(call.site == instance.site.number for call, _ in scope.calls):
+                    yield _stand(maker, scope, instance.site.number)
 
 
 # --- two places ---------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in program.evidence:
-            if one.effect != "benchmark" or not one.roots or is_chosen_against(program, one, _OPTION):
+            if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
                 continue
             places = ways_of(program, one)
             intent = intent_at(program, one.site.path, places)

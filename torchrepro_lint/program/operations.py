@@ -1,0 +1,226 @@
+"""The operations of torch that a project calls, and for which of the rows of knowledge/ops.tsv a call is proven.
+
+A function is found by its qualified name, a method by its name and a receiver that is a tensor, a network module where it is
+constructed. A row counts where the argument list proves its conditions; what hangs on a shape, a kernel or a layout that the
+text does not show counts as not proven.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
+from torchrepro_lint.program.callers import called_name, contexts
+from torchrepro_lint.program.conditions import agreed, is_none
+from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.tensors import Tensor, tensor
+from torchrepro_lint.program.values import Constant, External, SequenceValue, Site, Value, Values
+from torchrepro_lint.program.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluator import Evaluator
+
+__all__ = ["Operation", "find_operations", "operation_words", "rows_proven"]
+
+_METHOD = "torch.Tensor."
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call of an operation, or one construction of a module for it, in a frame.
+
+    `name` is canonical, `torch.Tensor.scatter_add_` for a method. `inputs` are the tensors among its receiver and its
+    arguments, the one operated upon first, as far as they show themselves.
+    """
+
+    name: str
+    call: tree.Call
+    site: Site
+    frame: Frame
+    path: ArmPath
+    inputs: tuple[Tensor, ...]
+
+    @property
+    def is_method(self) -> bool:
+        return self.name.startswith(_METHOD)
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this constructs what runs the operation later, in its `forward`."""
+        return self.name.rpartition(".")[2][:1].isupper()
+
+    @property
+    def short(self) -> str:
+        """The name as a person says it: `Tensor.scatter_add_`, `nn.Upsample`, `F.grid_sample`."""
+        for long, short in (("torch.nn.functional.", "F."), ("torch.nn.", "nn."), ("torch.Tensor.", "Tensor.")):
+            if self.name.startswith(long):
+                return short + self.name.removeprefix(long)
+        return self.name
+
+
+@cache
+def operation_words() -> re.Pattern[bytes]:
+    """Finds in the bytes of a file the last part of any operation's name."""
+    words = sorted({name.rpartition(".")[2] for name in op_names()} - {"*"})
+    return re.compile(rb"\b(?:" + b"|".join(re.escape(word.encode()) for word in words) + rb")\b")
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in op_names())
+
+
+def find_operations(ev: Evaluator, path: Path) -> list[Operation]:
+    """The operations that one file calls, in the order of the text, each in one of the frames in which it runs."""
+    facts = ev.project.facts(path)
+    if facts is None:
+        return []
+    found: list[Operation] = []
+    for scope in facts.walk_scopes():
+        found.extend(_in_scope(ev, facts, scope))
+    return found
+
+
+def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Operation]:
+    aliases = _imported_as(facts)
+    calls = [
+        (call, path)
+        for call, path in scope.calls
+        if (name := called_name(call.func)) is not None and aliases.get(name, name) in _names()
+    ]
+    if not calls:
+        return
+    seen: set[int] = set()
+    for frame in contexts(ev, facts, scope):
+        ev.begin_question()
+        for call, path in calls:
+            if call.site in seen or ev.decide(path, frame) is False:
+                continue
+            name = _operation_name(ev, call, frame)
+            if name is not None:
+                seen.add(call.site)
+                yield Operation(name, call, ev.site(call, frame), frame, path, _inputs(ev, name, call, frame))
+
+
+def _imported_as(facts: ModuleFacts) -> dict[str, str]:
+    """The names that imports give other names: `from torch.nn.functional import grid_sample as sample`."""
+    aliases: dict[str, str] = {}
+    for scope in facts.walk_scopes():
+        for bindings in scope.bindings.values():
+            for binding in bindings:
+                if isinstance(binding.node, tree.ImportFrom):
+                    aliases.update({alias: name for name, alias in binding.node.names if alias is not None})
+    return aliases
+
+
+def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
+    """The operation that a call is, by the function called, or by a method of a tensor."""
+    for value in sorted(ev.values(call.func, frame), key=repr):
+        if isinstance(value, External):
+            name = canonical(value.name)
+            if op_rows(name):
+                return name
+    match call.func:
+        case tree.Attribute(value=receiver, attr=attr) if op_rows(_METHOD + attr):
+            if tensor(ev, receiver, frame) is not None:
+                return _METHOD + attr
+    return None
+
+
+def _inputs(ev: Evaluator, name: str, call: tree.Call, frame: Frame) -> tuple[Tensor, ...]:
+    nodes = [arg.value for arg in call.args if not arg.star]
+    if name.startswith(_METHOD) and isinstance(call.func, tree.Attribute):
+        nodes.insert(0, call.func.value)
+    return tuple(found for node in nodes if (found := tensor(ev, node, frame)) is not None)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def rows_proven(ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag_is_on: bool) -> list[OpRow]:
+    """The rows whose conditions are proven for a call in eager mode, with the determinism flag on or off."""
+    return [
+        row
+        for row in rows
+        if all(_holds(ev, operation, condition, flag_is_on) is True for condition in row.when)
+        and not (row.phase == "backward" and _needs_no_grad(operation))
+    ]
+
+
+def _needs_no_grad(operation: Operation) -> bool:
+    """Whether no input of the operation takes part in a backward pass."""
+    return bool(operation.inputs) and all(one.grad is False for one in operation.inputs)
+
+
+def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag_is_on: bool) -> bool | None:
+    if condition.parameter == "context":
+        in_context = {"eager", "raise" if flag_is_on else "off"}
+        return not in_context.isdisjoint(condition.values)  # type: ignore[arg-type]
+    if condition.test == "is-float":
+        return operation.inputs[0].floating if operation.inputs else None
+    if condition.test == "is-tensor":
+        written = _written(operation.call, condition)
+        return written is not None and tensor(ev, written, operation.frame) is not None
+    if not condition.decided_by_arguments:
+        return None
+    given, values = argument(
+        ev.arguments(operation.call.args, operation.frame), condition.parameter, condition.position
+    )
+    if not given:
+        return condition.holds(False)
+    if condition.test in ("missing-or-none", "not-none"):
+        written = _written(operation.call, condition)
+        if written is not None and tensor(ev, written, operation.frame) is not None:
+            return condition.test == "not-none"
+        nothing = agreed(is_none(value) for value in values)
+        return None if nothing is None else nothing is (condition.test == "missing-or-none")
+    return agreed(_verdict(condition, value) for value in values)
+
+
+def _written(call: tree.Call, condition: Condition) -> tree.Expr | None:
+    """The expression that a call has for the parameter of a condition."""
+    for index, arg in enumerate(call.args):
+        if arg.star:
+            return None
+        if arg.keyword == condition.parameter or (arg.keyword is None and index == condition.position):
+            return arg.value
+    return None
+
+
+def _verdict(condition: Condition, value: Value) -> bool | None:
+    literal = _literal(value)
+    if not isinstance(literal, tuple) or UNKNOWN not in literal or condition.test == "length-is":
+        return condition.holds(True, literal)
+    # A tuple of which only some parts are known: it differs where a known part does.
+    possible = any(
+        isinstance(wanted, tuple)
+        and len(wanted) == len(literal)
+        and all(part is UNKNOWN or part == other for part, other in zip(literal, wanted, strict=True))
+        for wanted in condition.values
+    )
+    return None if possible else condition.test.startswith("differs")
+
+
+def _literal(value: Value) -> object:
+    """The constant that a value is; a tuple or list of known length as a tuple, with `UNKNOWN` for what is not known."""
+    match value:
+        case Constant(value=constant):
+            return constant
+        case SequenceValue(kind="tuple" | "list", items=items) if items is not None:
+            return tuple(_only(values) for values in items)
+    return UNKNOWN
+
+
+def _only(values: Values) -> object:
+    return _literal(next(iter(values))) if len(values) == 1 else UNKNOWN

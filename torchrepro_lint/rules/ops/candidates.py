@@ -1,0 +1,66 @@
+"""The operations that the rules of this family look at, and what they say alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.knowledge.ops import OpRow, op_rows
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.intent_at import intent_at, is_chosen_for_speed
+from torchrepro_lint.program.op_runs import is_relevant, may_run_backward, may_run_on_cuda, ways_to
+from torchrepro_lint.program.operations import Operation, operation_words, rows_proven
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.source.target import TargetTorch
+
+__all__ = ["OTHERS_SPEAK", "candidates", "releases", "when_it_runs"]
+
+#: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than eager
+#: mode on CUDA.
+OTHERS_SPEAK = frozenset({"cublas", "attention", "memory", "mps", "compiled"})
+
+
+def candidates(
+    program: Program, wanted: Sequence[Evidence], effects: frozenset[str], excluded: frozenset[str], *, flag_is_on: bool
+) -> Iterator[tuple[Operation, OpRow, list[Evidence]]]:
+    """The operations in programs in which any of `wanted` holds, each with the row that speaks against it and all the
+    intent that holds there, `wanted` first.
+
+    Work is done only where there is something to find: files that mention an operation, below a module with intent.
+    """
+    roots = frozenset(root for one in wanted for root in one.roots)
+    forced = program.settings.intent == "deterministic" and not flag_is_on
+    if not roots and not forced:
+        return
+    newest = program.target.newest()
+    for path in program.project.matching(operation_words()):
+        if not forced and roots.isdisjoint(program.imports.above(path)):
+            continue
+        for operation in program.operations(path):
+            rows = [
+                row
+                for row in op_rows(operation.name)
+                if row.effect in effects and row.holds_at(newest) and is_relevant(row, excluded=excluded)
+            ]
+            rows = rows_proven(program.ev, operation, rows, flag_is_on=flag_is_on) if rows else []
+            if rows and may_run_on_cuda(program, operation):
+                if rows[0].phase == "backward" and not may_run_backward(program, operation):
+                    continue
+                places = ways_to(program, operation)
+                intent = sorted(intent_at(program, path, places), key=lambda one: one not in wanted)
+                holds = forced or any(one in wanted for one in intent)
+                if holds and not is_chosen_for_speed(places):
+                    yield operation, rows[0], intent
+
+
+def when_it_runs(row: OpRow) -> str:
+    return {"forward": "in its forward pass", "backward": "in its backward pass"}.get(row.phase, "")
+
+
+def releases(row: OpRow, target: TargetTorch) -> str:
+    """For which releases a row holds, as a person says it."""
+    since, until = row.since, row.until
+    if since is None:
+        return f"in every torch before {until}" if until else "in every torch"
+    if until is None:
+        return f"in torch {since} and later"
+    return f"in torch {since} and later, before {until}"
