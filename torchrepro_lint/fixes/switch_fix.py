@@ -1,4 +1,4 @@
-"""The fix that gives a switch of the program another value, planned from where the program sets it."""
+"""Fixes about the switches of a program: another value, or a switch beside the one that is there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.intent import Evidence
     from torchrepro_lint.program.program import Program
 
-__all__ = ["set_value_fix"]
+__all__ = ["set_value_fix", "switch_beside_fix"]
 
 
 def set_value_fix(
@@ -31,3 +32,28 @@ def set_value_fix(
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(value), text)
     return Fix(applicability, f"Set it to {text}", (edit,)), None
+
+
+_NO_STATEMENT = "no statement of its own can stand beside the switch"
+
+
+def switch_beside_fix(program: Program, one: Evidence, function: str, arguments: str) -> tuple[Fix | None, str | None]:
+    """The unsafe fix that calls `torch.<function>(<arguments>)` in a statement of its own below a seed or switch."""
+    document = document_of(program, one.site.path)
+    start, end = program.parsed(one.site.path).span(one.site.number)
+    node = document.node_at(start, end, cst.Call) or document.node_at(start, end, cst.Assign)
+    line = document.statement(node) if node is not None else None
+    if node is None or not isinstance(line, cst.SimpleStatementLine) or isinstance(line.body[-1], cst.Return):
+        return None, _NO_STATEMENT
+    start = document.start(line)
+    indentation = document.text[document.text.rfind("\n", 0, start) + 1 : start]
+    if indentation.strip():
+        return None, _NO_STATEMENT
+    planner = ImportPlanner(document)
+    statement = f"{indentation}{planner.require('torch', at=node)}.{function}({arguments})"
+    below = document.text.find("\n", document.end(line))
+    if below == -1:
+        edit = document.replacement(len(document.text), len(document.text), f"{document.newline}{statement}")
+    else:
+        edit = document.replacement(below + 1, below + 1, f"{statement}{document.newline}")
+    return Fix(Applicability.UNSAFE, f"Call torch.{function}({arguments})", (*planner.edits(), edit)), None

@@ -1,0 +1,133 @@
+'''TRL402 nondeterministic-op.
+
+What it does
+    Finds operations that are nondeterministic on CUDA in a program that asks for determinism by cuDNN's switch, or by a
+    framework's setting that stands for it, and does not call `torch.use_deterministic_algorithms`. In the `strict`
+    profile a program that seeds torch counts as well.
+
+Why is this bad?
+    `torch.backends.cudnn.deterministic = True` reaches cuDNN's convolutions and nothing else, and a seed reaches random
+    draws only. Torch's own kernels that add with atomics (`scatter_add_`, `index_add_`, the backward passes of
+    `interpolate`, `gather`, pooling) add in the order in which CUDA's threads come: two runs differ in the last bits,
+    and after some thousand steps in everything.
+
+Example
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    totals = torch.zeros(3, device=device)
+    totals.index_add_(0, torch.tensor([0, 1, 1], device=device), torch.rand(3, device=device))
+    ```
+
+Use instead
+    ```python
+    import os
+
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    torch.use_deterministic_algorithms(True)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    totals = torch.zeros(3, device=device)
+    totals.index_add_(0, torch.tensor([0, 1, 1], device=device), torch.rand(3, device=device))
+    ```
+
+Since
+    torch 1.7; each operation since the release that the table of operations names.
+
+How it is proven
+    `verify` runs the fixtures on a GPU under contention and sees two runs differ, and agree with the fix.
+
+Fix safety
+    Unsafe: calls `torch.use_deterministic_algorithms(True)` below the switch. The program may become slower, and raises
+    where an operation has no deterministic kernel; so there is no fix where the tool sees such an operation.
+
+Do not flag
+    What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
+    attention (TRL404), plain indexed assignment, sums of integers, programs and tensors that stay on the CPU, backward
+    passes that do not happen.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
+    https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
+from torchrepro_lint.fixes.switch_fix import switch_beside_fix
+from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.operations import Operation
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, when_it_runs
+
+_EFFECTS = frozenset({"throws", "made_deterministic", "silent"})
+_FLAG = frozenset({"algorithms", "algorithms-warn"})
+_COVERED = OTHERS_SPEAK | {"cudnn", "indexing"}
+
+
+class NondeterministicOp(Rule):
+    code = "TRL402"
+    name = "nondeterministic-op"
+    summary = "an operation that is nondeterministic on CUDA, which neither cuDNN's switch nor a seed covers"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        wanted = [
+            one
+            for one in program.evidence
+            if one.effect not in _FLAG and (one.level == "deterministic" or (program.strict and one.level is not None))
+        ]
+        found = [
+            (operation, row, intent)
+            for operation, row, intent in candidates(program, wanted, _EFFECTS, _COVERED, flag_is_on=False)
+            if not any(one.effect in _FLAG for one in intent) and not _adds_integers(operation, row)
+        ]
+        for operation, row, intent in found:
+            raising = [other for other, its_row, _ in found if its_row.effect == "throws"]
+            yield self._report(program, operation, row, intent, raising)
+
+    def _report(
+        self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: Sequence[Operation]
+    ) -> Finding:
+        what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}".rstrip()
+        covered = "cuDNN's switches and seeds do not cover it"
+        remedy = row.alternative if row.effect == "made_deterministic" else f"instead: {row.alternative}"
+        trace = [
+            *(Link(one.site, f"shows intent: {one.name}") for one in intent[:1]),
+            Link(operation.site, "adds in no fixed order" if row.effect != "silent" else "differs between runs"),
+        ]
+        fix, declined = _fix(program, row, intent, raising)
+        return self.finding(
+            program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined
+        )
+
+
+def _adds_integers(operation: Operation, row: OpRow) -> bool:
+    """Whether only integers are added: their sum is the same in any order."""
+    return row.effect == "made_deterministic" and bool(operation.inputs) and operation.inputs[0].floating is False
+
+
+def _fix(
+    program: Program, row: OpRow, intent: Sequence[Evidence], raising: Sequence[Operation]
+) -> tuple[Fix | None, str | None]:
+    if row.effect != "made_deterministic":
+        return None, "torch.use_deterministic_algorithms(True) would make it raise"
+    if raising:
+        return None, f"under torch.use_deterministic_algorithms(True), {raising[0].short} would raise"
+    if not intent:
+        return None, "the settings ask for determinism, no switch in the program"
+    if program.target.known and not program.target.admits_from("1.8"):
+        return None, "torch < 1.8 has no torch.use_deterministic_algorithms"
+    return switch_beside_fix(program, intent[0], "use_deterministic_algorithms", "True")
