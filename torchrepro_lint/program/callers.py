@@ -39,13 +39,17 @@ if TYPE_CHECKING:
 __all__ = ["contexts", "frames_of_method", "instances_of", "visible_calls"]
 
 MAX_CONTEXTS = 16
+_CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
 MAX_FILES = 48
 
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
     """The frames in which `scope` runs, as far as the project shows; never empty."""
     return ev.remembered(
-        ("contexts", id(scope)), lambda: _contexts(ev, facts, scope), (_unknown_frame(ev, facts, scope),)
+        ("contexts", id(scope)),
+        lambda: _contexts(ev, facts, scope),
+        (_unknown_frame(ev, facts, scope),),
+        costly=True,
     )  # fmt: skip
 
 
@@ -118,8 +122,8 @@ def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
     assert isinstance(scope.node, tree.FunctionDef)
-    if scope.node.name.startswith("__") and scope.node.name.endswith("__"):
-        return  # called by the language, with arguments that no call shows
+    if scope.node.name in _CALLED_BY_OTHERS or (scope.node.name.startswith("__") and scope.node.name.endswith("__")):
+        return  # called by the language or a framework, with arguments that no call shows
     for call, frame in visible_calls(ev, facts, scope):
         for function in _sorted(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
@@ -174,7 +178,7 @@ def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
     """The calls in the project whose callee can be this function, each with a frame in which it runs."""
-    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), ())
+    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), (), costly=True)
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
@@ -182,7 +186,7 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
     is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
     count = 0
     for caller, caller_scope, call, path in _candidates(ev, facts, scope.node.name):
-        if is_method and isinstance(call.func, tree.Name):
+        if is_method and not _mentions_owner(ev, caller, call, scope):
             continue
         if not _may_mean(ev, caller, caller_scope, call, lambda value: _is_function(ev, value, scope)):
             continue
@@ -194,6 +198,17 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
                 count += 1
                 if count >= MAX_CONTEXTS:
                     return
+
+
+def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
+    """Whether a call can be one of this method: on `self`, or in a file that names the class."""
+    assert method.parent is not None
+    match call.func:
+        case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
+            return True
+        case tree.Attribute():
+            return caller.path in ev.project.containing(method.parent.name)
+    return False
 
 
 def _may_mean(
@@ -304,7 +319,10 @@ def called_name(func: tree.Expr) -> str | None:
 def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     """The objects of the class or its subclasses that the project makes; one made unseen where it makes none."""
     return ev.remembered(
-        ("instances", cls.node, cls.frame), lambda: _instances_of(ev, cls), (Instance(cls, None, None),)
+        ("instances", cls.node, cls.frame),
+        lambda: _instances_of(ev, cls),
+        (Instance(cls, None, None),),
+        costly=True,
     )  # fmt: skip
 
 

@@ -57,10 +57,13 @@ class Evaluator:
 
     # --- memory -----------------------------------------------------------------------------------------------
 
-    def remembered(self, key: Hashable, compute: Callable[[], Answer], again: Answer) -> Answer:
+    def remembered(
+        self, key: Hashable, compute: Callable[[], Answer], again: Answer, *, costly: bool = False
+    ) -> Answer:
         """The answer to the question `key`, computed once. A question inside itself is answered with `again`.
 
-        An answer that hangs on questions still open further out is kept only until the innermost of these is closed.
+        An answer that hangs on questions still open further out is kept only until the innermost of these is closed; a
+        `costly` one until the outermost is, so that a cycle in the call graph is not walked once for each of its edges.
         """
         if key in self._memo:
             return self._memo[key]  # type: ignore[return-value]
@@ -91,8 +94,9 @@ class Evaluator:
         if not still_open:
             self._memo[key] = answer
         elif depth:
-            self._provisional[key] = (answer, still_open)
-            self._until.setdefault(max(still_open), []).append(key)
+            kept_until = _OUT_OF_BUDGET if costly else max(still_open)
+            self._provisional[key] = (answer, {kept_until} if costly else still_open)
+            self._until.setdefault(kept_until, []).append(key)
         if not depth:
             self._provisional.clear()
             self._until.clear()

@@ -1,0 +1,37 @@
+"""The README shows what is printed: its examples are run, and its table is that of the rules."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.rules import all_rules
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# A block with output is one that has more than its command.
+EXAMPLES = re.findall(r"```console\n\$ (torchrepro-lint [^\n]*)\n(.+?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> None:
+    arguments = shlex.split(command)[1:]
+    ran = subprocess.run(
+        [sys.executable, "-m", "torchrepro_lint", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.stderr == ""
+    assert ran.stdout == output
+
+
+def test_there_are_examples_with_their_output() -> None:
+    assert len(EXAMPLES) >= 3
+
+
+def test_the_table_names_every_rule() -> None:
+    rows = re.findall(r"^\| (TRL\d+) \| `([\w-]+)` \|", README, re.MULTILINE)
+    assert rows == [(rule.code, rule.name) for rule in all_rules()] + [("TRL900", "unreadable-file")]
