@@ -320,6 +320,14 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             full = canonical(f"{name}.{attr}")
             if full.count(".") > MAX_DOTS:
                 return unknown()
+            stage_of = external_callable(name)
+            if stage_of is not None and stage_of.returns == "receiver":
+                return values_of(receiver)
+            known = external_callable(full)
+            if known is not None and known.returns == "receiver":
+                # A stage of a pipeline runs what it was given beside what the stages before it run.
+                stage = (ExternalObject(full, arguments, site),) if known.runs else ()
+                return values_of(receiver, *stage)
             return _known_result(ev, full, arguments, site)
         case MemberOf():
             full = member_name(member)

@@ -1,7 +1,7 @@
 """Whether a worker init function gives the random objects of the dataset a seed of the worker's own.
 
-What it does to `get_worker_info().dataset` cannot be followed as a value, since torch makes that object. That it goes to
-the dataset at all is taken for the sign: nothing else is done there in practice than reseeding and sharding.
+What it does to `get_worker_info().dataset` cannot be followed as a value, since torch makes that object. That it goes
+to the dataset at all is taken for the sign: nothing else is done there in practice than reseeding and sharding.
 """
 
 from __future__ import annotations

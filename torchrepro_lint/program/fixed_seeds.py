@@ -21,7 +21,9 @@ __all__ = ["SeedKind", "fixed_seed", "seed_parameter"]
 #: "constant": the same in every call. "worker": the same in every call within one worker.
 SeedKind = Literal["constant", "worker"]
 
-_WORKER_SEEDS: Final = frozenset({"torch.initial_seed", "torch.random.initial_seed", "torch.utils.data.get_worker_info"})
+_WORKER_SEEDS: Final = frozenset(
+    {"torch.initial_seed", "torch.random.initial_seed", "torch.utils.data.get_worker_info"}
+)
 _SEED_OBJECTS: Final = frozenset({"SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
 

@@ -33,7 +33,8 @@ class Place:
     @property
     def in_loop(self) -> bool:
         """Whether it stands in the body of a loop of its scope, or in a comprehension."""
-        return isinstance(self.scope.node, tree.Comprehension) or any(branch in self.scope.loops for branch, _ in self.arms)
+        looped = any(branch in self.scope.loops for branch, _ in self.arms)
+        return looped or isinstance(self.scope.node, tree.Comprehension)
 
 
 def place_of(ev: Evaluator, site: Site) -> Place | None:
@@ -41,7 +42,8 @@ def place_of(ev: Evaluator, site: Site) -> Place | None:
     facts = ev.project.facts(site.path)
     if facts is None:
         return None
-    starts, scopes = ev.remembered(("statements", id(facts)), lambda: _statements(facts), ((), ()))
+    nothing: tuple[tuple[int, ...], tuple[Scope, ...]] = ((), ())
+    starts, scopes = ev.remembered(("statements", id(facts)), lambda: _statements(facts), nothing)
     index = bisect_right(starts, site.number) - 1
     scope = scopes[index] if index >= 0 else facts.scope
     return Place(facts, scope, scope.path_at(site.number), site)
@@ -84,13 +86,14 @@ def guards(ev: Evaluator, place: Place) -> Iterator[tuple[tree.Expr, tuple[int, 
                 # What an exception decides is no condition that could be read.
                 yield tree.Opaque(site, ()), (branch, arm)
     facts = place.facts
-    inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), {})
+    nothing: dict[int, tuple[tree.Expr, ...]] = {}
+    inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), nothing)
     for test in inner.get(place.site.number, ()):
         yield test, None
 
 
 def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[tree.Expr, ...]]:
-    """For each call: the tests of the conditional expressions and the left sides of `and`/`or` that it stands behind."""
+    """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands behind."""
     found: dict[int, tuple[tree.Expr, ...]] = {}
 
     def visit(node: tree.Expr, tests: tuple[tree.Expr, ...]) -> None:
@@ -123,7 +126,7 @@ def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[tree.Expr, ...]]:
 
 
 def _roots(scope: Scope) -> Iterator[tree.Expr]:
-    """Expressions of the scope that hold all of its conditional expressions: what is bound, stored, returned, called."""
+    """Expressions that hold all conditional ones of the scope: what is bound, stored, returned, handed to calls."""
     for bindings in scope.bindings.values():
         for binding in bindings:
             if binding.kind in ("assign", "element", "context") and binding.node is not None:
@@ -141,7 +144,7 @@ def _roots(scope: Scope) -> Iterator[tree.Expr]:
 # --- what a test hangs on -------------------------------------------------------------------------------------
 
 
-def hangs_on_settings_only(ev: Evaluator, test: tree.Expr, scope: Scope, depth: int = 0) -> bool:
+def hangs_on_settings_only(scope: Scope, test: tree.Expr, depth: int = 0) -> bool:
     """Whether a test has the same outcome for every item: it asks attributes that only `__init__` sets, and constants.
 
     False for what asks the item, what another method changes (`if self.rng is None`), and what calls something.
@@ -152,17 +155,17 @@ def hangs_on_settings_only(ev: Evaluator, test: tree.Expr, scope: Scope, depth: 
         case tree.Attribute():
             return _is_setting(test, scope)
         case tree.Subscript(value=value, index=index):
-            return hangs_on_settings_only(ev, value, scope, depth) and isinstance(index, tree.Const)
+            return hangs_on_settings_only(scope, value, depth) and isinstance(index, tree.Const)
         case tree.Unary(operand=operand):
-            return hangs_on_settings_only(ev, operand, scope, depth)
+            return hangs_on_settings_only(scope, operand, depth)
         case tree.Boolean(left=left, right=right):
-            return all(hangs_on_settings_only(ev, part, scope, depth) for part in (left, right))
+            return all(hangs_on_settings_only(scope, part, depth) for part in (left, right))
         case tree.Compare(left=left, comparators=comparators):
-            return all(hangs_on_settings_only(ev, part, scope, depth) for part in (left, *comparators))
+            return all(hangs_on_settings_only(scope, part, depth) for part in (left, *comparators))
         case tree.Display(items=items):
-            return all(hangs_on_settings_only(ev, part, scope, depth) for part in items)
+            return all(hangs_on_settings_only(scope, part, depth) for part in items)
         case tree.Call(func=tree.Attribute(value=owner, attr="get" | "lower" | "startswith"), args=args):
-            return all(hangs_on_settings_only(ev, part, scope, depth) for part in (owner, *(arg.value for arg in args)))
+            return all(hangs_on_settings_only(scope, part, depth) for part in (owner, *(arg.value for arg in args)))
         case tree.Name(id=name):
             bindings = scope.bindings.get(name)
             if bindings is None:
@@ -170,7 +173,7 @@ def hangs_on_settings_only(ev: Evaluator, test: tree.Expr, scope: Scope, depth: 
             if depth >= _MAX_ALIASES or any(binding.kind != "assign" or binding.path for binding in bindings):
                 return False
             return all(
-                hangs_on_settings_only(ev, binding.node, scope, depth + 1)  # type: ignore[arg-type]
+                hangs_on_settings_only(scope, binding.node, depth + 1)  # type: ignore[arg-type]
                 for binding in bindings
             )
     return False

@@ -19,7 +19,14 @@ from torchrepro_lint.program.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["GENERATOR_TYPES", "HeldGenerator", "drawn_objects", "generator_expression", "held_generators", "makes_generator"]
+__all__ = [
+    "GENERATOR_TYPES",
+    "HeldGenerator",
+    "drawn_objects",
+    "generator_expression",
+    "held_generators",
+    "makes_generator",
+]
 
 #: The types of the generators that a program makes for itself.
 GENERATOR_TYPES: Final = frozenset(
@@ -65,9 +72,9 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
             continue
         made = tuple(sorted({obj.site for obj in objects if obj.site is not None}, key=_text_order))
         if made:
-            events = sorted({event.site: event for event, _ in group}.values(), key=lambda event: _text_order(event.site))
-            kind = min(obj.name for obj in objects)
-            found.append(HeldGenerator(kind, made, tuple(events)))
+            first_at = {event.site: event for event, _ in reversed(group)}
+            events = tuple(first_at[site] for site in sorted(first_at, key=_text_order))
+            found.append(HeldGenerator(min(obj.name for obj in objects), made, events))
     return sorted(found, key=lambda one: _text_order(one.draws[0].site))
 
 

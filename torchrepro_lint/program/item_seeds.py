@@ -11,8 +11,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program import attributes
+from torchrepro_lint.program.callers import order_key
 from torchrepro_lint.program.fixed_seeds import SeedKind, fixed_seed
-from torchrepro_lint.program.guards import Place, excludes, guards, hangs_on_settings_only, mentions, place_of
+from torchrepro_lint.program.guards import Place, excludes, guards, hangs_on_settings_only, place_of, walk
 from torchrepro_lint.program.held_generators import drawn_objects, makes_generator
 from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.reach import Event, Link
@@ -22,16 +23,12 @@ from torchrepro_lint.program.workers import effects_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ItemSeed", "is_for_evaluation", "item_seeds"]
+__all__ = ["ItemSeed", "is_for_evaluation", "item_seeds", "trains"]
 
 _LAZY_DECORATORS: Final = frozenset(
     {"cached_property", "lazy_property", "lazyproperty", "cache", "lru_cache", "cached", "memoize"}
 )
-#: Words in a test that chooses between training and evaluation.
-_PHASES: Final = frozenset(
-    {"train", "training", "is_train", "istrain", "is_training", "test", "testing", "is_test", "val", "valid",
-     "validation", "is_val", "eval", "evaluation", "evaluate", "is_eval"}
-)  # fmt: skip
+_FOR_EVALUATION: Final = ("test", "testing", "val", "valid", "validation", "eval", "evaluation", "evaluate")
 _EVALUATION: Final = re.compile(r"(?:^|_)(?:test|val|valid|validation|eval|evaluation)(?:_|$)", re.IGNORECASE)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -54,7 +51,7 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 
     Not those of datasets for evaluation, where fixed noise is meant: see `is_for_evaluation`.
     """
-    for value in sorted(loader.value("dataset"), key=_order):
+    for value in sorted(loader.value("dataset"), key=lambda one: (type(one).__name__, order_key(one))):
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance):
             if is_for_evaluation(value.cls.name):
@@ -68,11 +65,6 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 def is_for_evaluation(name: str) -> bool:
     """Whether the name of a dataset class says that it is no training set: `TestImages`, `VideoValDataset`."""
     return _EVALUATION.search(_HUMP.sub("_", name)) is not None
-
-
-def _order(value: Value) -> tuple[str, str, int]:
-    site = getattr(value, "site", None)
-    return type(value).__name__, str(site.path) if site else "", site.number if site else 0
 
 
 def _behind(head: tuple[Link, ...], event: Event) -> Event:
@@ -89,7 +81,7 @@ def _found(program: Program, events: Sequence[Event], unit: Literal["item", "bat
         if kind is None:
             continue
         places = _places(program, event)
-        if not _runs_for_every_item(program, places):
+        if not _runs_for_every_item(program, event, places):
             continue
         draw = _first_draw(program, events, index, places)
         if draw is not None:
@@ -123,7 +115,7 @@ def _places(program: Program, event: Event) -> list[Place]:
     return [place for site in (*sites, event.site) if (place := place_of(program.ev, site)) is not None]
 
 
-def _runs_for_every_item(program: Program, places: list[Place]) -> bool:
+def _runs_for_every_item(program: Program, event: Event, places: list[Place]) -> bool:
     """Whether nothing on the way to the seed keeps it from running for an item, other than settings of the dataset."""
     for index, place in enumerate(places):
         node = place.scope.node
@@ -133,15 +125,82 @@ def _runs_for_every_item(program: Program, places: list[Place]) -> bool:
             # What stands before the loop of a stream runs once for each worker and epoch.
             if index == 0 and node.name == "__iter__" and not place.in_loop:
                 return False
-        for test, _ in guards(program.ev, place):
-            if not hangs_on_settings_only(program.ev, test, place.scope):
+        for test, arm in guards(program.ev, place):
+            if arm is not None and place is places[-1] and _is_proven(program, event, arm):
+                if trains(test, arm[1] == "then") is False:
+                    return False  # fixed noise for evaluation
+            elif not hangs_on_settings_only(place.scope, test):
                 return False
-    return not _is_evaluation_arm(program, places)
+    return True
 
 
-def _is_evaluation_arm(program: Program, places: list[Place]) -> bool:
-    """Whether the seed stands in an arm for evaluation, and the arm is proven to run for this dataset.
+def _is_proven(program: Program, event: Event, arm: tuple[int, str]) -> bool:
+    return event.frame is not None and program.ev.decide((arm,), event.frame) is True
 
-    Where a configuration decides, the same dataset may be trained on as far as can be seen.
+
+def trains(test: tree.Expr, holds: bool) -> bool | None:
+    """Whether the arm in which `test` holds, or does not, is by its words for training (True) or evaluation (False).
+
+    None where the test is not about that.
     """
-    return False
+    match test:
+        case tree.Unary(op="not", operand=operand):
+            return trains(operand, not holds)
+        case tree.Boolean(op="and", left=left, right=right) if holds:
+            return next((answer for part in (left, right) if (answer := trains(part, True)) is not None), None)
+        case tree.Name(id=word) | tree.Attribute(attr=word):
+            about = _phase(word)
+            return None if about is None else about is holds
+        case tree.Compare(ops=("==" | "!=" | "in" | "not in" | "is" | "is not" as op,), comparators=(right,)):
+            words = [node.value for node in walk([right]) if isinstance(node, tree.Const)]
+            phases = {_phase(word) for word in words if isinstance(word, str)}
+            if len(phases) != 1 or None in phases:
+                return None
+            return phases.pop() is (holds if op in ("==", "in", "is") else not holds)
+    return None
+
+
+def _phase(word: str) -> bool | None:
+    """Whether a word means training (True) or evaluation (False)."""
+    plain = word.lower().removeprefix("is_").removeprefix("is").strip("_")
+    return {"train": True, "training": True, "trn": True, **dict.fromkeys(_FOR_EVALUATION, False)}.get(plain)
+
+
+# --- the draw -------------------------------------------------------------------------------------------------
+
+
+def _first_draw(program: Program, events: Sequence[Event], index: int, places: list[Place]) -> Event | None:
+    """The first draw that the seed decides; None where there is none, or the state is put back after it."""
+    seed = events[index]
+    made = seed.site if makes_generator(seed) else None
+    seeded = _seeded_object(seed)
+    names = _globals(seed)
+    if names and _is_put_back(events, index, names):
+        return None
+    for event in events[index + 1 :]:
+        if not event.name:
+            continue
+        if names and _globals(event) & names and event.site != seed.site:
+            if fixed_seed(program.ev, event) is None:
+                return None  # seeded again with something else before anything is drawn
+        objects = set(drawn_objects(event))
+        if made is not None:
+            hit = any(obj.site == made for obj in objects)
+        elif seeded is not None:
+            hit = seeded in objects
+        else:
+            hit = any(effect.effect.kind == "draw" and effect.rngs & names for effect in effects_of(event))
+        if hit and not any(excludes(mine, other) for mine in places for other in _places(program, event)):
+            return event
+    return None
+
+
+def _is_put_back(events: Sequence[Event], index: int, names: frozenset[str]) -> bool:
+    """Whether the state is saved before and restored after, so that the rest of the worker's stream goes on."""
+
+    def touched(kind: str, some: Sequence[Event]) -> set[str]:
+        return {effect.rng for event in some for effect in rng_effects(event.name) if effect.kind == kind}
+
+    before, after = touched("read-state", events[:index]), touched("restore-state", events)
+    forked = any(event.name == "torch.random.fork_rng" for event in events[:index])
+    return bool(names & before & after) or (forked and "torch" in names)

@@ -213,11 +213,20 @@ class Walker:
             case "datasets":
                 yield from self.fetching(self._members(values))
             case "callable" | "collate":
-                yield from self.calling(values)
+                yield from self._handed_over(values)
             case "callables":
-                yield from self.calling(self._members(values))
+                yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self._iterated(values)
+
+    def _handed_over(self, values: Values) -> Iterator[Event]:
+        """A library's calls of what it was handed. One that is a library's too is an event where it was made."""
+        for value in _ordered(values):
+            if isinstance(value, ExternalObject) and value.site is not None:
+                name = outside_name(value)
+                if name is not None and is_notable(name):
+                    yield Event(name, value.site, Arguments(), (), value)
+        yield from self.calling(values)
 
     def _members(self, values: Values) -> Values:
         parts: set[Value] = set()
@@ -249,7 +258,8 @@ class Walker:
             case ExternalObject():
                 known = external_callable(value.name)
                 if known is not None and value.arguments is not None:
-                    yield from self._runs(known, value.arguments, "item", value)
+                    # The object that a method gave does not hold the method's own receiver: that is a value beside it.
+                    yield from self._runs(known, value.arguments, "item", None)
             case SequenceValue() if value.kind == "generator":
                 return
 

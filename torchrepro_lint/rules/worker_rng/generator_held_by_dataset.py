@@ -1,0 +1,151 @@
+'''TRL107 generator-held-by-dataset.
+
+What it does
+    Finds generator objects (`numpy.random.Generator`, `RandomState`, `random.Random`, `torch.Generator`) that are made
+    in the main process (in `__init__`, at class or module level) and drawn from by code that DataLoader workers run.
+    There is one finding for each generator, at its first draw; the trace shows where it is made and how the workers get
+    to it.
+
+Why is this bad?
+    Every worker gets a copy of the object, and all copies are in the same state: the workers draw the same numbers. The
+    workers of the next epoch are copies of the same object again, so that every epoch repeats the first. Neither torch
+    nor the canonical `seed_worker` touches such an object, since both seed the global generators only. With
+    `persistent_workers=True` the copies live on, and the workers still repeat each other. A `torch.Generator` on the
+    dataset also keeps spawn and forkserver workers from starting: it cannot be sent to them.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __init__(self):
+            self.rng = np.random.default_rng(0)
+
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + self.rng.normal()
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, generator=g)
+    ```
+
+Use instead
+    ```python
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+    class Noisy(Dataset):
+        def __init__(self):
+            self.rng = np.random.default_rng(0)
+
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + self.rng.normal()
+
+    def seed_worker(worker_id):
+        info = get_worker_info()
+        info.dataset.rng = np.random.default_rng(info.seed)
+
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker, generator=g)
+    ```
+
+Since
+    All versions of torch; measured on 2.13. ruff's NPY002 leads people from the global functions, which torch seeds
+    since 1.9, to such objects, which it does not.
+
+How it is proven
+    `verify` sees the workers of the bad program deliver equal batches, and every epoch those of the one before.
+
+Do not flag
+    Generators that worker code makes or seeds itself (on first use, by process or worker id, in `__iter__`), an init
+    function that reaches the dataset through `get_worker_info()`, or that is a method of the dataset; MONAI's loader,
+    which seeds its `Randomizable` objects; draws in samplers and other code of the main process; one generator for each
+    worker; a stream that shards itself and shuffles with the generator, since its workers must agree on the order.
+
+Known limits
+    Whatever an init function does to `get_worker_info().dataset` is taken for reseeding.
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+    https://numpy.org/doc/stable/reference/random/parallel.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.guards import place_of
+from torchrepro_lint.program.held_generators import HeldGenerator, generator_expression, held_generators
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link, shown
+from torchrepro_lint.program.values import Constant, Site
+from torchrepro_lint.rules.base import Rule
+
+
+class GeneratorHeldByDataset(Rule):
+    code = "TRL107"
+    name = "generator-held-by-dataset"
+    summary = "DataLoader workers draw from copies of one generator object, all in the same state"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seen: set[Site] = set()
+        for loader in program.loaders:
+            if not loader.has_workers:
+                continue
+            for held in held_generators(program, loader):
+                places = {*held.made, *(event.site for event in held.draws)}
+                if not places & seen:
+                    yield self._report(program, loader, held)
+                seen |= places
+
+    def _report(self, program: Program, loader: Loader, held: HeldGenerator) -> Finding:
+        first, *others = held.draws
+        made = [Link(site, f"makes the {held.type}") for site in held.made]
+        draws = [Link(event.site, "draws from it, too") for event in others]
+        head = Link(loader.site, "the loader, whose workers get copies")
+        trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws]
+        return self.finding(program, first.site, _message(program, loader, held), trace)
+
+
+def _message(program: Program, loader: Loader, held: HeldGenerator) -> str:
+    expression = generator_expression(held.draws[0])
+    name = f"`{shown(expression)}`" if expression is not None else "this generator"
+    where = _where(program, held.made[0])
+    repeats = "all workers draw the same numbers"
+    if not _is_persistent(loader):
+        repeats += ", and every epoch starts from it again"
+    text = f"{name}, a {held.type} made {where}, is copied into each worker in the same state: {repeats}"
+    if held.type == "torch.Generator" and where != "at module level":
+        text += "; spawn and forkserver workers cannot be started with it at all"
+    return text
+
+
+def _where(program: Program, site: Site) -> str:
+    place = place_of(program.ev, site)
+    node = place.scope.node if place is not None else None
+    match node:
+        case None:
+            return "at module level"
+        case tree.ClassDef():
+            return "at class level"
+        case tree.FunctionDef(name=name):
+            return f"in `{name}`"
+    return "in the main process"
+
+
+def _is_persistent(loader: Loader) -> bool:
+    values = loader.value("persistent_workers")
+    return bool(values) and all(isinstance(value, Constant) and value.value is True for value in values)

@@ -1,0 +1,112 @@
+'''TRL110 iterable-dataset-not-sharded.
+
+What it does
+    Finds DataLoaders with worker processes over an `IterableDataset` whose `__iter__` goes through stored data (a list,
+    a file, an array, another dataset) without asking which worker it runs in.
+
+Why is this bad?
+    Each worker has a copy of the dataset and iterates over all of it: every sample comes once for each worker. With
+    four workers an epoch is four times as long, and a validation score is computed over four copies.
+
+Example
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset
+
+    class Rows(IterableDataset):
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __iter__(self):
+            for row in self.rows:
+                yield row * 2
+
+    loader = DataLoader(Rows(torch.arange(8)), num_workers=2)
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+    class Rows(IterableDataset):
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __iter__(self):
+            info = get_worker_info()
+            start, step = (0, 1) if info is None else (info.id, info.num_workers)
+            for row in self.rows[start::step]:
+                yield row * 2
+
+    loader = DataLoader(Rows(torch.arange(8)), num_workers=2)
+    ```
+
+Since
+    torch 1.2 (`IterableDataset`).
+
+How it is proven
+    `verify` sees each sample of the bad program come twice.
+
+Do not flag
+    Code that asks for the worker info anywhere on its way, a dataset class whose methods speak of workers or shards, an
+    init function that reaches the dataset; one worker; a stream of numbers that are made up (nothing stored is
+    iterated), and an endless one in random order; libraries that shard for themselves (Hugging Face's datasets,
+    webdataset, torchdata), and whatever cannot be followed.
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.streams import WholeStream, whole_streams
+from torchrepro_lint.program.values import Constant
+from torchrepro_lint.rules.base import Rule
+
+
+class IterableDatasetNotSharded(Rule):
+    code = "TRL110"
+    name = "iterable-dataset-not-sharded"
+    summary = "every worker reads the whole of an IterableDataset, so each sample comes once per worker"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = self._of_site(program, loaders)
+            if finding is not None:
+                yield finding
+
+    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        for loader in loaders:
+            count = _workers(loader)
+            if not loader.has_workers or count == 1:
+                continue
+            for stream in whole_streams(program, loader):
+                return self._report(program, loader, stream, count)
+        return None
+
+    def _report(self, program: Program, loader: Loader, stream: WholeStream, count: int | None) -> Finding:
+        made = stream.dataset.site
+        trace = [*([Link(made, f"the dataset: {stream.dataset.cls.name}")] if made is not None else []), *stream.chain]
+        times = f"{count} times" if count is not None else "once for each worker"
+        message = (
+            f"`{stream.dataset.cls.name}.__iter__` does not ask which worker it runs in, so that every worker gives "
+            f"the whole stream: each sample comes {times}"
+        )
+        return self.finding(program, loader.site, message, trace)
+
+
+def _workers(loader: Loader) -> int | None:
+    """The number of workers, where it is proven."""
+    values = loader.value("num_workers")
+    if len(values) == 1:
+        (value,) = values
+        if isinstance(value, Constant) and isinstance(value.value, int):
+            return int(value.value)
+    return None

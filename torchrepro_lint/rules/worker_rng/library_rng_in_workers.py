@@ -1,0 +1,129 @@
+'''TRL109 library-rng-in-workers.
+
+What it does
+    Finds DataLoaders without a `worker_init_fn` whose workers draw from a generator that a library keeps for itself and
+    that torch does not seed: imgaug's global one, OpenCV's, those in the objects of albumentations since 1.4.21 and of
+    MONAI's random transforms, the one that scikit-image makes from entropy, ...
+
+Why is this bad?
+    torch seeds its own generator, Python's and (since 1.9) NumPy's in each worker, and no other. Generators that the
+    main process made are copied: the workers draw the same numbers, and do so again in every epoch. Those that are made
+    from entropy differ in every run, whatever is seeded.
+
+Example
+    ```python
+    import imgaug.augmenters as iaa
+    from torch.utils.data import DataLoader, Dataset
+
+    class Images(Dataset):
+        def __init__(self, images):
+            self.images = images
+            self.augment = iaa.Sequential([iaa.Fliplr(0.5)])
+
+        def __len__(self):
+            return len(self.images)
+
+        def __getitem__(self, index):
+            return self.augment(image=self.images[index])
+
+    loader = DataLoader(Images([]), num_workers=2)
+    ```
+
+Use instead
+    ```python
+    import imgaug
+    import imgaug.augmenters as iaa
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    def seed_worker(worker_id):
+        imgaug.seed(torch.initial_seed() % 2**31)
+
+    class Images(Dataset):
+        def __init__(self, images):
+            self.images = images
+            self.augment = iaa.Sequential([iaa.Fliplr(0.5)])
+
+        def __len__(self):
+            return len(self.images)
+
+        def __getitem__(self, index):
+            return self.augment(image=self.images[index])
+
+    loader = DataLoader(Images([]), num_workers=2, worker_init_fn=seed_worker)
+    ```
+
+Since
+    All versions of torch. Of the libraries: as their versions draw, which is read from the project's requirements. A
+    range counts when any version in it has the fault; where no version is named, the newest has to have it.
+
+How it is proven
+    From the libraries' sources; each row of the tool's table of random calls names its place. It is not shown by a run,
+    since the libraries are not among what the tool is tested with.
+
+Do not flag
+    Loaders with a `worker_init_fn` (TRL102 looks into it), code that reseeds the library, MONAI's own loader, pipelines
+    in which nothing is random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`), objects
+    that are made anew for every item.
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+    https://imgaug.readthedocs.io/en/latest/source/api_random.html
+    https://albumentations.ai/docs/4-advanced-guides/seeds-and-randomness/
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.library_rngs import LibraryDraw, library_draws
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+_WHOSE = {
+    "imgaug": "imgaug's global generator",
+    "opencv": "OpenCV's own generator",
+    "own": "a generator of the library's own",
+    "faker": "Faker's shared generator",
+    "gym": "the generator of the space",
+    "dgl": "DGL's own generator",
+    "tensorflow": "TensorFlow's global generator",
+}
+
+
+class LibraryRngInWorkers(Rule):
+    code = "TRL109"
+    name = "library-rng-in-workers"
+    summary = "DataLoader workers draw from a library's own generator, which torch does not seed"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = self._of_site(program, loaders)
+            if finding is not None:
+                yield finding
+
+    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        for loader in loaders:
+            if loader.has_workers and loader.may_lack("worker_init_fn"):
+                draws = library_draws(program, loader)
+                if draws:
+                    return self._report(program, loader, draws[0])
+        return None
+
+    def _report(self, program: Program, loader: Loader, draw: LibraryDraw) -> Finding:
+        event = draw.event
+        trace = [*event.chain, Link(event.site, f"draws: {event.name}")]
+        return self.finding(program, loader.site, _message(draw), trace)
+
+
+def _message(draw: LibraryDraw) -> str:
+    versions = f" ({draw.effect.package} {draw.effect.versions})" if draw.effect.versions else ""
+    what = f"workers call `{draw.event.name.removesuffix('.__call__')}`{versions}"
+    if draw.effect.rng == "fresh":
+        return f"{what}, which makes a generator from entropy each time: no seed decides what it draws"
+    whose = _WHOSE[draw.effect.rng]
+    return f"{what}, which draws from {whose}; torch does not seed it in workers, and there is no `worker_init_fn`"

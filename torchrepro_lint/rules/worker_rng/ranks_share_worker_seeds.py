@@ -1,0 +1,160 @@
+'''TRL111 ranks-share-worker-seeds.
+
+What it does
+    Finds DataLoaders of distributed programs whose workers draw random numbers, while every rank seeds torch with the
+    same value. Only in the `strict` profile.
+
+Why is this bad?
+    The seeds of the workers come from torch's seed. With one seed for all ranks, worker 0 of each rank draws the same
+    numbers as worker 0 of every other: the ranks see different samples with the same augmentations, and the effective
+    variety of a batch shrinks with the number of ranks. It is a matter of degree, and many programs live with it.
+
+Example
+    ```python
+    import random
+
+    import torch
+    import torch.distributed as dist
+    from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + random.random()
+
+    def main():
+        dist.init_process_group("gloo")
+        torch.manual_seed(0)
+        dataset = Noisy()
+        loader = DataLoader(dataset, sampler=DistributedSampler(dataset), num_workers=2)
+
+    if __name__ == "__main__":
+        main()
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import torch
+    import torch.distributed as dist
+    from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + random.random()
+
+    def main():
+        dist.init_process_group("gloo")
+        torch.manual_seed(0)
+        g = torch.Generator()
+        g.manual_seed(dist.get_rank())
+        dataset = Noisy()
+        loader = DataLoader(dataset, sampler=DistributedSampler(dataset), num_workers=2, generator=g)
+
+    if __name__ == "__main__":
+        main()
+    ```
+    The sampler keeps a seed of its own, which must be equal on all ranks.
+
+Since
+    All versions of torch with torch.distributed.
+
+How it is proven
+    By reading: the base seed of the workers is drawn from torch's generator (torch/utils/data/dataloader.py). A run
+    with several ranks is not among the claims that `verify` can show.
+
+Do not flag
+    Programs in which the rank takes part in a seed of torch, in the generator's seed or in the init function; workers
+    that draw nothing; frameworks that mix the rank in (Lightning with `seed_everything(workers=True)`, Hugging Face's
+    Trainer); seeds that cannot be followed.
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+    https://github.com/pytorch/pytorch/issues/5059
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.dataset_reseeding import init_values
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.managers import managing
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.ranks import depends_on_rank, distributed_start, functions_name_rank, generator_seeds
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.seeding import has_generator, seeding_of
+from torchrepro_lint.program.values import UNKNOWN, Site
+from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.rules.base import Rule
+
+_FROM_BASE_SEED = ("torch", "python", "numpy")
+
+
+class RanksShareWorkerSeeds(Rule):
+    code = "TRL111"
+    name = "ranks-share-worker-seeds"
+    summary = "every rank seeds torch alike, so the workers of all ranks draw the same numbers"
+    severity = Severity.WARNING
+    profile: ClassVar[Literal["default", "strict"]] = "strict"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = self._of_site(program, loaders)
+            if finding is not None:
+                yield finding
+
+    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        for loader in loaders:
+            if not loader.has_workers or loader.known.worker_seeding == "per-rank":
+                continue
+            start = distributed_start(program, loader)
+            draw = _first_draw(program, loader) if start is not None else None
+            if start is None or draw is None:
+                continue
+            init = init_values(program, loader)
+            if UNKNOWN in init or functions_name_rank(program.ev, init):
+                continue
+            if any(manager.workers for manager, _ in managing(program, loader)):
+                continue
+            seed = _shared_seed(program, loader)
+            if seed is not None:
+                trace = [
+                    Link(start, "makes it one of several ranks"), Link(seed, "the seed is the same on every rank"),
+                    *draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}"),
+                ]  # fmt: skip
+                return self.finding(program, loader.site, _MESSAGE.format(draw.event.name), trace)
+        return None
+
+
+_MESSAGE = (
+    "every rank has the same seed, so that the workers of all ranks draw the same numbers ({}): let the rank take part "
+    "in the seed of the loader's `generator`"
+)
+
+
+def _first_draw(program: Program, loader: Loader) -> Effect | None:
+    run = program.worker_run(loader)
+    return next((draw for rng in _FROM_BASE_SEED for draw in run.draws_from(rng)[:1]), None)
+
+
+def _shared_seed(program: Program, loader: Loader) -> Site | None:
+    """The seeding that decides the base seed of the workers, where it is the same on all ranks."""
+    if has_generator(loader):
+        seeds = generator_seeds(program, loader)
+    else:
+        evidence = seeding_of(program, loader)
+        if any(one.value is None for one in evidence):
+            return None
+        seeds = [(one.value, one.frame.facts, one.frame.scope, one.site) for one in evidence if one.value is not None]
+    if any(depends_on_rank(program.ev, node, facts, scope) for node, facts, scope, _ in seeds):
+        return None
+    return seeds[0][3] if seeds else None

@@ -1,0 +1,122 @@
+'''TRL108 reseeded-per-item.
+
+What it does
+    Finds seeds that are set anew for every item and never change: a constant seed of a global generator, or a generator
+    made with a constant, in the code that fetches an item (`__getitem__`, a transform, what they call) or collates a
+    batch. Also a generator made there from `torch.initial_seed()` or the worker info alone, which is the same for all
+    items of a worker. The finding stands at the first draw that follows.
+
+Why is this bad?
+    Every item gets the same draw: the same crop, the same flip, the same noise. From torch's seed of the worker, all
+    items of one worker do. A constant seed of a global generator also sets back the stream of everything else that the
+    process draws from it.
+
+Example
+    ```python
+    import numpy as np
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            rng = np.random.default_rng(42)
+            return index + rng.normal()
+
+    loader = DataLoader(Noisy(), batch_size=2)
+    ```
+
+Use instead
+    ```python
+    import numpy as np
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            rng = np.random.default_rng([42, index])
+            return index + rng.normal()
+
+    loader = DataLoader(Noisy(), batch_size=2)
+    ```
+    This fixes the noise of each item for all epochs; `[torch.initial_seed(), index]` gives new noise in every epoch.
+
+Since
+    All versions of torch, with workers and without.
+
+How it is proven
+    `verify` sees equal batches within each worker.
+
+Do not flag
+    Seeds that the item, the epoch or something unknown takes part in; generators that are made once and kept (behind
+    `if self.rng is None`, in a cached property); streams that seed before their loop; a state that is saved before and
+    restored after; worker init functions.
+
+Known limits
+    Fixed noise for evaluation is often meant. It is silent where the code says so itself: the class of the dataset is
+    named for testing or validation, or the seed stands in an arm for evaluation (`if not self.train`) which constant
+    arguments prove to be the one that this dataset runs. Where a configuration decides, the finding is a warning: the
+    items do get equal noise there too, and the index in the seed would give each its own.
+    A constant `random_state=` that is handed to a library is not reported.
+
+References
+    https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng
+    https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.guards import guards, place_of
+from torchrepro_lint.program.item_seeds import ItemSeed, item_seeds, trains
+from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.rules.base import Rule
+
+
+class ReseededPerItem(Rule):
+    code = "TRL108"
+    name = "reseeded-per-item"
+    summary = "a seed that never changes is set for every item, so every item gets the same draw"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seen: set[Site] = set()
+        for loader in program.loaders:
+            for found in item_seeds(program, loader):
+                places = {found.seed.site, found.draw.site}
+                if not places & seen:
+                    yield self._report(program, loader, found)
+                seen |= places
+
+    def _report(self, program: Program, loader: Loader, found: ItemSeed) -> Finding:
+        seed, draw = found.seed, found.draw
+        trace = [
+            Link(loader.site, "the loader"), *seed.chain, Link(seed.site, f"sets a seed that no {found.unit} changes"),
+            Link(draw.site, f"draws {draw.name}"),
+        ]  # fmt: skip
+        severity = Severity.WARNING if _is_for_evaluation(program, seed.site) else Severity.ERROR
+        return self.finding(program, draw.site, _message(found), trace, severity=severity)
+
+
+def _message(found: ItemSeed) -> str:
+    call = f"`{found.seed.name}`"
+    each = f"every {found.unit}"
+    if found.kind == "worker":
+        whose = "batches" if found.unit == "batch" else "items"
+        return f"{call} takes the worker's seed alone, so all {whose} of one worker get the same draw: add the index"
+    return f"{call} takes the same seed for {each}, so each gets the same draw: let the index take part in the seed"
+
+
+def _is_for_evaluation(program: Program, site: Site) -> bool:
+    """Whether the seed stands, by the words of the tests around it, in an arm for evaluation."""
+    place = place_of(program.ev, site)
+    return place is not None and any(
+        arm is not None and trains(test, arm[1] == "then") is False for test, arm in guards(program.ev, place)
+    )

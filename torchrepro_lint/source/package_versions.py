@@ -1,0 +1,102 @@
+"""The versions of a library that a project asks for, wherever its files name it with one.
+
+Unlike for torch, no reading by the rules of each format is needed: any requirement of the name in the files that list
+requirements counts, and one without a version says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+__all__ = ["declared_versions", "is_declared"]
+
+_FILES = (
+    "requirements*.txt", "requirements/*.txt", "*requirements*.in", "setup.py", "setup.cfg", "pyproject.toml",
+    "Pipfile", "environment*.y*ml", "conda*.y*ml", "Dockerfile*", "docker/Dockerfile*", "*.lock", "pylock.toml",
+)  # fmt: skip
+_MAX_BYTES = 2_000_000
+
+
+def declared_versions(root: Path, package: str) -> tuple[str, ...]:
+    """The specifiers (`==1.3.1`, `>=0.5,<2`) that stand behind the name of `package` in the project's metadata.
+
+    Empty where the package is not named, or never with a version. Conda's `=1.3` is given as `==1.3`, Poetry's `^1.3`
+    as `>=1.3`.
+    """
+    pattern = _pattern(package)
+    found: dict[str, None] = {}
+    for text in _texts(root):
+        for match in pattern.finditer(text):
+            specifier = _specifier(match)
+            if specifier:
+                found.setdefault(specifier)
+    return tuple(found)
+
+
+def is_declared(root: Path, package: str) -> bool:
+    """Whether the project's metadata names the package at all."""
+    return any(_pattern(package).search(text) for text in _texts(root))
+
+
+@lru_cache(maxsize=64)
+def _pattern(package: str) -> re.Pattern[str]:
+    name = re.sub(r"[-_.]+", "[-_.]+", re.escape(package).replace(r"\-", "-").replace(r"\.", "."))
+    return re.compile(
+        rf"""(?<![\w./-]){name}(?![\w.-])
+        (?:\[[^\]]*\])?                                   # extras
+        (?:["']?\s*[,=]?\s*\n?\s*version\s*=\s*["'](?P<locked>\d[\w.]*)["']   # name = "x", version = "1" of lock files
+        |["']?\s*=\s*["'](?P<poetry>[\^~=<>!]*\s*\d[^"']*)["']             # x = "^1.0"
+        |\s*(?P<clauses>(?:===?|>=|<=|~=|!=|>|<|=)\s*\d[\w.*]*(?:\s*,\s*(?:==|>=|<=|~=|!=|>|<)\s*\d[\w.*]*)*))?""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+def _specifier(match: re.Match[str]) -> str | None:
+    if match["locked"] is not None:
+        return f"=={match['locked']}"
+    text = match["poetry"] or match["clauses"]
+    if text is None:
+        return None
+    clauses = []
+    for clause in text.split(","):
+        parts = re.match(r"\s*(\^|~=|~|===?|>=|<=|!=|>|<|=)?\s*v?(\d+(?:\.\d+)*)", clause)
+        if parts is None:
+            continue
+        operator, version = parts[1] or "==", parts[2]
+        if operator in ("^", "~", "~="):
+            clauses += [f">={version}", f"<{_next(version, 1 if operator == '^' else 2)}"]
+        else:
+            clauses.append({"=": "==", "===": "=="}.get(operator, operator) + version)
+    return ",".join(clauses) or None
+
+
+def _next(version: str, kept: int) -> str:
+    """The first version that `^` (kept=1) or `~` (kept=2) no longer admits."""
+    numbers = [int(number) for number in version.split(".")]
+    first = next((index for index, number in enumerate(numbers) if number), 0) + 1
+    kept = max(1, first) if kept == 1 else max(1, len(numbers) - 1)
+    return ".".join(map(str, [*numbers[: kept - 1], numbers[kept - 1] + 1]))
+
+
+@lru_cache(maxsize=16)
+def _texts(root: Path) -> tuple[str, ...]:
+    paths: dict[Path, None] = {}
+    for pattern in _FILES:
+        try:
+            for path in sorted(root.glob(pattern)):
+                paths.setdefault(path)
+        except OSError:
+            continue
+    texts = []
+    for path in paths:
+        try:
+            data = path.read_bytes() if path.is_file() else b""
+        except OSError:
+            continue
+        text = data[:_MAX_BYTES].decode("utf-8-sig", "replace")
+        if not path.name.endswith((".lock", ".toml")) or "version" not in text:
+            text = re.sub(r"(?m)#.*$", "", text)
+        texts.append(text)
+    return tuple(texts)
