@@ -168,7 +168,7 @@ class MethodValue(_Keyed):
     __slots__ = ("function", "receiver")
 
     def __init__(self, function: FunctionValue, receiver: Instance | ClassValue) -> None:
-        super().__init__((function, receiver), receiver.depth + 1)
+        super().__init__((function, receiver), receiver.depth)  # a method of an object that is kept is kept
         self.function = function
         self.receiver = receiver
 
