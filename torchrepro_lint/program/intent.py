@@ -1,7 +1,7 @@
 """What a program says of its determinism: seeds, switches, and the modules for which they hold.
 
-Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs where
-it is called from) and for all that they import. A helper that nothing calls is no evidence.
+Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs
+where it is called from) and for all that they import. A helper that nothing calls is no evidence.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ def _from_calls(
             for switch in call_switches(value.name):
                 if all(condition_holds(condition, arguments) for condition in switch.when):
                     node, values = _written(call, arguments, switch.parameter)
+                    nothing: frozenset[str] = frozenset()
                     yield Evidence(
-                        value.name, switch.effect, switch.level, frozenset(), site, call, node, values, frame, path, roots
+                        value.name, switch.effect, switch.level, nothing, site, call, node, values, frame, path, roots
                     )
             seeding = seeding_call(value.name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):

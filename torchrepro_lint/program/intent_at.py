@@ -12,7 +12,15 @@ from torchrepro_lint.program.ways import Way, chosen_by, is_followed_by, never_t
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["intent_at", "is_chosen_against", "is_chosen_for_speed", "is_opposed", "is_taken_back", "is_test_file", "ways_of"]
+__all__ = [
+    "intent_at",
+    "is_chosen_against",
+    "is_chosen_for_speed",
+    "is_opposed",
+    "is_taken_back",
+    "is_test_file",
+    "ways_of",
+]
 
 _WISH = re.compile(r"determinis|reproduc|seed", re.IGNORECASE)
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
@@ -54,8 +62,8 @@ def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
 
 
 def is_opposed(program: Program, places: tuple[Way, ...]) -> bool:
-    """Whether the place is the arm of a run that is not meant to be deterministic: the other arm is, or the `if` says so."""
-    if chosen_by(places, _WISH, wanted=False):
+    """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so."""
+    if is_chosen_for_speed(places):
         return True
     return any(
         one.level == "deterministic" and never_together(ways_of(program, one), places) for one in program.evidence

@@ -49,7 +49,7 @@ def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
 
 
 def may_run_on_cuda(program: Program, operation: Operation) -> bool:
-    """Whether the operation may run on a GPU: the program speaks of one, and its input is not proven to be on the CPU."""
+    """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
     if operation.inputs and operation.inputs[0].on_cpu and all(one.on_cpu for one in operation.inputs):
         return _changes_default_device(program, operation.site.path)
     return any(_GPU.search(_data(program, path)) for path in _program_files(program, operation.site.path))
@@ -122,7 +122,9 @@ def _is_without_grad(program: Program, stand: Stand) -> bool:
             return True
         if node.params and node.params[0].name == "ctx":
             return True
-    body = node.body if isinstance(node, (tree.FunctionDef, tree.ClassDef)) else stand.facts.body if node is None else ()
+    body = stand.facts.body if node is None else ()
+    if isinstance(node, (tree.FunctionDef, tree.ClassDef)):
+        body = node.body
     return any(
         _is_no_grad(program, item, frame)
         for statement in _around(body, stand.site)
@@ -152,7 +154,9 @@ def _around(body: tree.Block, site: int) -> Iterator[tree.Stmt]:
 
 def _blocks(statement: tree.Stmt) -> Sequence[tree.Block]:
     match statement:
-        case tree.If(body=body, orelse=orelse) | tree.For(body=body, orelse=orelse) | tree.While(body=body, orelse=orelse):
+        case tree.If(body=body, orelse=orelse) | tree.For(body=body, orelse=orelse):
+            return (body, orelse)
+        case tree.While(body=body, orelse=orelse):
             return (body, orelse)
         case tree.With(body=body):
             return (body,)

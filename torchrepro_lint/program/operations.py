@@ -1,8 +1,8 @@
 """The operations of torch that a project calls, and for which of the rows of knowledge/ops.tsv a call is proven.
 
-A function is found by its qualified name, a method by its name and a receiver that is a tensor, a network module where it is
-constructed. A row counts where the argument list proves its conditions; what hangs on a shape, a kernel or a layout that the
-text does not show counts as not proven.
+A function is found by its qualified name, a method by its name and a receiver that is a tensor, a network module where
+it is constructed. A row counts where the argument list proves its conditions; what hangs on a shape, a kernel or a
+layout that the text does not show counts as not proven.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _verdict(condition: Condition, value: Value) -> bool | None:
 
 
 def _literal(value: Value) -> object:
-    """The constant that a value is; a tuple or list of known length as a tuple, with `UNKNOWN` for what is not known."""
+    """The constant that a value is; a sequence of known length as a tuple, with `UNKNOWN` for what is not known."""
     match value:
         case Constant(value=constant):
             return constant

@@ -8,37 +8,18 @@ nothing is none: a data frame, an array, a dict, an object of the program.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tensors import (
-    dtype_is_floating,
-    gives_tensors,
-    is_tensor_attribute,
-    made_on_cpu,
-    result_is_floating,
-    returns_tensor,
-    tensor_methods,
-)
+from torchrepro_lint.knowledge.tensors import gives_tensors, is_tensor_attribute, returns_tensor
 from torchrepro_lint.program import attributes
 from torchrepro_lint.program.callers import contexts, visible_calls
 from torchrepro_lint.program.frames import Frame
-from torchrepro_lint.program.values import (
-    Arguments,
-    ClassValue,
-    Constant,
-    External,
-    ExternalObject,
-    Instance,
-    MemberOf,
-    Site,
-    Value,
-    Values,
-)
-from torchrepro_lint.program.workers import argument
+from torchrepro_lint.program.tensor_results import OUTPUT, SOME, Tensor, moved, of_function, of_method
+from torchrepro_lint.program.values import ClassValue, External, ExternalObject, Instance, Value, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
@@ -48,27 +29,7 @@ __all__ = ["Tensor", "is_network_class", "tensor"]
 MAX_CALLERS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """What is known of a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
-    whether gradients flow back to it; None where that is not known.
-    """
-
-    on_cpu: bool = False
-    floating: bool | None = None
-    grad: bool | None = None
-
-    def joined(self, other: Tensor) -> Tensor:
-        """What holds for both."""
-        return Tensor(
-            self.on_cpu and other.on_cpu,
-            self.floating if self.floating == other.floating else None,
-            self.grad if self.grad == other.grad else None,
-        )
-
-
-_SOME = Tensor()
-_OUTPUT = Tensor(floating=True, grad=True)  # what a network or a parameter gives
+_NO_TENSOR_OPERATORS = frozenset({"is", "is not", "in", "not in"})
 
 
 def tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
@@ -90,7 +51,7 @@ def _tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
             return tensor(ev, operand, frame)
         case tree.Binary(op=op, left=left, right=right):
             return _combined(ev, op, left, right, frame)
-        case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in ("is", "is not", "in", "not in"):
+        case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in _NO_TENSOR_OPERATORS:
             found = _either(ev, (left, right), frame)
             return Tensor(found.on_cpu, False, False) if found is not None else None
         case tree.Conditional(body=body, orelse=orelse):
@@ -175,13 +136,13 @@ def _of_several(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
     for name in _external_names(ev.values(node.func, frame)):
         if gives_tensors(name):
             first = _joined(tensor(ev, arg.value, frame) for arg in node.args[:1])
-            return replace(first, floating=None) if first is not None else _SOME
+            return replace(first, floating=None) if first is not None else SOME
     match node.func:
         case tree.Attribute(value=value, attr=attr) if gives_tensors(f"torch.Tensor.{attr}"):
             found = tensor(ev, value, frame)
             return replace(found, floating=None) if found is not None else None
     if any(_is_network(ev, value) for value in ev.values(node.func, frame)):
-        return replace(_OUTPUT, floating=None)
+        return replace(OUTPUT, floating=None)
     return None
 
 
@@ -189,7 +150,7 @@ def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
     if param.kind in ("star", "double-star"):
         return None
     if param.annotation is not None:
-        return _SOME if _is_tensor_annotation(ev, param.annotation, frame) else None
+        return SOME if _is_tensor_annotation(ev, param.annotation, frame) else None
     given = frame.param(param.name)
     passed = _passed(ev, param, frame)
     if passed is not None:
@@ -198,7 +159,7 @@ def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
         return _by_values(given)
     if isinstance(param.default, tree.Const) and param.default.value is not None:
         return None
-    return _SOME if _is_forward(ev, frame) and param.name != frame.scope.self_name else None
+    return SOME if _is_forward(ev, frame) and param.name != frame.scope.self_name else None
 
 
 def _passed(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
@@ -232,10 +193,9 @@ def _is_tensor_annotation(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
             parts = index.items if isinstance(index, tree.Display) else (index,)
             return any(_is_tensor_annotation(ev, part, frame) for part in parts)
         case tree.Subscript(value=value):  # jaxtyping: Float[Tensor, "b c"]
-            return value is not node and any(n.startswith("jaxtyping.") for n in _external_names(ev.values(value, frame)))
+            return any(name.startswith("jaxtyping.") for name in _external_names(ev.values(value, frame)))
         case tree.Name() | tree.Attribute():
-            outer = frame.parent or frame
-            return any(name == "torch.Tensor" or returns_tensor(name) for name in _external_names(ev.values(node, outer)))
+            return any(returns_tensor(name) for name in _external_names(ev.values(node, frame.parent or frame)))
     return False
 
 
@@ -248,7 +208,7 @@ def _is_forward(ev: Evaluator, frame: Frame) -> bool:
 
 
 def is_network_class(ev: Evaluator, cls: ClassValue) -> bool:
-    """Whether a class of the project is a torch.nn.Module, by its bases; one that cannot be followed is taken by name."""
+    """Whether a class of the project is a torch.nn.Module, by its bases; one from elsewhere counts by its name."""
     for base in attributes.external_bases(ev, cls):
         last = base.rpartition(".")[2]
         if base.startswith("torch.nn.") or last.endswith(("Module", "Model")):
@@ -299,7 +259,7 @@ def _assigned(ev: Evaluator, attr: str, frame: Frame) -> Tensor | None:
         found.extend(_bound(ev, binding, inside) for binding in stores)
         for call in registered:
             given = tensor(ev, call.args[1].value, inside) if len(call.args) > 1 else None
-            found.append(replace(given or _SOME, on_cpu=False))  # it moves with the module
+            found.append(replace(given or SOME, on_cpu=False))  # it moves with the module
     return _joined(found)
 
 
@@ -318,29 +278,23 @@ def _subscript(ev: Evaluator, value: tree.Expr, frame: Frame) -> Tensor | None:
     return found if found is not None else _of_several(ev, value, frame)
 
 
-_SAME = frozenset({"contiguous", "clone", "requires_grad_", "pin_memory", "share_memory_"})
-_CASTS = {
-    "float": True, "double": True, "half": True, "bfloat16": True, "long": False, "int": False, "bool": False,
-    "short": False, "byte": False, "char": False,
-}  # fmt: skip
-
-
 def _called(ev: Evaluator, node: tree.Call, frame: Frame) -> Tensor | None:
     functions = ev.values(node.func, frame)
     for name in _external_names(functions):
         if returns_tensor(name):
-            return _from_function(ev, name, node, frame)
+            inputs = [one for one in (tensor(ev, arg.value, frame) for arg in node.args) if one is not None]
+            return of_function(ev, name, node, frame, inputs)
     if any(_is_network(ev, value) for value in functions):
-        return _OUTPUT
+        return OUTPUT
     match node.func:
         case tree.Attribute(value=receiver, attr=attr):
             found = tensor(ev, receiver, frame)
             if found is not None:
-                return _from_method(ev, found, attr, node, frame)
+                return of_method(ev, found, attr, node, frame)
             if attr in ("cuda", "to") and node.args[:1] and not _is_known_otherwise(ev, receiver, frame):
-                return _moved(ev, Tensor(), attr, node, frame)
+                return moved(ev, SOME, attr, node, frame)
             if attr == "cuda" and not _is_known_otherwise(ev, receiver, frame):
-                return _SOME
+                return SOME
     return _by_values(ev.values(node, frame))
 
 
@@ -350,108 +304,6 @@ def _is_known_otherwise(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
     return bool(values) and all(isinstance(value, (Instance, ExternalObject, ClassValue)) for value in values)
 
 
-def _from_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
-    if attr not in tensor_methods() and attr not in ("to", "cuda", "cpu", "detach"):
-        return None
-    if attr in ("to", "cuda", "cpu"):
-        return _moved(ev, found, attr, node, frame)
-    if attr in _CASTS:
-        floating = _CASTS[attr]
-        return replace(found, floating=floating, grad=found.grad if floating else False)
-    if attr == "detach":
-        return replace(found, grad=False)
-    if attr == "requires_grad_":
-        return replace(found, grad=True)
-    given = result_is_floating(f"torch.Tensor.{attr}")
-    if given is None:
-        return found
-    return replace(found, floating=given, grad=found.grad if given else False)
-
-
-def _moved(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor:
-    """A tensor after `.to(...)`, `.cuda()` or `.cpu()`."""
-    if attr == "cpu":
-        return replace(found, on_cpu=True)
-    if attr == "cuda":
-        return replace(found, on_cpu=False)
-    for arg in node.args:
-        if arg.keyword not in (None, "device", "dtype", "other"):
-            continue
-        values = ev.values(arg.value, frame)
-        floating = _dtype(values)
-        if floating is not None:
-            found = replace(found, floating=floating, grad=found.grad if floating else False)
-        elif arg.keyword != "dtype":
-            found = replace(found, on_cpu=_is_cpu(values))
-    return found
-
-
-def _from_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame) -> Tensor:
-    arguments = ev.arguments(node.args, frame)
-    inputs = [one for one in (tensor(ev, arg.value, frame) for arg in node.args) if one is not None]
-    floating = _floating_of(ev, name, node, inputs, arguments)
-    grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
-    if made_on_cpu(name):
-        _, device = argument(arguments, "device", None)
-        on_cpu = _is_cpu(device) if device else all(one.on_cpu for one in inputs) and not arguments.open_keywords
-        given, wanted = argument(arguments, "requires_grad", None)
-        is_leaf = not given or any(isinstance(value, Constant) and value.value is False for value in wanted)
-        grad = False if is_leaf else True
-        return Tensor(on_cpu, floating, grad)
-    if name.endswith("Parameter"):
-        return _OUTPUT
-    on_cpu = bool(inputs) and all(one.on_cpu for one in inputs)
-    if inputs and all(one.grad is False for one in inputs) and grad is None and not name.startswith("torch.nn."):
-        grad = False
-    return Tensor(on_cpu, floating, grad)
-
-
-def _floating_of(
-    ev: Evaluator, name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments
-) -> bool | None:
-    given, values = argument(arguments, "dtype", None)
-    if given:
-        return _dtype(values)
-    known = result_is_floating(name)
-    if known is not None:
-        return known
-    if inputs:
-        return inputs[0].floating
-    return _literals_float(node.args[0].value) if node.args else None
-
-
-def _literals_float(node: tree.Expr) -> bool | None:
-    """Whether a literal of numbers makes a floating-point tensor."""
-    match node:
-        case tree.Const(value=value):
-            return isinstance(value, float) if isinstance(value, (bool, int, float)) else None
-        case tree.Unary(operand=operand):
-            return _literals_float(operand)
-        case tree.Display(items=items) if items:
-            found = {_literals_float(item) for item in items}
-            return True if True in found else (None if None in found else False)
-    return None
-
-
-def _dtype(values: Values) -> bool | None:
-    """Whether a dtype is a floating-point one; None where it is none, or not known."""
-    found = {dtype_is_floating(value.name) if isinstance(value, External) else None for value in values}
-    return found.pop() if len(found) == 1 else None
-
-
-def _is_cpu(values: Values) -> bool:
-    return bool(values) and all(_names_cpu(value) for value in values)
-
-
-def _names_cpu(value: Value) -> bool:
-    match value:
-        case Constant(value="cpu"):
-            return True
-        case ExternalObject(name="torch.device", arguments=Arguments(positional=(first, *_))):
-            return _is_cpu(first)
-    return False
-
-
 # --- values -------------------------------------------------------------------------------------------------------
 
 
@@ -459,7 +311,7 @@ def _by_values(values: Values) -> Tensor | None:
     """A tensor that the evaluation of values has shown already."""
     for value in values:
         if isinstance(value, ExternalObject) and returns_tensor(value.name):
-            return _OUTPUT if value.name.endswith("Parameter") else _SOME
+            return OUTPUT if value.name.endswith("Parameter") else SOME
     return None
 
 
@@ -473,10 +325,4 @@ def _is_network(ev: Evaluator, value: Value) -> bool:
             return name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper() and not returns_tensor(name)
         case Instance(cls=cls):
             return is_network_class(ev, cls)
-        case MemberOf():
-            return False
     return False
-
-
-def site_of(frame: Frame, node: tree.Expr) -> Site:
-    return Site(frame.facts.path, node.site)

@@ -1,7 +1,7 @@
 """By which ways a statement comes to run: from its own scope out to the module, or to a function that nothing calls.
 
-Two statements can run in one execution of the program unless they stand in different arms of one `if`. Where that `if` is
-may be seen only further out: one helper is called in the one arm, another in the other.
+Two statements can run in one execution of the program unless they stand in different arms of one `if`. Where that `if`
+is may be seen only further out: one helper is called in the one arm, another in the other.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _asks(stand: Stand, word: re.Pattern[str], wanted: bool) -> bool:
     return False
 
 
-_NO = frozenset({None, False, 0, -1, ""})
+_NO = frozenset({None, False, -1, ""})  # 0 is False
 
 
 def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:

@@ -14,8 +14,8 @@ from torchrepro_lint.source.target import TargetTorch
 
 __all__ = ["OTHERS_SPEAK", "candidates", "releases", "when_it_runs"]
 
-#: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than eager
-#: mode on CUDA.
+#: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than
+#: eager mode on CUDA.
 OTHERS_SPEAK = frozenset({"cublas", "attention", "memory", "mps", "compiled"})
 
 
