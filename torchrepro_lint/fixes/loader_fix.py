@@ -1,4 +1,4 @@
-"""The canonical seeding code for a loader of the program: what `seeding.py` inserts, planned with the program's facts."""
+"""The canonical seeding code for a loader of the program: what `seeding.py` inserts, planned from the facts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.values import DictValue
 
 if TYPE_CHECKING:
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["document_of", "loader_fix"]
+__all__ = ["document_of", "is_distributed", "is_repeated", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 _INIT_HINTS = ("initial_seed", "get_worker_info")
@@ -48,8 +50,8 @@ def loader_fix(program: Program, loader: Loader, *, init: bool, generator: bool)
         generator=generator,
         seed=program.settings.seed,
         existing_init=_existing_init(program, loader.facts.path) if init else None,
-        in_distributed=_is_distributed(program, loader),
-        repeated=_is_repeated(program, loader),
+        in_distributed=is_distributed(program, loader.facts.path),
+        repeated=is_repeated(program, loader.facts, loader.scope),
         may_hold=_may_hold(program, loader),
     )
     if isinstance(edits, Declined):
@@ -96,23 +98,23 @@ def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
     return frozenset(held)
 
 
-def _is_repeated(program: Program, loader: Loader) -> bool | None:
-    """Whether a visible call of the function around the loader stands in a loop; None where nothing is visible."""
-    scope = loader.scope
+def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
+    """Whether a visible call of the function `scope` stands in a loop; None where nothing is visible."""
     while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
         scope = scope.parent
     if not isinstance(scope.node, tree.FunctionDef):
         return None
-    calls = visible_calls(program.ev, loader.facts, scope)
+    calls = visible_calls(program.ev, facts, scope)
     for call, frame in calls:
         if any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site)):
             return None  # the file itself says whether that loop runs over epochs
     return False if calls else None
 
 
-def _is_distributed(program: Program, loader: Loader) -> bool:
-    for path in sorted(program.runs_with([loader.facts.path])):
-        source = program.project.source(path)
+def is_distributed(program: Program, path: Path) -> bool:
+    """Whether the programs that run a file start several ranks."""
+    for above in sorted(program.runs_with([path])):
+        source = program.project.source(above)
         if source is not None and _DISTRIBUTED.search(source.data):
             return True
     return False

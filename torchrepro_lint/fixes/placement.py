@@ -25,6 +25,7 @@ _LOOP_OVER_RUNS = re.compile(
 )
 _EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
 _ONE_LINE = "the body of the function is on the line of its def"
+_SPLITS_AND_SAMPLERS = frozenset({"random_split", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"})
 _LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
 
 
@@ -210,7 +211,9 @@ def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -
 
 
 def _wants_generator(other: cst.Call) -> bool:
-    """Whether a call, as far as its text tells, is a loader that may want a generator, by this fix or another."""
+    """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
+    if _last_name(other.func) in _SPLITS_AND_SAMPLERS:
+        return not _given(other, "generator")
     if not _is_loader(other) or _given(other, "generator"):
         return False
     shuffle = _argument(other, "shuffle")

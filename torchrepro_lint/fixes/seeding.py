@@ -42,7 +42,7 @@ from torchrepro_lint.fixes.placement import (
 from torchrepro_lint.fixes.seed_expression import Seed, find_rank, find_seed
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init, worker_init_source
 
-__all__ = ["Declined", "ExistingInit", "plan_worker_seeding"]
+__all__ = ["Declined", "ExistingInit", "plan_generator", "plan_worker_seeding"]
 
 _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
 _GENERATOR_NAMES = ("g", "generator", "loader_generator")
@@ -50,6 +50,7 @@ _GENERATOR_NAMES = ("g", "generator", "loader_generator")
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 # Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
 _POSITIONS = {"worker_init_fn": 10, "generator": 12}
+_PLUS_RANK = re.compile(r"(?P<seed>.+?)\s*\+\s*[\w.]*rank[\w.]*(?:\(\))?")
 
 
 def plan_worker_seeding(
@@ -74,6 +75,24 @@ def plan_worker_seeding(
     return _Plan(document, call, seed, in_distributed, repeated).make(
         init=init, generator=generator, existing_init=existing_init, may_hold=may_hold
     )
+
+
+def plan_generator(
+    document: Document,
+    call: cst.Call,
+    parameter: str,
+    position: int | None,
+    *,
+    seed: int = 0,
+    repeated: bool | None = None,
+    alone: bool = False,
+) -> list[Edit] | Declined:
+    """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
+
+    With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
+    program: these must agree on the order. `repeated` is as in `plan_worker_seeding`.
+    """
+    return _Plan(document, call, seed, False, repeated).make_generator(parameter, position, alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +126,7 @@ class _Plan:
             return Declined(f"the `**` argument of the call may already hold {' and '.join(held)}")
         values: dict[str, str] = {}
         for name in wanted:
-            given = _given(self.call, name)
+            given = _given(self.call, name, _POSITIONS[name])
             if given is not None and dotted_name(given.value) != "None":
                 return Declined(f"{name} is given already")
             text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name(init=init)
@@ -115,6 +134,26 @@ class _Plan:
                 return text
             values[name] = text
         return [*self._blocks(), *self._keywords(values)]
+
+    def make_generator(self, parameter: str, position: int | None, *, alone: bool) -> list[Edit] | Declined:
+        given = _given(self.call, parameter, position)
+        if given is not None and dotted_name(given.value) != "None":
+            return Declined(f"{parameter} is given already")
+        text = self._own_generator() if alone else self._generator_name(init=False)
+        if isinstance(text, Declined):
+            return text
+        edits = self._blocks()
+        if given is not None:
+            return [*edits, replace_argument(self.document, given, text)]
+        return [*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])]
+
+    def _own_generator(self) -> str | Declined:
+        if self.repeated or self.document.loops(self.call):
+            return Declined("the call is repeated, and a generator made in it would give the same order each time")
+        at = self.document.statement(self.call)
+        seed = find_seed(self.document, at, self.seed)
+        text = _without_rank(seed.text) or str(self.seed)
+        return f"{self.imports.require('torch', at=at)}.Generator().manual_seed({text})"
 
     # The worker init function.
 
@@ -210,7 +249,7 @@ class _Plan:
         edits: list[Edit] = []
         missing: list[tuple[str, str]] = []
         for name, value in values.items():
-            given = _given(self.call, name)
+            given = _given(self.call, name, _POSITIONS[name])
             if given is None:
                 missing.append((name, value))
             else:
@@ -232,13 +271,20 @@ def _above_title(document: Document, statement: cst.BaseStatement) -> int:
     return document.lines.starts[first - 1] if first < row - 1 else offset
 
 
-def _given(call: cst.Call, name: str) -> cst.Arg | None:
-    """The argument that reaches a parameter of DataLoader, by keyword or by position."""
+def _without_rank(text: str) -> str | None:
+    """A seed expression without the rank of the process; None where it cannot be taken out."""
+    if "rank" not in text:
+        return text
+    match = _PLUS_RANK.fullmatch(text)
+    return match["seed"] if match is not None and "rank" not in match["seed"] else None
+
+
+def _given(call: cst.Call, name: str, index: int | None) -> cst.Arg | None:
+    """The argument that reaches a parameter, by keyword or as the positional one at `index`."""
     positional: Sequence[cst.Arg] = [argument for argument in call.args if argument.keyword is None]
     for argument in call.args:
         if argument.keyword is not None and argument.keyword.value == name:
             return argument
-    index = _POSITIONS[name]
-    if len(positional) > index and not any(argument.star for argument in positional[: index + 1]):
+    if index is not None and len(positional) > index and not any(argument.star for argument in positional[: index + 1]):
         return positional[index]
     return None

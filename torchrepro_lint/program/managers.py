@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["managing", "seeds_its_workers"]
+__all__ = ["managing", "seeds_its_workers", "sets_order_of"]
 
 
 def seeds_its_workers(loader: Loader) -> bool:
@@ -32,12 +34,22 @@ def seeds_its_workers(loader: Loader) -> bool:
 
 def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]:
     """The frameworks in the loader's program that take care of loaders which they are given."""
-    above = program.runs_with(
-        running_modules(program.ev, loader.facts, loader.scope) or frozenset((loader.facts.path,))
-    ) | program.imports.above(loader.facts.path)
+    above = _programs(program, loader.facts, loader.scope)
     for manager, site, roots in _manager_calls(program):
         if manager.reaches != "own" and roots & above:
             yield manager, site
+
+
+def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a framework in the programs that run a scope gives the samplers which it is handed a generator."""
+    above = _programs(program, facts, scope)
+    return any(manager.order and roots & above for manager, _, roots in _manager_calls(program))
+
+
+def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    """The modules whose run comes by the scope."""
+    roots = running_modules(program.ev, facts, scope) or frozenset((facts.path,))
+    return program.runs_with(roots) | program.imports.above(facts.path)
 
 
 def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path]], ...]:

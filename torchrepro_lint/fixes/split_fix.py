@@ -1,0 +1,67 @@
+"""The fix that gives a split or a sampler a seeded generator of torch, or a seed of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.loader_fix import document_of, is_distributed, is_repeated
+from torchrepro_lint.fixes.seed_expression import find_seed
+from torchrepro_lint.fixes.seeding import Declined, plan_generator
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.program.known_calls import KnownCall
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["generator_fix", "random_state_fix"]
+
+Planned = tuple[Fix | None, str | None]
+
+
+def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, seeds_by_rank: bool) -> Planned:
+    """The fix that passes a seeded `torch.Generator`, or why there is none.
+
+    In a distributed program, or with `seeds_by_rank`, it is one of the call's own, with the same seed on all ranks.
+    """
+    document = document_of(program, call.facts.path)
+    node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)
+    if node is None:
+        return None, "the call could not be located"
+    if any(arg.star for arg in call.call.args):
+        return None, "the call spreads arguments, which may bring a generator"
+    edits = plan_generator(
+        document,
+        node,
+        parameter.name,
+        parameter.position,
+        seed=program.settings.seed,
+        repeated=is_repeated(program, call.facts, call.scope),
+        alone=seeds_by_rank or is_distributed(program, call.facts.path),
+    )
+    if isinstance(edits, Declined):
+        return None, edits.reason
+    return Fix(Applicability.SAFE, "Pass a seeded generator", tuple(edits)), None
+
+
+def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) -> Planned:
+    """The fix that passes the program's own seed as `random_state` (or what the library calls it)."""
+    document = document_of(program, call.facts.path)
+    node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)
+    if node is None:
+        return None, "the call could not be located"
+    if any(arg.star for arg in call.call.args):
+        return None, f"the call spreads arguments, which may bring {parameter.name}"
+    if document.loops(node):
+        return None, "the call is repeated in a loop, and one seed would give the same parts each time"
+    seed = find_seed(document, document.statement(node), program.settings.seed).text
+    given = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == parameter.name), None)
+    edits = (
+        [replace_argument(document, given, seed)]
+        if given is not None
+        else add_keyword_arguments(document, node, [(parameter.name, seed)])
+    )
+    return Fix(Applicability.SAFE, f"Pass {parameter.name}={seed}", tuple(edits)), None

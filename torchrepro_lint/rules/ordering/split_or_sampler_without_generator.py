@@ -1,0 +1,94 @@
+'''TRL202 split-or-sampler-without-generator.
+
+What it does
+    Finds `random_split`, `RandomSampler`, `SubsetRandomSampler`, `WeightedRandomSampler`, and permutations by
+    `torch.randperm` that part a data set, which are given no `generator`.
+
+Why is this bad?
+    They draw from torch's global random number generator, which everything else draws from as well. One more draw
+    before them, such as another initialisation, moves the split: what was validated on in one run is trained on in the
+    next, and a checkpoint that is resumed has seen its validation data. Where each rank of a distributed program seeds
+    with its own number, each has another split, and trains on what the others validate on. The generator of the
+    DataLoader does not reach a sampler that is passed to it.
+
+Example
+    ```python
+    import torch
+    from torch.utils.data import TensorDataset, random_split
+
+    torch.manual_seed(0)
+    train, val = random_split(TensorDataset(torch.arange(16)), [12, 4])
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch.utils.data import TensorDataset, random_split
+
+    torch.manual_seed(0)
+    g = torch.Generator()
+    g.manual_seed(0)
+    train, val = random_split(TensorDataset(torch.arange(16)), [12, 4], generator=g)
+    ```
+
+Since
+    All versions; `generator` is there since torch 1.6 (`random_split`) and 1.7 (the samplers).
+
+How it is proven
+    `verify` shows that the parts differ between runs, and that two ranks which seed with their rank share samples
+    between training and validation.
+
+Fix safety
+    Safe: makes a generator with the program's own seed and passes it; in a distributed program one of the call's own,
+    whose seed leaves the rank out. The split changes once, when the fix is applied.
+
+Do not flag
+    Splits under `torch.random.fork_rng()`; `torch.randperm` that mixes or drops within a batch; frameworks that give
+    the sampler a generator (Hugging Face's Trainer, accelerate).
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Sampler
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.split_fix import generator_fix
+from torchrepro_lint.program.managers import sets_order_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
+from torchrepro_lint.rules.base import Rule
+
+
+class SplitOrSamplerWithoutGenerator(Rule):
+    code = "TRL202"
+    name = "split-or-sampler-without-generator"
+    summary = "random split or sampler that draws from torch's global RNG: no generator is passed"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in unseeded_splits(program):
+            call = one.call
+            if one.kind == "sampler" and sets_order_of(program, call.facts, call.scope):
+                continue
+            by_rank = None if one.kind == "sampler" else seeds_by_rank(program, call)
+            trace = [Link(by_rank.site, "seeds each rank with another number")] if by_rank is not None else []
+            fix, declined = generator_fix(program, call, one.parameter, seeds_by_rank=by_rank is not None)
+            message = _message(one, leaks=by_rank is not None)
+            yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
+
+
+def _message(one: UnseededSplit, *, leaks: bool) -> str:
+    name = one.call.name.rpartition(".")[2]
+    if one.kind == "sampler":
+        return f"{name} without `generator`: the order comes from torch's global RNG, and any other draw changes it"
+    if leaks:
+        return (
+            f"{name} without `generator` in a program that seeds by rank: each rank splits otherwise, and trains on"
+            " what others validate on"
+        )
+    return f"{name} without `generator`: the split comes from torch's global RNG, and any draw before it moves it"
