@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
 from torchrepro_lint.program import attributes
-from torchrepro_lint.program.callers import called_name, contexts, order_key
+from torchrepro_lint.program.callers import called_name, contexts, instances_of, order_key
 from torchrepro_lint.program.calls import external_argument, merged
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.instances import base_arguments, init_frames
@@ -147,6 +148,9 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
     plausible = _plausible_names(facts, names)
     for scope in facts.walk_scopes():
         for call, path in scope.calls:
+            if called_name(call.func) == "__init__" and isinstance(scope.node, tree.FunctionDef):
+                yield from _of_unseen_object(ev, call, path, facts, scope)
+                continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
                 continue
             seen: set[Frame] = set()
@@ -156,6 +160,26 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                     continue
                 seen.add(frame)
                 yield from _made_by(ev, call, facts, scope, frame)
+
+
+def _of_unseen_object(
+    ev: Evaluator, call: tree.Call, path: ArmPath, facts: ModuleFacts, scope: Scope
+) -> Iterator[Loader]:
+    """`DataLoader.__init__(self, ...)` in a subclass of which no construction is in sight: a registry makes it."""
+    assert isinstance(call.func, tree.Attribute)
+    if scope.name != "__init__" or scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
+        return
+    for frame in contexts(ev, facts, scope):
+        ev.begin_question()
+        if frame.parent is None or frame.parent.parent is None or ev.decide(path, frame) is False:
+            continue
+        cls = ClassValue(scope.parent.node, frame.parent.parent)
+        if any(instance.arguments is not None for instance in instances_of(ev, cls)):
+            continue
+        for owner in ev.values(call.func.value, frame):
+            known = loader_class(owner.name) if isinstance(owner, External) else None
+            if known is not None:
+                yield Loader(call, facts, scope, frame, known, ev.arguments(call.args[1:], frame), cls)
 
 
 def _calls_a_call(func: tree.Expr) -> bool:
