@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.knowledge.tensors import tensor_methods
 from torchrepro_lint.program.dependence import Term
 from torchrepro_lint.program.init_walk import Seeding
 from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.values import UNKNOWN, Constant, Instance
+from torchrepro_lint.program.reach import Event
+from torchrepro_lint.program.values import UNKNOWN, Constant, Instance, MethodValue, Value
 from torchrepro_lint.program.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers import WorkerRun, condition_holds
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
 __all__ = ["Fault", "FaultySeeding", "fault_of", "faulty_seedings"]
@@ -104,7 +110,7 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
         return
     work = program.worker_run(loader)
     drawn = _may_draw(work)
-    is_known = _is_followed(work) and not program.ev.exhausted
+    is_known = _is_followed(program.ev, work) and not program.ev.exhausted
     is_persistent = _is_true(loader, "persistent_workers")
     old_torch = program.target.admits_below("1.9")
     for run in runs:
@@ -127,8 +133,6 @@ def _is_true(loader: Loader, role: str) -> bool:
 
 def _may_draw(work: WorkerRun) -> frozenset[str]:
     """The generators that worker code draws from, or may draw from where a condition is not known."""
-    from torchrepro_lint.knowledge.rng import rng_effects
-
     found: set[str] = set()
     for event in work.events:
         for effect in rng_effects(event.name) if event.name else ():
@@ -138,9 +142,29 @@ def _may_draw(work: WorkerRun) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_followed(work: WorkerRun) -> bool:
+def _is_followed(ev: Evaluator, work: WorkerRun) -> bool:
     """Whether everything that the workers run is known: the project's own dataset, and every call in it."""
     datasets = work.loader.value("dataset")
-    collate = work.loader.value("collate_fn")
-    own = bool(datasets) and all(isinstance(value, Instance) and value.arguments is not None for value in datasets)
-    return own and UNKNOWN not in collate and not work.unresolved
+    own = bool(datasets) and all(_is_own(ev, value) for value in datasets)
+    return own and UNKNOWN not in work.loader.value("collate_fn") and all(_reads_data(one) for one in work.unresolved)
+
+
+def _is_own(ev: Evaluator, dataset: Value) -> bool:
+    if not isinstance(dataset, Instance) or dataset.arguments is None:
+        return False
+    found = [ev.attribute(dataset, name) for name in ("__getitem__", "__getitems__", "__iter__")]
+    return any(found) and all(isinstance(method, MethodValue) for methods in found for method in methods)
+
+
+def _reads_data(event: Event) -> bool:
+    """Whether a call that could not be followed is a method of arrays, text or containers, by its name."""
+    match event.call:
+        case tree.Call(func=tree.Attribute(attr=attr)):
+            return attr in _data_methods()
+    return False
+
+
+@cache
+def _data_methods() -> frozenset[str]:
+    names = {"astype", *tensor_methods(), *dir(str), *dir(dict), *dir(list)} - {"apply_", "map_", "__call__"}
+    return frozenset(name for name in names if not rng_effects(f"torch.Tensor.{name}"))
