@@ -1,0 +1,62 @@
+"""Fixes of seeding calls: a constant in the place of a seed that differs in every run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.loader_fix import document_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.seed_faults import ChangingSeed
+    from torchrepro_lint.program.values import Site
+
+__all__ = ["Planned", "constant_seed_fix"]
+
+Planned = tuple[Fix | None, str | None]
+
+_WITH_A_SEED = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
+
+
+def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
+    """Writes the configured seed where the seed now comes from entropy."""
+    if fault.fallback:
+        return None, "the user can give a seed; what it should be without one is not for a tool to say"
+    seed = str(program.settings.seed)
+    edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
+    if edits is None:
+        return None, "the seed is not written where it could be replaced"
+    return Fix(Applicability.UNSAFE, f"Seed with {seed}", tuple(edits)), None
+
+
+def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:
+    """A constant for the expression; for torch's own `seed()`, a call that seeds with one and gives it back too."""
+    document = document_of(program, fault.site.path)
+    node = _node(program, document, fault.site)
+    return [document.replacement(*document.outer_span(node), seed)] if node is not None else None
+
+
+def _into_call(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:
+    """A seed for a call that has none."""
+    document = document_of(program, fault.site.path)
+    call = _node(program, document, fault.site)
+    if not isinstance(call, cst.Call) or len(call.args) > 1:
+        return None
+    start, end = document.span(call.args[0]) if call.args else (document.end(call) - 1,) * 2
+    edits = [document.replacement(start, end, seed)]
+    if fault.seeding.name.startswith("torch."):
+        # torch.seed() takes no seed: torch.manual_seed(0) does.
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _WITH_A_SEED:
+            return None
+        if not isinstance(document.parent(call), cst.Expr):
+            return None  # the number that it gives is used
+        edits.append(document.replacement(*document.span(call.func.attr), _WITH_A_SEED[call.func.attr.value]))
+    return sorted(edits)
+
+
+def _node(program: Program, document: Document, site: Site) -> cst.BaseExpression | None:
+    return document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)

@@ -1,0 +1,97 @@
+"""TRL503 seed-differs-every-run.
+
+What it does
+    Finds seeds of the global random number generators that are another number in every run: from the clock, the
+    process id, the operating system, a UUID, Python's `hash` of a text, `random.seed()` and `np.random.seed()` without
+    a seed or with `None`, `torch.seed()`.
+
+Why is this bad?
+    The call looks like seeding, and no run can be repeated. Python hashes texts with a key that it draws when it
+    starts, so `hash("experiment")` is no constant: a widely copied recipe of an experiment tracker seeds like that. A
+    seed from the clock also takes back what another line has seeded.
+
+Example
+    ```python
+    import time
+
+    import torch
+
+    torch.manual_seed(int(time.time()))
+    print(torch.rand(3))
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    print(torch.rand(3))
+    ```
+
+Since
+    All versions of torch, NumPy and Python (hashes of texts: Python 3.3).
+
+How it is proven
+    `verify` shows that what is printed differs between two runs, and agrees after the fix. Runs get another
+    `PYTHONHASHSEED` each.
+
+Fix safety
+    Unsafe: writes a constant in the place of the seed. A program that is meant to play another game each time would
+    stop doing so.
+
+Do not flag
+    A fallback behind a seed that the user can give (`seed if seed is not None else int(time.time())`) is reported in
+    the `strict` profile only, and not at all where the chosen seed is printed, logged, saved or returned. Worker init
+    functions have rules of their own (TRL105). Environments of reinforcement learning may want another seed for each
+    game. Tests, and the hash of a number, are left alone.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html
+    https://docs.python.org/3/reference/datamodel.html#object.__hash__
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.seed_fix import constant_seed_fix
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.seed_faults import ChangingSeed, changing_seeds
+from torchrepro_lint.rules.base import Rule
+
+
+class SeedDiffersEveryRun(Rule):
+    code = "TRL503"
+    name = "seed-differs-every-run"
+    summary = "The seed comes from the clock, the system or the hash of a text: another one in every run"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for fault in changing_seeds(program):
+            if fault.fallback and not program.strict:
+                continue
+            fix, declined = constant_seed_fix(program, fault)
+            yield self.finding(program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined)
+
+
+def _message(fault: ChangingSeed) -> str:
+    name = fault.seeding.name
+    if fault.source is None:
+        what = (
+            "draws a seed from the system" if name.startswith("torch.") else "without a seed takes one from the system"
+        )
+        message = f"`{name}` {what}: another one in every run"
+    elif fault.source.name == "builtins.hash":
+        message = f"the seed of `{name}` is the hash of a text, which Python salts: another one in every run"
+    else:
+        source = fault.source.name.removeprefix("builtins.")
+        message = f"the seed of `{name}` comes from `{source}`: another one in every run"
+    return f"{message}, where the user gives none" if fault.fallback else message
+
+
+def _trace(fault: ChangingSeed) -> list[Link]:
+    if fault.source is None:
+        return []
+    passed = [Link(site, "handed on") for site in fault.source.path]
+    return [Link(fault.site, fault.source.name), *passed, Link(fault.seeding.site, f"seeds: {fault.seeding.name}")]
