@@ -1,0 +1,87 @@
+'''TRL302 cudnn-deterministic-off.
+
+What it does
+    Finds `torch.backends.cudnn.deterministic = False`, or `cudnn.flags(deterministic=False)`, in a program that asks for
+    determinism in another place. The trace shows where.
+
+Why is this bad?
+    One half of the program takes back what the other half asks for: cuDNN picks nondeterministic algorithms for
+    convolutions again, and the runs differ although the program says that they do not.
+
+Example
+    ```python
+    import torch
+
+    def seed_everything(seed):
+        torch.manual_seed(seed)
+        torch.backends.cudnn.deterministic = True
+
+    seed_everything(0)
+    torch.backends.cudnn.deterministic = False
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    def seed_everything(seed):
+        torch.manual_seed(seed)
+        torch.backends.cudnn.deterministic = True
+
+    seed_everything(0)
+    torch.backends.cudnn.deterministic = True
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` shows that the switch is off when the bad program ends, and on at the end of the fixed one.
+
+Fix safety
+    Safe: writes `True` in the place of the value. Convolutions may become slower.
+
+Do not flag
+    Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that is
+    set back to `True` on the same path; values that are not proven.
+
+References
+    https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.program.intent_at import intent_at, is_opposed, is_taken_back, ways_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.backends.switches import intent_link, switch_site
+from torchrepro_lint.rules.base import Rule
+
+
+class CudnnDeterministicOff(Rule):
+    code = "TRL302"
+    name = "cudnn-deterministic-off"
+    summary = "cuDNN's deterministic switch is turned off in a program that asks for determinism elsewhere"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in program.evidence:
+            if one.effect != "cudnn-off" or not (one.roots and one.always):
+                continue
+            places = ways_of(program, one)
+            elsewhere = [
+                other
+                for other in intent_at(program, one.site.path, places)
+                if other.level == "deterministic" and other.node is not one.node
+            ]
+            if not elsewhere or is_opposed(program, places) or is_taken_back(program, one, "cudnn"):
+                continue
+            site = switch_site(one)
+            trace = [intent_link(elsewhere[0]), Link(site, "takes it back for cuDNN")]
+            fix, declined = set_value_fix(program, one, "True")
+            message = "cuDNN may pick nondeterministic algorithms again, in a program that asks for determinism"
+            yield self.finding(program, site, f"{message}: set it to True", trace, fix=fix, declined=declined)

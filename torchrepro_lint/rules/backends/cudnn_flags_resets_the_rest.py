@@ -1,0 +1,104 @@
+'''TRL307 cudnn-flags-resets-the-rest.
+
+What it does
+    Finds calls of the context manager `torch.backends.cudnn.flags` that leave out `enabled`.
+
+Why is this bad?
+    `flags` sets every switch of cuDNN, also those that are not named: `enabled` defaults to False and `allow_tf32` to
+    True. `with torch.backends.cudnn.flags(deterministic=True):` turns cuDNN off inside, and TF32 on. Convolutions then
+    run on slower kernels that may themselves be nondeterministic.
+
+Example
+    ```python
+    import torch
+
+    layer = torch.nn.Conv1d(1, 1, 3)
+    with torch.backends.cudnn.flags(deterministic=True):
+        print(layer(torch.ones(1, 1, 8)).shape)
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    layer = torch.nn.Conv1d(1, 1, 3)
+    with torch.backends.cudnn.flags(deterministic=True, enabled=True):
+        print(layer(torch.ones(1, 1, 8)).shape)
+    ```
+
+Since
+    All versions of torch; `allow_tf32` since 1.7.
+
+How it is proven
+    Measured on torch 2.13: inside the bad program's block `torch.backends.cudnn.enabled` is False.
+
+Fix safety
+    Safe: passes `enabled=True`.
+
+Do not flag
+    Calls that say `enabled`, or pass `**kwargs`; `set_flags`, whose arguments default to what they are. Benchmark mode
+    against the intent of the program is TRL301.
+
+References
+    https://docs.pytorch.org/docs/stable/backends.html#module-torch.backends.cudnn
+'''
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.arguments import add_keyword_arguments
+from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.program.external_calls import calls_of
+from torchrepro_lint.program.intent_at import intent_at, is_opposed, ways_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.rules.base import Rule
+
+_FLAGS = "torch.backends.cudnn.flags"
+_WORDS = re.compile(rb"\bcudnn\b[^\n]*\bflags\b|\bflags\b[^\n]*\bcudnn\b|\bcudnn\.flags\b|backends\.cudnn")
+
+
+class CudnnFlagsResetsTheRest(Rule):
+    code = "TRL307"
+    name = "cudnn-flags-resets-the-rest"
+    summary = "cudnn.flags without `enabled` turns cuDNN off inside"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for call, frame in calls_of(program.ev, frozenset({_FLAGS}), _WORDS):
+            given = {arg.keyword for arg in call.args if arg.keyword is not None}
+            if "enabled" in given or any(arg.keyword is None for arg in call.args):
+                continue
+            site = program.site(call, frame)
+            if _is_benchmark_against_intent(program, site):
+                continue
+            rest = "" if "allow_tf32" in given else ", and `allow_tf32` to True"
+            message = f"cudnn.flags sets what is not named too: `enabled` defaults to False{rest}, so cuDNN is off inside"
+            fix = _fix(program, site, call)
+            yield self.finding(program, site, message, [Link(site, "turns cuDNN off")], fix=fix)
+
+
+def _is_benchmark_against_intent(program: Program, site: Site) -> bool:
+    """Whether the call is reported by TRL301."""
+    for one in program.evidence:
+        if one.site == site and one.effect == "benchmark" and one.roots:
+            places = ways_of(program, one)
+            wanted = program.settings.intent is not None or bool(intent_at(program, site.path, places))
+            return wanted and not is_opposed(program, places)
+    return False
+
+
+def _fix(program: Program, site: Site, call: tree.Call) -> Fix | None:
+    document = document_of(program, site.path)
+    node = document.node_at(*program.parsed(site.path).span(call.site), cst.Call)
+    if node is None:
+        return None
+    edits = add_keyword_arguments(document, node, [("enabled", "True")])
+    return Fix(Applicability.SAFE, "Pass enabled=True", tuple(edits))

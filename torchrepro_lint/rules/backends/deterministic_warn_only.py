@@ -1,0 +1,100 @@
+'''TRL304 deterministic-warn-only.
+
+What it does
+    Finds deterministic mode that only warns: `use_deterministic_algorithms(True, warn_only=True)`,
+    `set_deterministic_debug_mode("warn")`, Lightning's `Trainer(deterministic="warn")`. Only in the `strict` profile.
+
+Why is this bad?
+    Operations without a deterministic kernel run on, nondeterministically, behind one warning. And two that do have one
+    do not use it: the backward passes of flash and of memory-efficient attention are deterministic only where
+    `warn_only` is off.
+
+Example
+    ```python
+    import torch
+
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    ```
+
+Use instead
+    ```python
+    import os
+
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+
+    import torch
+
+    torch.use_deterministic_algorithms(True, warn_only=False)
+    ```
+
+Since
+    torch 1.11.
+
+How it is proven
+    `verify` shows that the program ends with `warn_only` on. That attention looks at it is read from torch's sources.
+
+Fix safety
+    Unsafe: takes the warning back. The program raises where an operation has no deterministic kernel.
+
+Do not flag
+    Values that are not proven, helpers that nothing calls, libraries' own functions that always warn.
+
+References
+    https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    https://docs.pytorch.org/docs/stable/generated/torch.set_deterministic_debug_mode.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Constant
+from torchrepro_lint.rules.backends.switches import switch_site
+from torchrepro_lint.rules.base import Rule
+
+#: What stands for "raise" in the place of each value that stands for "warn".
+_STRICT = {True: "False", 1: "2", "warn": '"error"'}
+
+
+class DeterministicWarnOnly(Rule):
+    code = "TRL304"
+    name = "deterministic-warn-only"
+    summary = "deterministic mode only warns: nondeterminism goes on"
+    severity = Severity.WARNING
+    profile = "strict"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in program.evidence:
+            strict = _strict_value(one)
+            if one.effect != "algorithms-warn" or not one.roots or strict is None:
+                continue
+            site = switch_site(one)
+            fix, declined = set_value_fix(program, one, strict, Applicability.UNSAFE)
+            message = (
+                f"{one.name} only warns here: operations without a deterministic kernel run on, and attention does not "
+                "use its deterministic backward pass"
+            )
+            yield self.finding(program, site, message, [Link(site, "only warns")], fix=fix, declined=declined)
+
+
+def _strict_value(one: Evidence) -> str | None:
+    """What to write for the value, where it is a constant that says "warn"."""
+    value = next(iter(one.values)) if len(one.values) == 1 else None
+    if not isinstance(value, Constant):
+        return None
+    if value.value == "warn" and one.name.endswith(".Trainer"):
+        return "True"
+    if value.value is True and "warn_only" not in _parameter(one):
+        return None  # a library's function that has no other way
+    return _STRICT.get(value.value)  # type: ignore[call-overload, no-any-return]
+
+
+def _parameter(one: Evidence) -> str:
+    """The name of the parameter that is switched, as the call writes it."""
+    args = getattr(one.node, "args", ())
+    return next((arg.keyword or "warn_only" for arg in args if arg.value is one.value), "")
