@@ -50,6 +50,10 @@ CASES = {
     "no version": ({"requirements.txt": "torch\n"}, None),
     "not a version": ({"requirements.txt": "torch==${VERSION}\n"}, None),
     "conda": ({"environment.yml": "dependencies:\n  - python=3.8\n  - pytorch=1.10\n"}, "==1.10.*"),
+    "conda channel of the name": (
+        {"environment.yml": "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.10.2\n"},
+        "==1.10.2",
+    ),
     "conda build": ({"environment.yml": "  - pytorch=1.9.0=py3.8_cuda11.1_0\n"}, "==1.9.0"),
     "conda exact build": ({"environment.yml": "  - pytorch==1.9.0=py3.8_cuda11.1_0\n"}, "==1.9.0"),
     "conda channel": ({"environment.yaml": "  - pytorch::pytorch >=1.7\n"}, ">=1.7"),

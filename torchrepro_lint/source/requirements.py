@@ -222,9 +222,12 @@ _CONDA = re.compile(r"""\s*-\s*["']?(?:[\w./-]+::)?(?:pytorch|torch)(?![\w.-])(?
 
 def _environment(path: Path) -> Iterator[str]:
     """The lines of a conda environment, its pip section with them. Conda's `=1.10` stands for 1.10 and its patches."""
+    section = ""
     for line in _text(path).splitlines():
+        if line[:1].isalpha():
+            section = line.partition(":")[0]
         match = _CONDA.match(line)
-        if match is None:
+        if match is None or section == "channels":  # there is a channel of the name as well
             continue
         rest = match["rest"].strip()
         single = re.fullmatch(r"=\s*([^\s=<>!~]+)(?:=\S*)?", rest)
