@@ -101,11 +101,13 @@ BODIES = {
     "seed = torch.initial_seed()\nif seed >= 2**30:\n    seed %= 2**30\nnp.random.seed(seed)": ["torch-seed"],
     "random.seed(torch.initial_seed())": ["torch-seed!"],
     # its upper bits
-    "np.random.seed(torch.initial_seed() // 2**32)": ["upper-bits"],
-    "np.random.seed(torch.initial_seed() >> 32)": ["upper-bits"],
-    "np.random.seed(torch.initial_seed() // 2**32 + worker_id)": ["upper-bits worker"],
-    "np.random.seed((torch.initial_seed() + worker_id) // 2**32)": ["upper-bits"],
-    "np.random.seed(int(str(torch.initial_seed())[0:8]))": ["upper-bits"],
+    "np.random.seed(torch.initial_seed() // 2**32)": ["shared-seed"],
+    "np.random.seed(torch.initial_seed() >> 32)": ["shared-seed"],
+    "np.random.seed(torch.initial_seed() // 2**32 + worker_id)": ["shared-seed worker"],
+    "np.random.seed((torch.initial_seed() + worker_id) // 2**32)": ["shared-seed"],
+    "np.random.seed((torch.initial_seed() - worker_id) % 2**32)": ["shared-seed"],
+    "np.random.seed([torch.initial_seed() >> 32, torch.initial_seed() & 0xFFFFFFFF])": ["shared-seed torch-seed"],
+    "np.random.seed(int(str(torch.initial_seed())[0:8]))": ["shared-seed"],
     "np.random.seed(int(str(torch.initial_seed())[-8:]))": ["torch-seed"],
     # draws in the worker
     "np.random.seed(torch.randint(0, 2**31, (1,)).item())": ["draw"],
@@ -120,6 +122,8 @@ BODIES = {
         "torch-seed worker"
     ],
     "ss = np.random.SeedSequence(SEED).spawn(9)[worker_id]\nnp.random.seed(ss.generate_state(1))": ["worker"],
+    "base = torch.initial_seed() - worker_id\nss = np.random.SeedSequence([worker_id, base])\n"
+    "np.random.seed(ss.generate_state(4))": ["shared-seed worker"],
     "np.random.seed(np.random.default_rng().integers(9))": ["entropy"],
     # the order of the statements
     "torch.manual_seed(worker_id)\nnp.random.seed(torch.initial_seed())": ["worker", "worker"],
@@ -206,6 +210,11 @@ FORMS = {
         "turn = 0\nfor turn in range(3):\n    pass\ndef init(worker_id):\n    np.random.seed(turn * 100 + worker_id)",
         "init",
         ["epoch worker"],
+    ),
+    "constant-set-again-in-a-loop": (
+        "for fold in range(3):\n    FIRST = 2021\ndef init(worker_id):\n    np.random.seed(FIRST + worker_id)",
+        "init",
+        ["worker"],
     ),
     "number-of-epochs-is-no-epoch": (
         "num_epochs = 3\ndef init(worker_id):\n    np.random.seed(num_epochs + worker_id)",

@@ -23,8 +23,8 @@ class Term(str, Enum):
     WORKER = "worker"
     #: `torch.initial_seed()`, `get_worker_info().seed`: the base seed of the epoch plus the worker's number.
     TORCH_SEED = "torch-seed"
-    #: The upper bits of that seed: another value in each epoch, and the same for all workers.
-    UPPER_BITS = "upper-bits"
+    #: What all workers share of that seed, its upper bits or the base seed: another value in each epoch.
+    SHARED_SEED = "shared-seed"
     #: A draw from a generator that torch seeds in each worker (its own, and Python's `random`).
     DRAW = "draw"
     #: The first word of NumPy's state: 0x80000000 in every worker since torch 1.9, the main process's before.
@@ -76,7 +76,7 @@ class Dependence:
 
     @property
     def differs_between_epochs(self) -> bool:
-        return self.has(Term.TORCH_SEED, Term.UPPER_BITS, Term.DRAW, Term.EPOCH, Term.ENTROPY, Term.UNKNOWN)
+        return self.has(Term.TORCH_SEED, Term.SHARED_SEED, Term.DRAW, Term.EPOCH, Term.ENTROPY, Term.UNKNOWN)
 
 
 CONSTANT = Dependence()

@@ -38,7 +38,11 @@ def _name_changes(name: str, scope: Scope) -> bool:
     if any(binding.kind in ("element", "augmented") or (-1, "elsewhere") in binding.path for binding in bindings):
         return True
     bound = [binding for binding in bindings if binding.kind in ("assign", "opaque", "context")]
-    return any(branch in scope.loops for binding in bound for branch, _ in binding.path)
+    return any(
+        branch in scope.loops and not isinstance(binding.node, tree.Const)
+        for binding in bound
+        for branch, _ in binding.path
+    )
 
 
 def attribute_of_main(attr: str, facts: ModuleFacts | None, *, of_object: bool) -> Dependence:

@@ -26,6 +26,8 @@ def combined(op: str, left: Dependence, right: Dependence, right_values: Values)
             return Dependence(both.terms, left.wide and number is not None and number > _WHOLE_RANGE)
         case "&":
             return Dependence(both.terms, left.wide and number is not None and number >= _WHOLE_RANGE)
+        case "-" if left.wide and left.terms == {Term.TORCH_SEED} and right.terms == {Term.WORKER}:
+            return Dependence(frozenset({Term.SHARED_SEED}), True)  # the base seed, taken back out
         case "//" | "/" if number is not None and number >= _MANY_WORKERS:
             return _upper(left)
         case ">>" if number is not None and 2**number >= _MANY_WORKERS:
@@ -47,7 +49,7 @@ def _one_number(values: Values) -> int | None:
 def _upper(number: Dependence) -> Dependence:
     """The upper bits of a number: of a seed of torch's, with or without the worker's number, no worker's own."""
     if number.has(Term.TORCH_SEED) and number.wide:
-        return Dependence(number.terms - {Term.TORCH_SEED, Term.WORKER} | {Term.UPPER_BITS})
+        return Dependence(number.terms - {Term.TORCH_SEED, Term.WORKER} | {Term.SHARED_SEED})
     return number.narrow
 
 
@@ -56,7 +58,7 @@ def of_item(owner: Dependence, value: tree.Expr, index: tree.Expr) -> Dependence
     if owner.has(Term.NUMPY_STATE) and isinstance(index, tree.Const) and index.value == 0 and _is_state_array(value):
         return Dependence(owner.terms - {Term.NUMPY_STATE} | {Term.NUMPY_WORD})
     if owner.has(Term.TORCH_SEED) and _is_head(index):
-        return Dependence(owner.terms - {Term.TORCH_SEED} | {Term.UPPER_BITS})  # str(torch.initial_seed())[0:8]
+        return Dependence(owner.terms - {Term.TORCH_SEED} | {Term.SHARED_SEED})  # str(torch.initial_seed())[0:8]
     return owner.narrow
 
 

@@ -107,8 +107,8 @@ def _message(found: FaultySeeding) -> str:
 
 def _source(found: FaultySeeding) -> str:
     seed = found.seeding.seed
-    if seed.has(Term.UPPER_BITS):
-        return "the upper bits of torch's seed, which all workers share"
+    if seed.has(Term.SHARED_SEED):
+        return "a part of torch's seed that all workers share"
     if seed.has(Term.NUMPY_STATE):
         return "NumPy's state, which before torch 1.9 every worker has from the main process"
     if seed.has(Term.EPOCH):
