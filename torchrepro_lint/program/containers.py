@@ -120,10 +120,41 @@ def combine(ev: Evaluator, op: str, left: Values, right: Values) -> Values:
     parts = []
     for a in left:
         for b in right:
-            parts.append(_combine_two(op, a, b))
+            added = _added(ev, a, b) if op == "+" else None
+            parts.append(added if added is not None else _combine_two(op, a, b))
             if len(parts) > 64:
                 return unknown()
     return union(*parts) if parts else unknown()
+
+
+def _added(ev: Evaluator, left: Value, right: Value) -> Values | None:
+    """`left + right` for an object: torch's datasets join what is added, and so do classes that derive from them."""
+    if isinstance(left, Instance):
+        methods = ev.attribute(left, "__add__")
+        if methods:
+            return ev.call_all(methods, Arguments((values_of(right),)), None)
+    joiner = _joiner(ev, left)
+    if joiner is None:
+        return None
+    both = SequenceValue("list", (values_of(left), values_of(right)), NOTHING)
+    return values_of(ExternalObject(joiner, Arguments((values_of(both),))))
+
+
+def _joiner(ev: Evaluator, value: Value) -> str | None:
+    from torchrepro_lint.knowledge.callables import external_callable
+    from torchrepro_lint.program.attributes import external_bases
+
+    names: tuple[str, ...] = ()
+    if isinstance(value, Instance):
+        names = external_bases(ev, value.cls)
+    elif isinstance(value, ExternalObject):
+        names = (value.name,)
+    if "torch.utils.data.IterableDataset" in names:
+        return "torch.utils.data.ChainDataset"
+    known = [external_callable(name) for name in names]
+    if "torch.utils.data.Dataset" in names or any(one is not None and one.is_dataset for one in known):
+        return "torch.utils.data.ConcatDataset"
+    return None
 
 
 def _combine_two(op: str, left: Value, right: Value) -> Values:

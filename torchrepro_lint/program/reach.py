@@ -62,6 +62,14 @@ _NOTABLE = frozenset(
 _CALLS_ITS_ARGUMENT = frozenset(
     {"builtins.map", "builtins.filter", "builtins.sorted", "builtins.min", "builtins.max", "functools.reduce"}
 )
+#: Also what gives an iterator back: it is taken to be used up.
+_ITERATES_ITS_ARGUMENTS = frozenset(
+    "builtins." + name
+    for name in (
+        "next", "iter", "list", "tuple", "set", "frozenset", "dict", "enumerate", "zip", "map", "filter", "sorted",
+        "sum", "min", "max", "any", "all",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +169,8 @@ class Walker:
                 for value in _ordered(values):
                     if isinstance(value, (FunctionValue, MethodValue, Instance, Partial)):
                         yield from self._call(value, Arguments((), (), True, True), site)
-        if name in ("builtins.next", "builtins.iter", "builtins.list", "builtins.tuple", "builtins.enumerate"):
-            for values in arguments.positional[:1]:
+        if name in _ITERATES_ITS_ARGUMENTS or name.startswith("itertools."):
+            for values in arguments.positional:
                 yield from self._iterated(values)
 
     def _object(self, value: ExternalObject, arguments: Arguments, site: Site | None) -> Iterator[Event]:
@@ -377,6 +385,10 @@ class Walker:
                 yield from self._attribute_node(root, value, attr, frame)
             case tree.Subscript(value=value):
                 yield from self._subscript_node(root, value, frame)
+            case tree.Yield(value=value, delegates=True) if value is not None:
+                yield from self._iterated(self.ev.values(value, frame))
+            case tree.Starred(value=value):
+                yield from self._iterated(self.ev.values(value, frame))
 
     def _comprehension(self, node: tree.Comprehension, frame: Frame) -> Iterator[Event]:
         for index, clause in enumerate(node.clauses):
