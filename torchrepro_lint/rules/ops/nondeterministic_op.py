@@ -51,7 +51,7 @@ Fix safety
 Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
     attention (TRL404), plain indexed assignment, sums of integers, programs and tensors that stay on the CPU, backward
-    passes that do not happen.
+    passes that do not happen; where nothing can meet: windows that do not overlap, one index for each row, permutations.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
@@ -66,6 +66,7 @@ from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import switch_beside_fix
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.op_collisions import never_collides
 from torchrepro_lint.program.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.reach import Link
@@ -92,11 +93,12 @@ class NondeterministicOp(Rule):
         found = [
             (operation, row, intent)
             for operation, row, intent in candidates(program, wanted, _EFFECTS, _COVERED, flag_is_on=False)
-            if not any(one.effect in _FLAG for one in intent) and not _adds_integers(operation, row)
+            if not any(one.effect in _FLAG for one in intent)
         ]
+        raising = [operation for operation, row, _ in found if row.effect == "throws"]
         for operation, row, intent in found:
-            raising = [other for other, its_row, _ in found if its_row.effect == "throws"]
-            yield self._report(program, operation, row, intent, raising)
+            if not _adds_integers(operation, row) and not never_collides(program.ev, operation, row):
+                yield self._report(program, operation, row, intent, raising)
 
     def _report(
         self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: Sequence[Operation]
