@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Scope, build_scopes
+from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.facts.scope_builder import build_scopes
+from torchrepro_lint.facts.scopes import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from libcst import ParserSyntaxError
 
 __all__ = ["ModuleFacts", "UnreadableModule", "facts_of_text"]
+
+
+_TOO_DEEP = "nested too deeply to be analysed"
 
 
 class UnreadableModule(Exception):
@@ -83,6 +88,8 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
 
     Raises UnreadableModule for a syntax error, or for a nesting deeper than Python's stack.
     """
+    if is_too_deep(text):
+        raise UnreadableModule(_TOO_DEEP, 1, 1)
     # libcst takes longer to import than everything else together: only a file that must be parsed pays for it.
     import libcst as cst
 
@@ -94,5 +101,5 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
     except cst.ParserSyntaxError as error:
         raise _explained(text, error) from None
     except RecursionError:
-        raise UnreadableModule("nested too deeply to be analysed", 1, 1) from None
+        raise UnreadableModule(_TOO_DEEP, 1, 1) from None
     return ModuleFacts(path, body)

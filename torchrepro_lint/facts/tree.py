@@ -11,9 +11,10 @@ Nodes are never changed after they are made. They hash by identity: equal text a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import TypeAlias, Union
 
-ConstantValue: TypeAlias = Union[None, bool, int, float, complex, str, bytes, type(Ellipsis)]  # type: ignore[valid-type]
+ConstantValue: TypeAlias = Union[bool, int, float, complex, str, bytes, EllipsisType, None]
 
 
 @dataclass(slots=True, eq=False)
@@ -256,14 +257,18 @@ class Return:
 
 @dataclass(slots=True, eq=False)
 class Raise:
+    """`raise value from cause`."""
+
     site: int
     value: Expr | None
+    cause: Expr | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Assert:
     site: int
     test: Expr
+    message: Expr | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,88 @@
+"""Whether a text is nested so deeply that no parser should be given it.
+
+libcst's parser recurses on the machine's own stack and takes time that grows with the square of the nesting: some
+thousand open brackets end the whole process, ten thousand terms take minutes. Such texts are recognised here by
+counting characters, before anything parses them. Python itself refuses 200 open brackets.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_too_deep"]
+
+MAX_BRACKETS = 200
+MAX_PATTERN_BRACKETS = 16  # the time for a pattern doubles with each: twenty-five take a minute
+MAX_OPERATORS = 4_000
+MAX_ELIFS = 3_000
+
+_TOKEN = re.compile(
+    r"""(?P<text>'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|'(?:[^\\\n']|\\.)*'|"(?:[^\\\n"]|\\.)*")|#[^\n\r]*"""
+    r"""|(?P<open>[\[({])|(?P<close>[\])}])|(?P<stop>,|\\\r?\n|\n|\r|;)"""
+    r"""|(?P<operator>[-+*/%@|&^~.<>=]|\b(?:and|or|not|if|else|lambda|await|in|is|yield)\b)""",
+    re.DOTALL,
+)
+_CASE = re.compile(r"^[ \t]*case\b(?=[ \t(\[{])", re.MULTILINE)
+_OPERATORS = (*"-+*/%@|&^~.<>=[(", " and ", " or ", "not ", " if ", "lambda", "await")
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether brackets, operators or `elif`s are nested more deeply than any program that a person writes."""
+    if text.count("elif") > MAX_ELIFS:
+        return True
+    if any(_patterns_nest(text, case.end()) for case in _CASE.finditer(text)):
+        return True
+    brackets = text.count("(") + text.count("[") + text.count("{")
+    if brackets <= MAX_BRACKETS and len(text) < MAX_OPERATORS:
+        return False
+    operators = sum(text.count(operator) for operator in _OPERATORS) > MAX_OPERATORS
+    if not operators and not _may_nest(text):
+        return False
+    return _nests(text)
+
+
+def _patterns_nest(text: str, start: int) -> bool:
+    depth = 0
+    for match in re.compile(r"[\[({]|[\])}]|:[ \t]*(?:#|$)", re.MULTILINE).finditer(text, start):
+        if match[0] in "[({":
+            depth += 1
+        elif match[0] in "])}":
+            depth -= 1
+        if depth > MAX_PATTERN_BRACKETS:
+            return True
+        if depth <= 0 and match[0][0] == ":":
+            break
+    return False
+
+
+def _may_nest(text: str) -> bool:
+    """A quick look that takes brackets in texts and comments for brackets."""
+    depth = 0
+    for match in re.finditer(r"[\[({]|[\])}]", text):
+        depth = depth + 1 if match[0] in "[({" else max(depth - 1, 0)
+        if depth > MAX_BRACKETS:
+            return True
+    return False
+
+
+def _nests(text: str) -> bool:
+    counts = [0]  # operators since the last comma, for each open bracket
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        if kind == "open":
+            # A call or a subscript of what stands before it goes on the same chain.
+            counts[-1] += 1
+            counts.append(0)
+            if len(counts) > MAX_BRACKETS + 1:
+                return True
+        elif kind == "close":
+            if len(counts) > 1:
+                counts.pop()
+        elif kind == "stop":
+            if match["stop"] == "," or (len(counts) == 1 and not match["stop"].startswith("\\")):
+                counts[-1] = 0
+        elif kind == "operator":
+            counts[-1] += 1
+        if counts[-1] > MAX_OPERATORS:
+            return True
+    return False

@@ -1,0 +1,329 @@
+"""From the statements of a module to its scopes, with all that is bound, stored and called in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.exits import exits_of
+from torchrepro_lint.facts.scopes import Binding, Path, Scope, ScopeNode, Store, sub_expressions
+
+__all__ = ["ELSEWHERE", "build_scopes"]
+
+#: The arm of what a function binds under `global` or `nonlocal`, as the scope sees it that owns the name.
+ELSEWHERE: Path = ((-1, "elsewhere"),)
+
+
+def build_scopes(body: tree.Block) -> tuple[Scope, Callable[[object], Scope]]:
+    """The module's scope, and a function from a scope-making node to its scope."""
+    builder = _Builder()
+    module = builder.build(body)
+    by_node = builder.by_node
+    return module, lambda node: by_node[id(node)]
+
+
+class _Builder:
+    """One walk over the statements of a module."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[int, Scope] = {}
+
+    def build(self, body: tree.Block) -> Scope:
+        module = Scope(None, None, "")
+        self.block(body, module, ())
+        self._resolve_declarations(module, module)
+        return module
+
+    def _resolve_declarations(self, scope: Scope, module: Scope) -> None:
+        """Moves what a function binds under `global` or `nonlocal` to the scope that owns the name."""
+        pending = [scope]
+        while pending:
+            current = pending.pop()
+            pending.extend(reversed(current.children))
+            for name, kind in current.declared.items():
+                owner = module if kind == "global" else _function_with(name, current.parent)
+                moved = current.bindings.pop(name, []) if owner is not None and owner is not current else []
+                for binding in moved:
+                    # It may have run or not whenever the name is read: an arm of its own, behind all others.
+                    binding.path = ELSEWHERE
+                    binding.order = -1
+                    binding.scope = current
+                if owner is not None and moved:
+                    owner.bindings.setdefault(name, []).extend(moved)
+
+    def open(self, node: ScopeNode, parent: Scope, name: str) -> Scope:
+        scope = Scope(node, parent, name)
+        parent.children.append(scope)
+        self.by_node[id(node)] = scope
+        return scope
+
+    def bind(
+        self, scope: Scope, name: str, kind: str, node: tree.Expr | tree.Stmt | tree.Param | None, order: int,
+        path: Path, unpack: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        scope.bindings.setdefault(name, []).append(Binding(name, kind, node, order, path, unpack))
+
+    def target(
+        self, scope: Scope, target: tree.Expr, kind: str, value: tree.Expr, statement: tree.Stmt | None,
+        order: int, path: Path, unpack: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        match target:
+            case tree.Name(id=name):
+                self.bind(scope, name, kind, value, order, path, unpack)
+            case tree.Display(items=items):
+                for index, item in enumerate(items):
+                    self.target(scope, item, kind, value, statement, order, path, (*unpack, index))
+            case tree.Starred(value=inner):
+                self.target(scope, inner, "opaque", value, statement, order, path, unpack)
+            case tree.Attribute() | tree.Subscript():
+                self.expression(target, scope, path)
+                if kind == "assign" and statement is not None:
+                    scope.stores.append(Store(target, value, statement, path, unpack))
+                self_name = _self_name_in(scope)
+                if isinstance(target, tree.Attribute) and self_name is not None:
+                    match target.value:
+                        case tree.Name(id=owner) if owner == self_name:
+                            self.bind(scope, f"self.{target.attr}", kind, value, order, path, unpack)
+
+    # --- statements -------------------------------------------------------------------------------------------
+
+    def block(self, block: tree.Block, scope: Scope, path: Path) -> None:
+        for statement in block:
+            scope.note_statement(statement.site, path)
+            self.statement(statement, scope, path)
+
+    def arm(self, scope: Scope, branch: int, name: str, block: tree.Block, path: Path) -> None:
+        exits = exits_of(block)
+        if exits is not None:
+            scope.ended[branch, name] = exits
+        self.block(block, scope, (*path, (branch, name)))
+
+    def statement(self, statement: tree.Stmt, scope: Scope, path: Path) -> None:
+        match statement:
+            case tree.Assign(targets=targets, value=value, annotation=annotation):
+                if annotation is not None:
+                    self.expression(annotation, scope, path)
+                if value is None:
+                    return
+                last = self.expression(value, scope, path)
+                for target in targets:
+                    self.target(scope, target, "assign", value, statement, last, path)
+            case tree.AugAssign(target=target, value=value):
+                last = self.expression(value, scope, path)
+                self.expression(target, scope, path)
+                match target:
+                    case tree.Name(id=name):
+                        self.bind(scope, name, "augmented", statement, last, path)
+                    case tree.Attribute() | tree.Subscript():
+                        scope.stores.append(Store(target, value, statement, path, augmented=True))
+                        self_name = _self_name_in(scope)
+                        match target:
+                            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self_name:
+                                self.bind(scope, f"self.{attr}", "opaque", statement, last, path)
+            case tree.ExprStmt(value=value):
+                self.expression(value, scope, path)
+            case tree.Return(value=returned):
+                scope.returns.append((statement, path))
+                if returned is not None:
+                    self.expression(returned, scope, path)
+            case tree.Raise(value=raised, cause=cause):
+                for part in (raised, cause):
+                    if part is not None:
+                        self.expression(part, scope, path)
+            case tree.Assert(test=test, message=message):
+                self.expression(test, scope, path)
+                if message is not None:
+                    self.expression(message, scope, path)
+            case tree.Delete(targets=targets):
+                for target in targets:
+                    match target:
+                        case tree.Name(id=name):
+                            self.bind(scope, name, "delete", None, statement.site, path)
+                        case _:
+                            self.expression(target, scope, path)
+            case tree.ScopeDeclaration(kind=kind, names=names):
+                for name in names:
+                    scope.declared[name] = kind
+            case tree.Import(module=module, alias=alias):
+                bound = alias if alias is not None else module.partition(".")[0]
+                self.bind(scope, bound, "import", statement, statement.site, path)
+            case tree.ImportFrom(names=names):
+                for name, alias in names:
+                    if name == "*":
+                        scope.stars.append(statement)
+                    else:
+                        self.bind(scope, alias or name, "import-from", statement, statement.site, path)
+            case tree.If(site=site, test=test, body=body, orelse=orelse):
+                self.expression(test, scope, path)
+                scope.arms[site] = ("then", "else")
+                scope.branches[site] = statement
+                self.arm(scope, site, "then", body, path)
+                self.arm(scope, site, "else", orelse, path)
+            case tree.For(site=site, target=target, iter=iterated, body=body, orelse=orelse):
+                last = self.expression(iterated, scope, path)
+                scope.arms[site] = ("body", "none")
+                scope.loops.add(site)
+                inside = (*path, (site, "body"))
+                self.target(scope, target, "element", iterated, None, last, inside)
+                self.arm(scope, site, "body", body, path)
+                scope.ended.pop((site, "body"), None)
+                self.block(orelse, scope, path)
+            case tree.While(site=site, test=test, body=body, orelse=orelse):
+                self.expression(test, scope, path)
+                scope.arms[site] = ("body", "none")
+                scope.loops.add(site)
+                self.arm(scope, site, "body", body, path)
+                scope.ended.pop((site, "body"), None)
+                self.block(orelse, scope, path)
+            case tree.With(items=items, body=body):
+                for context, bound_to in items:
+                    last = self.expression(context, scope, path)
+                    if bound_to is not None:
+                        self.target(scope, bound_to, "context", context, None, last, path)
+                self.block(body, scope, path)
+            case tree.Try(site=site, body=body, handlers=handlers, orelse=orelse, final=final):
+                names = tuple(f"except{index}" for index in range(len(handlers)))
+                scope.arms[site] = ("try", *names)
+                scope.branches[site] = statement
+                self.arm(scope, site, "try", body + orelse, path)
+                for name, handler in zip(names, handlers, strict=True):
+                    if handler.type is not None:
+                        scope.note_statement(handler.type.site, path)
+                        self.expression(handler.type, scope, path)
+                    if handler.name is not None:
+                        self.bind(scope, handler.name, "opaque", None, handler.site, (*path, (site, name)))
+                    self.arm(scope, site, name, handler.body, path)
+                self.block(final, scope, path)
+            case tree.Match(site=site, subject=subject, cases=cases):
+                last = self.expression(subject, scope, path)
+                names = tuple(f"case{index}" for index in range(len(cases)))
+                exhaustive = any(case.literals == () and case.guard is None for case in cases)
+                scope.branches[site] = statement
+                scope.arms[site] = names if exhaustive else (*names, "none")
+                for name, case in zip(names, cases, strict=True):
+                    for capture in case.captures:
+                        self.bind(scope, capture, "opaque", None, last, (*path, (site, name)))
+                    if case.guard is not None:
+                        scope.note_statement(case.guard.site, (*path, (site, name)))
+                        self.expression(case.guard, scope, path)
+                    self.arm(scope, site, name, case.body, path)
+            case tree.FunctionDef():
+                for decorator in statement.decorators:
+                    self.expression(decorator, scope, path)
+                self.defaults(statement.params, scope, path)
+                if statement.returns is not None:
+                    self.expression(statement.returns, scope, path)
+                self.bind(scope, statement.name, "function", statement, statement.site, path)
+                inner = self.open(statement, scope, statement.name)
+                self.params(statement.params, inner)
+                self.block(statement.body, inner, ())
+            case tree.ClassDef():
+                for decorator in statement.decorators:
+                    self.expression(decorator, scope, path)
+                for base in statement.bases:
+                    self.expression(base.value, scope, path)
+                self.bind(scope, statement.name, "class", statement, statement.site, path)
+                inner = self.open(statement, scope, statement.name)
+                self.block(statement.body, inner, ())
+
+    def defaults(self, params: tuple[tree.Param, ...], scope: Scope, path: Path) -> None:
+        for param in params:
+            for part in (param.default, param.annotation):
+                if part is not None:
+                    self.expression(part, scope, path)
+
+    def params(self, params: tuple[tree.Param, ...], scope: Scope) -> None:
+        for param in params:
+            self.bind(scope, param.name, "param", param, -1, ())
+
+    # --- expressions ------------------------------------------------------------------------------------------
+
+    def expression(self, root: tree.Expr, scope: Scope, path: Path) -> int:
+        """Notes the calls, yields, walruses and inner scopes of an expression. Returns its last site."""
+        last = root.site
+        pending: list[tree.Expr] = [root]
+        while pending:
+            node = pending.pop()
+            if node.site > last:
+                last = node.site
+            match node:
+                case tree.Call():
+                    scope.calls.append((node, path))
+                case tree.Yield():
+                    scope.yields.append(node)
+                case tree.Walrus(target=target, value=value):
+                    self.walrus(target, value, scope, path)
+                case tree.Lambda(params=params, body=body):
+                    inner = self.open(node, scope, "<lambda>")
+                    self.params(params, inner)
+                    self.defaults(params, scope, path)
+                    inner.note_statement(body.site, ())
+                    last = max(last, self.expression(body, inner, ()))
+                    continue
+                case tree.Comprehension():
+                    last = max(last, self.comprehension(node, scope, path))
+                    continue
+            pending.extend(reversed(tuple(sub_expressions(node))))
+        return last
+
+    def walrus(self, target: tree.Expr, value: tree.Expr, scope: Scope, path: Path) -> None:
+        """`target := value`; in a comprehension it binds in the scope around, where the items are not known."""
+        if not isinstance(scope.node, tree.Comprehension):
+            self.target(scope, target, "assign", value, None, last_site(value), path)
+            return
+        owner = scope
+        while isinstance(owner.node, tree.Comprehension) and owner.parent is not None:
+            owner = owner.parent
+        around = owner.path_at(value.site)
+        self.target(owner, target, "opaque", value, None, last_site(value), (*around, (scope.node.site, "item")))
+
+    def comprehension(self, node: tree.Comprehension, scope: Scope, path: Path) -> int:
+        inner = self.open(node, scope, f"<{node.kind}>")
+        inner.note_statement(node.site, ())
+        last = node.site
+        for index, clause in enumerate(node.clauses):
+            # The first iterable is evaluated outside, the others inside.
+            last = max(last, self.expression(clause.iter, scope if index == 0 else inner, path if index == 0 else ()))
+            self.target(inner, clause.target, "element", clause.iter, None, -1, ())
+            for condition in clause.conditions:
+                last = max(last, self.expression(condition, inner, ()))
+        if node.key is not None:
+            last = max(last, self.expression(node.key, inner, ()))
+        return max(last, self.expression(node.element, inner, ()))
+
+
+def _function_with(name: str, scope: Scope | None) -> Scope | None:
+    """The nearest function around that binds the name."""
+    while scope is not None and (name not in scope.bindings or isinstance(scope.node, tree.ClassDef)):
+        scope = scope.parent
+    return scope
+
+
+def last_site(root: tree.Expr) -> int:
+    """The greatest site in an expression, inner scopes included."""
+    last = root.site
+    pending: list[tree.Expr] = [root]
+    while pending:
+        node = pending.pop()
+        last = max(last, node.site)
+        match node:
+            case tree.Lambda(body=body):
+                pending.append(body)
+            case tree.Comprehension(key=key, element=element, clauses=clauses):
+                pending.extend((element, *(() if key is None else (key,))))
+                for clause in clauses:
+                    pending.extend((clause.iter, clause.target, *clause.conditions))
+            case _:
+                pending.extend(sub_expressions(node))
+    return last
+
+
+def _self_name_in(scope: Scope) -> str | None:
+    """The name that stands for the instance in this scope: a method's own, or that of the method around it."""
+    current: Scope | None = scope
+    while current is not None:
+        name = current.self_name
+        if name is not None:
+            return name if current is scope else None
+        current = current.parent
+    return None
