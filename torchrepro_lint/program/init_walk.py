@@ -89,6 +89,7 @@ class InitWalk:
         self.reader = SeedReader(ev, dataset)
         self.seedings: list[Seeding] = []
         self.is_complete = True
+        self.passed_by: frozenset[str] = frozenset()
         self._entered: set[Frame] = set()
 
     def body(self, frame: Frame, top: Site | None, chain: tuple[Link, ...], depth: int) -> None:
@@ -99,12 +100,19 @@ class InitWalk:
         end = self._end(frame)
         for call, path in sorted(frame.scope.calls, key=lambda one: one[0].site):
             if (end is not None and call.site > end) or self.ev.decide(path, frame) is False:
+                self.passed_by |= self._seeded_by(call, frame)
                 continue
             self.call(call, frame, top, chain, depth)
         for child in frame.scope.children:
             if isinstance(child.node, tree.Comprehension):
                 for inner in comprehension_frames(self.ev, child.node, frame):
                     self.body(self.reader.enter(inner, (frame, child.node.site)), top, chain, depth + 1)
+
+    def _seeded_by(self, call: tree.Call, frame: Frame) -> frozenset[str]:
+        """The global generators that a call which does not run here would seed."""
+        names = [_outside_name(value) for value in self.ev.values(call.func, frame)]
+        known = [seeding_call(name) for name in names if name is not None]
+        return frozenset().union(*(one.seeds & _GLOBAL for one in known if one is not None))
 
     def _end(self, frame: Frame) -> int | None:
         """The first place at which the function is proven to have returned."""

@@ -41,7 +41,8 @@ class InitRun:
     """One thing that `worker_init_fn` may be, and what it does when a worker calls it with its number.
 
     `function` is the project function that runs (None: something of a library); `seedings` in the order of the text;
-    `is_complete` says that every call in it was followed. `library` names a library's own init function.
+    `is_complete` says that every call in it was followed. `library` names a library's own init function. `passed_by`
+    are the global generators that it seeds on a way which is proven not to be taken here.
     """
 
     value: Value
@@ -50,6 +51,7 @@ class InitRun:
     seedings: tuple[Seeding, ...]
     is_complete: bool
     library: str | None = None
+    passed_by: frozenset[str] = frozenset()
 
     @property
     def site(self) -> Site | None:
@@ -63,11 +65,12 @@ class InitRun:
         return self.function.name if self.function is not None else self.library or "worker_init_fn"
 
     def seeds(self, rng: str) -> bool:
-        """Whether a global generator is seeded, or may be."""
+        """Whether a global generator is seeded, may be, or would be with other arguments."""
         if self.library is not None:
             known = init_function(self.library)
             return known is None or rng in known.seeds
-        return not self.is_complete or any(rng in seeding.rngs for seeding in self.seedings)
+        here = any(rng in seeding.rngs for seeding in self.seedings)
+        return here or not self.is_complete or rng in self.passed_by
 
 
 def init_runs(ev: Evaluator, loader: Loader) -> list[InitRun]:
@@ -122,4 +125,4 @@ def _init_run(ev: Evaluator, value: Value, dataset: Values) -> InitRun | None:
     if len(frames) != 1:
         return None
     walk.body(walk.reader.enter(frames[0]), None, (), 0)
-    return InitRun(value, function, frames[0], tuple(walk.seedings), walk.is_complete)
+    return InitRun(value, function, frames[0], tuple(walk.seedings), walk.is_complete, None, walk.passed_by)
