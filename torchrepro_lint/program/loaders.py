@@ -262,7 +262,7 @@ def _from_subclass(
         if known is None:
             continue
         inner = _base_call(ev, instance)
-        if inner is not None and not _hands_on(inner[0]):
+        if inner is not None and not _hands_on(inner[0], inner[1].scope):
             base_call, base_frame = inner
             yield Loader(
                 base_call, base_frame.facts, base_frame.scope, base_frame, known, reaching, cls, ev.site(call, frame)
@@ -283,8 +283,11 @@ def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | N
     return None
 
 
-def _hands_on(call: tree.Call) -> bool:
-    """Whether a call passes its caller's arguments on, so that a missing one is missing at the construction."""
-    return any(arg.star for arg in call.args) or any(
-        isinstance(arg.value, tree.Name) and arg.keyword == arg.value.id == "worker_init_fn" for arg in call.args
-    )
+def _hands_on(call: tree.Call, scope: Scope) -> bool:
+    """Whether a call passes its caller's arguments on, so that a missing one is missing at the construction.
+
+    An `__init__` that takes a worker function of its own and leaves it out drops it, whatever else it hands on.
+    """
+    if any(isinstance(arg.value, tree.Name) and arg.keyword == arg.value.id == "worker_init_fn" for arg in call.args):
+        return True
+    return any(arg.star for arg in call.args) and "worker_init_fn" not in scope.bindings

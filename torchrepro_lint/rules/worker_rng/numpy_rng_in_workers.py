@@ -70,8 +70,9 @@ Fix safety
 
 Do not flag
     Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
-    with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), and arms that a
-    constant argument rules out (`train=False` for the evaluation loader).
+    with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), datasets that seed
+    NumPy themselves from torch's seed of the worker, and arms that a constant argument rules out (`train=False` for the
+    evaluation loader).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -90,6 +91,7 @@ from torchrepro_lint.program.managers import managing, seeds_its_workers
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.reach import Link
 from torchrepro_lint.program.seeding import has_generator, has_seeded_generator, seeding_of
+from torchrepro_lint.program.worker_reseeding import seeds_itself
 from torchrepro_lint.program.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
@@ -111,8 +113,11 @@ class NumpyRngInWorkers(Rule):
                 continue
             if called_init(program.ev, loader) is not None:  # TRL106
                 continue
-            draws = program.worker_run(loader).draws_from("numpy")
-            if not draws or any("numpy" in manager.workers for manager, _ in managing(program, loader)):
+            run = program.worker_run(loader)
+            draws = run.draws_from("numpy")
+            if not draws or seeds_itself(program.ev, run, "numpy"):
+                continue
+            if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
                 continue
             controlled = has_seeded_generator(loader) or bool(seeding_of(program, loader))
             is_old = program.target.admits_below("1.9")
