@@ -11,6 +11,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.reach import Event
 from torchrepro_lint.program.values import Constant, ExternalObject, MemberOf, SequenceValue, Value
+from torchrepro_lint.program.worker_frames import WORKER_INFO
 from torchrepro_lint.program.workers import argument
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ __all__ = ["SeedKind", "fixed_seed", "seed_parameter"]
 #: "constant": the same in every call. "worker": the same in every call within one worker.
 SeedKind = Literal["constant", "worker"]
 
-_WORKER_SEEDS: Final = frozenset(
-    {"torch.initial_seed", "torch.random.initial_seed", "torch.utils.data.get_worker_info"}
-)
+_WORKER_SEEDS: Final = frozenset({"torch.initial_seed", "torch.random.initial_seed"}) | WORKER_INFO
 _SEED_OBJECTS: Final = frozenset({"SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
 

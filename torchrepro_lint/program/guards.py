@@ -16,7 +16,17 @@ from torchrepro_lint.program.values import Site
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["Place", "excludes", "guards", "hangs_on_settings_only", "mentions", "place_of", "walk"]
+__all__ = [
+    "Guard",
+    "Place",
+    "excludes",
+    "guards",
+    "hangs_on_settings_only",
+    "left_before",
+    "mentions",
+    "place_of",
+    "walk",
+]
 
 _MAX_ALIASES = 4
 
@@ -71,25 +81,49 @@ def excludes(first: Place, second: Place) -> bool:
     return any(branch in arms and arms[branch] != arm for branch, arm in second.arms)
 
 
-def guards(ev: Evaluator, place: Place) -> Iterator[tuple[tree.Expr, tuple[int, str] | None]]:
-    """The tests on which it hangs that the place runs: of the arms around it, and of `a if b else c`, `a or b`.
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """A test on which it hangs that a place runs, and the arm of its statement (None: a test inside an expression)."""
 
-    Each with the arm, which is None for a test inside an expression.
-    """
+    test: tree.Expr
+    arm: tuple[int, str] | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the place runs where the test holds, and not where it does not."""
+        return self.arm is not None and self.arm[1] == "then"
+
+
+def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
+    """The tests on which it hangs that the place runs: of the arms around it, and of `a if b else c`, `a or b`."""
     for branch, arm in place.arms:
         match place.scope.branches.get(branch):
             case tree.If(test=test):
-                yield test, (branch, arm)
+                yield Guard(test, (branch, arm))
             case tree.Match(subject=subject):
-                yield subject, (branch, arm)
+                yield Guard(subject, (branch, arm))
             case tree.Try(site=site) if arm != "try":
                 # What an exception decides is no condition that could be read.
-                yield tree.Opaque(site, ()), (branch, arm)
+                yield Guard(tree.Opaque(site, ()), (branch, arm))
     facts = place.facts
     nothing: dict[int, tuple[tree.Expr, ...]] = {}
     inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), nothing)
     for test in inner.get(place.site.number, ()):
-        yield test, None
+        yield Guard(test, None)
+
+
+def left_before(place: Place) -> Iterator[Guard]:
+    """The tests of the statements before the place that leave the function in one arm: it runs where they do not."""
+    scope = place.scope
+    for branch, statement in scope.branches.items():
+        if not isinstance(statement, tree.If) or branch >= place.site.number or branch in dict(place.arms):
+            continue
+        around = scope.path_at(branch)
+        if place.arms[: len(around)] != around:
+            continue
+        for left, stays in (("then", "else"), ("else", "then")):
+            if (branch, left) in scope.ended and (branch, stays) not in scope.ended:
+                yield Guard(statement.test, (branch, stays))
 
 
 def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[tree.Expr, ...]]:

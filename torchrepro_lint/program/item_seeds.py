@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program import attributes
 from torchrepro_lint.program.callers import order_key
 from torchrepro_lint.program.fixed_seeds import SeedKind, fixed_seed
-from torchrepro_lint.program.guards import Place, excludes, guards, hangs_on_settings_only, place_of, walk
+from torchrepro_lint.program.guards import Place, excludes, guards, hangs_on_settings_only, left_before, place_of, walk
 from torchrepro_lint.program.held_generators import drawn_objects, makes_generator
 from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.reach import Event, Link
@@ -23,7 +23,7 @@ from torchrepro_lint.program.workers import effects_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ItemSeed", "is_for_evaluation", "item_seeds", "trains"]
+__all__ = ["ItemSeed", "is_for_evaluation", "is_in_evaluation_arm", "item_seeds", "trains"]
 
 _LAZY_DECORATORS: Final = frozenset(
     {"cached_property", "lazy_property", "lazyproperty", "cache", "lru_cache", "cached", "memoize"}
@@ -49,7 +49,7 @@ class ItemSeed:
 def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
     """The seeds that a loader's dataset sets for every item, or its collate function for every batch.
 
-    Not those of datasets for evaluation, where fixed noise is meant: see `is_for_evaluation`.
+    Not those for evaluation, where fixed noise is meant: see `is_for_evaluation` and `is_in_evaluation_arm`.
     """
     for value in sorted(loader.value("dataset"), key=lambda one: (type(one).__name__, order_key(one))):
         head: tuple[Link, ...] = ()
@@ -80,10 +80,9 @@ def _found(program: Program, events: Sequence[Event], unit: Literal["item", "bat
         kind = fixed_seed(program.ev, event)
         if kind is None:
             continue
-        places = _places(program, event)
-        if not _runs_for_every_item(program, event, places):
+        if is_in_evaluation_arm(program, event, proven=True):
             continue
-        draw = _first_draw(program, events, index, places)
+        draw = _first_draw(program, events, index)
         if draw is not None:
             yield ItemSeed(event, draw, kind, unit)
 
@@ -115,8 +114,12 @@ def _places(program: Program, event: Event) -> list[Place]:
     return [place for site in (*sites, event.site) if (place := place_of(program.ev, site)) is not None]
 
 
-def _runs_for_every_item(program: Program, event: Event, places: list[Place]) -> bool:
-    """Whether nothing on the way to the seed keeps it from running for an item, other than settings of the dataset."""
+def _precedes_every_draw(program: Program, places: list[Place], others: list[Place]) -> bool:
+    """Whether nothing keeps the seed from being set before each such draw, other than settings of the dataset.
+
+    `places` lead to the seed, `others` to the draw: a test around both does not come between them.
+    """
+    shared = {(id(place.scope), arm) for place in others for arm in place.arms}
     for index, place in enumerate(places):
         node = place.scope.node
         if isinstance(node, tree.FunctionDef):
@@ -125,17 +128,26 @@ def _runs_for_every_item(program: Program, event: Event, places: list[Place]) ->
             # What stands before the loop of a stream runs once for each worker and epoch.
             if index == 0 and node.name == "__iter__" and not place.in_loop:
                 return False
-        for test, arm in guards(program.ev, place):
-            if arm is not None and place is places[-1] and _is_proven(program, event, arm):
-                if trains(test, arm[1] == "then") is False:
-                    return False  # fixed noise for evaluation
-            elif not hangs_on_settings_only(place.scope, test):
-                return False
+        for guard in guards(program.ev, place):
+            if guard.arm is None or (id(place.scope), guard.arm) not in shared:
+                if not hangs_on_settings_only(place.scope, guard.test):
+                    return False
     return True
 
 
-def _is_proven(program: Program, event: Event, arm: tuple[int, str]) -> bool:
-    return event.frame is not None and program.ev.decide((arm,), event.frame) is True
+def is_in_evaluation_arm(program: Program, seed: Event, *, proven: bool) -> bool:
+    """Whether the seed stands where, by the words of the tests around it, the dataset does not train.
+
+    With `proven` only where the arguments with which the dataset is made decide such a test.
+    """
+    place = place_of(program.ev, seed.site)
+    if place is None:
+        return False
+    for guard in (*guards(program.ev, place), *left_before(place)):
+        if guard.arm is not None and trains(guard.test, guard.holds) is False:
+            if not proven or (seed.frame is not None and program.ev.decide((guard.arm,), seed.frame) is True):
+                return True
+    return False
 
 
 def trains(test: tree.Expr, holds: bool) -> bool | None:
@@ -169,9 +181,10 @@ def _phase(word: str) -> bool | None:
 # --- the draw -------------------------------------------------------------------------------------------------
 
 
-def _first_draw(program: Program, events: Sequence[Event], index: int, places: list[Place]) -> Event | None:
-    """The first draw that the seed decides; None where there is none, or the state is put back after it."""
+def _first_draw(program: Program, events: Sequence[Event], index: int) -> Event | None:
+    """The first draw that the seed decides each time; None where there is none, or the state is put back after it."""
     seed = events[index]
+    places = _places(program, seed)
     made = seed.site if makes_generator(seed) else None
     seeded = _seeded_object(seed)
     names = _globals(seed)
@@ -190,8 +203,11 @@ def _first_draw(program: Program, events: Sequence[Event], index: int, places: l
             hit = seeded in objects
         else:
             hit = any(effect.effect.kind == "draw" and effect.rngs & names for effect in effects_of(event))
-        if hit and not any(excludes(mine, other) for mine in places for other in _places(program, event)):
-            return event
+        if hit:
+            others = _places(program, event)
+            excluded = any(excludes(mine, other) for mine in places for other in others)
+            if not excluded and _precedes_every_draw(program, places, others):
+                return event
     return None
 
 

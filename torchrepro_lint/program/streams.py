@@ -22,6 +22,7 @@ from torchrepro_lint.program.reach import Link
 from torchrepro_lint.program.values import (
     Arguments,
     ClassValue,
+    Constant,
     DictValue,
     External,
     ExternalObject,
@@ -32,6 +33,7 @@ from torchrepro_lint.program.values import (
     SequenceValue,
     Site,
     Value,
+    Values,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ _STORES: Final = frozenset(
     {"builtins", "csv", "glob", "gzip", "h5py", "io", "json", "lzma", "bz2", "numpy", "os", "pandas", "pathlib",
      "pickle", "PIL", "pyarrow", "torch", "yaml", "zipfile", "tarfile", "sqlite3"}
 )  # fmt: skip
+#: Packages whose datasets know of workers, or may.
+_STREAMING: Final = frozenset(
+    {"datasets", "webdataset", "torchdata", "tensorflow", "tensorflow_datasets", "litdata", "streaming", "ray", "grain"}
+)
 _MAX_DEPTH = 6
 
 
@@ -139,10 +145,12 @@ class _Reader:
             sources = [loop.iter for loop in around if isinstance(loop, tree.For)]
             if given.delegates and given.value is not None:
                 sources.append(given.value)
-            for source in sources:
-                if self._is_stored(source, frame, depth):
-                    self.chain.append(Link(self.ev.site(source, frame), "goes through all of it in every worker"))
-                    return True
+            # All of them are looked at: a loop over a list of streams is right where the streams shard.
+            verdicts = [self._is_stored(source, frame, depth) for source in sources]
+            if None not in verdicts and True in verdicts:
+                source = sources[verdicts.index(True)]
+                self.chain.append(Link(self.ev.site(source, frame), "goes through all of it in every worker"))
+                return True
         return False
 
     def _of_returns(self, frame: Frame, depth: int) -> bool:
@@ -157,8 +165,8 @@ class _Reader:
                 return True
         return False
 
-    def _is_stored(self, node: tree.Expr, frame: Frame, depth: int) -> bool:
-        """Whether what is iterated is data that was there before: not a range of numbers, not something unknown."""
+    def _is_stored(self, node: tree.Expr, frame: Frame, depth: int) -> bool | None:
+        """Whether what is iterated is data that was there before, or numbers made up; None where it is unknown."""
         match node:
             case tree.Call(func=func, args=args):
                 return self._is_stored_call(node, func, args, frame, depth)
@@ -168,12 +176,11 @@ class _Reader:
                 return self._is_stored(clauses[0].iter, frame, depth)
             case tree.Display():
                 return False  # a few names or numbers written on the spot
-        values = self.ev.values(node, frame)
-        return bool(values) and all(self._holds_data(value, depth) for value in values)
+        return self._hold_data(self.ev.values(node, frame), depth)
 
     def _is_stored_call(
         self, node: tree.Call, func: tree.Expr, args: tuple[tree.Arg, ...], frame: Frame, depth: int
-    ) -> bool:
+    ) -> bool | None:
         functions = self.ev.values(func, frame)
         names = {value.name for value in functions if isinstance(value, External)}
         if names == {"builtins.range"}:
@@ -181,29 +188,57 @@ class _Reader:
         if names and len(names) == len(functions):
             last = {name.rpartition(".")[2] for name in names}
             if last <= _PASSES_ON:
-                return any(self._is_stored(arg.value, frame, depth) for arg in args)
+                return _any(self._is_stored(arg.value, frame, depth) for arg in args if _is_iterated(arg))
+        if functions and all(
+            isinstance(value, MemberOf) and isinstance(value.receiver, (Constant, DictValue, SequenceValue))
+            for value in functions
+        ):
+            return True  # `text.splitlines()`, `table.items()`
         followed = [value for value in functions if isinstance(value, (FunctionValue, MethodValue))]
         if followed and len(followed) == len(functions):
             arguments = self.ev.arguments(args, frame)
             if all(self._of_function(value, arguments, depth + 1) for value in followed):
                 return True
-        values = self.ev.values(node, frame)
-        return bool(values) and all(self._holds_data(value, depth) for value in values)
+        return self._hold_data(self.ev.values(node, frame), depth)
 
-    def _holds_data(self, value: Value, depth: int) -> bool:
+    def _hold_data(self, values: Values, depth: int) -> bool | None:
+        verdicts = {self._holds_data(value, depth) for value in values}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    def _holds_data(self, value: Value, depth: int) -> bool | None:
         match value:
             case SequenceValue(kind=kind):
-                return kind != "generator"
-            case DictValue():
+                for element in value.elements():
+                    if isinstance(element, Instance) and depth <= _MAX_DEPTH:
+                        self.of_object(element, depth + 1)
+                return kind != "generator" or None
+            case DictValue() | Constant(value=str() | bytes()):
                 return True
             case Instance():
-                return depth <= _MAX_DEPTH and self.of_object(value, depth + 1)
+                return (depth <= _MAX_DEPTH and self.of_object(value, depth + 1)) or None
             case ExternalObject(name=name):
-                return name.partition(".")[0] in _STORES and not name.startswith("torch.utils.data.")
+                return _package_holds_data(name)
             case MemberOf():
                 full = member_name(value)
-                return full is not None and full.partition(".")[0] in _STORES
-        return False
+                return _package_holds_data(full) if full is not None else None
+        return None
+
+
+def _package_holds_data(name: str) -> bool | None:
+    """Whether what a library's call gives is plain data; False where it is not known to be, None where it may shard."""
+    if name.startswith("torch.utils.data.") or name.partition(".")[0] in _STREAMING:
+        return None
+    return name.partition(".")[0] in _STORES
+
+
+def _any(verdicts: Iterable[bool | None]) -> bool | None:
+    seen = set(verdicts)
+    return None if None in seen else True in seen
+
+
+def _is_iterated(arg: tree.Arg) -> bool:
+    """Whether an argument of `enumerate`, `map`, `islice` and their like may be what is iterated."""
+    return arg.keyword is None and not isinstance(arg.value, (tree.Const, tree.Lambda))
 
 
 def _is_length(node: tree.Expr) -> bool:

@@ -125,7 +125,7 @@ def _message(program: Program, loader: Loader, held: HeldGenerator) -> str:
     name = f"`{shown(expression)}`" if expression is not None else "this generator"
     where = _where(program, held.made[0])
     repeats = "all workers draw the same numbers"
-    if not _is_persistent(loader):
+    if not _is_persistent(loader) and not any(_is_made_again(program, site) for site in held.made):
         repeats += ", and every epoch starts from it again"
     text = f"{name}, a {held.type} made {where}, is copied into each worker in the same state: {repeats}"
     if held.type == "torch.Generator" and where != "at module level":
@@ -144,6 +144,12 @@ def _where(program: Program, site: Site) -> str:
         case tree.FunctionDef(name=name):
             return f"in `{name}`"
     return "in the main process"
+
+
+def _is_made_again(program: Program, site: Site) -> bool:
+    """Whether a method other than `__init__` makes the generator, so that each epoch may get a new one."""
+    place = place_of(program.ev, site)
+    return place is not None and place.scope.self_name is not None and place.scope.name != "__init__"
 
 
 def _is_persistent(loader: Loader) -> bool:

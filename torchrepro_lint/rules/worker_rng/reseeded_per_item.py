@@ -72,8 +72,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.guards import guards, place_of
-from torchrepro_lint.program.item_seeds import ItemSeed, item_seeds, trains
+from torchrepro_lint.program.item_seeds import ItemSeed, is_in_evaluation_arm, item_seeds
 from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.reach import Link
@@ -101,7 +100,7 @@ class ReseededPerItem(Rule):
             Link(loader.site, "the loader"), *seed.chain, Link(seed.site, f"sets a seed that no {found.unit} changes"),
             Link(draw.site, f"draws {draw.name}"),
         ]  # fmt: skip
-        severity = Severity.WARNING if _is_for_evaluation(program, seed.site) else Severity.ERROR
+        severity = Severity.WARNING if is_in_evaluation_arm(program, seed, proven=False) else Severity.ERROR
         return self.finding(program, draw.site, _message(found), trace, severity=severity)
 
 
@@ -112,11 +111,3 @@ def _message(found: ItemSeed) -> str:
         whose = "batches" if found.unit == "batch" else "items"
         return f"{call} takes the worker's seed alone, so all {whose} of one worker get the same draw: add the index"
     return f"{call} takes the same seed for {each}, so each gets the same draw: let the index take part in the seed"
-
-
-def _is_for_evaluation(program: Program, site: Site) -> bool:
-    """Whether the seed stands, by the words of the tests around it, in an arm for evaluation."""
-    place = place_of(program.ev, site)
-    return place is not None and any(
-        arm is not None and trains(test, arm[1] == "then") is False for test, arm in guards(program.ev, place)
-    )
