@@ -1,17 +1,23 @@
-"""What `value.attr` is: classes and their bases, instances and what their methods assign."""
+"""What `value.attr` is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program import command_line, instances, names
-from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.classes import (
+    after,
+    class_attribute,
+    decorator_name,
+    external_bases,
+    find_method,
+    has_unknown_base,
+    look_up_along,
+    method_frame,
+    mro,
+)
 from torchrepro_lint.program.values import (
-    NOTHING,
-    Arguments,
     ClassValue,
     Constant,
     DictValue,
@@ -26,7 +32,6 @@ from torchrepro_lint.program.values import (
     SuperValue,
     Value,
     Values,
-    union,
     unknown,
     values_of,
 )
@@ -34,7 +39,16 @@ from torchrepro_lint.program.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["attribute", "class_attribute", "external_bases", "find_method", "has_unknown_base", "mro"]
+__all__ = [
+    "attribute",
+    "class_attribute",
+    "decorator_name",
+    "external_bases",
+    "find_method",
+    "has_unknown_base",
+    "method_frame",
+    "mro",
+]
 
 
 def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
@@ -50,7 +64,7 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             return instances.instance_attribute(ev, value, attr)
         case SuperValue(cls=cls, receiver=receiver):
             start = receiver.cls if isinstance(receiver, Instance) else receiver
-            return _bound(ev, _after(mro(ev, start), cls), attr, receiver)
+            return look_up_along(ev, after(mro(ev, start), cls), attr, receiver)
         case ExternalObject() if command_line.is_parsed(value):
             return command_line.choices_of(ev, value, attr) or values_of(MemberOf(value, attr))
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
@@ -67,174 +81,8 @@ def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -
     return unknown()
 
 
-# --- classes --------------------------------------------------------------------------------------------------
-
-
-def mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
-    """The class and its bases in the order of look-up; bases outside the project are `External`."""
-    return ev.remembered(("mro", cls), lambda: _mro(ev, cls), (cls,))
-
-
-def _mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
-    chains: list[list[ClassValue | External]] = []
-    direct: list[ClassValue | External] = []
-    for base in cls.node.bases:
-        if base.keyword is not None:
-            continue
-        for value in sorted_bases(ev.values(base.value, cls.frame)):
-            direct.append(value)
-            chains.append(list(mro(ev, value)) if isinstance(value, ClassValue) else [value])
-    order: list[ClassValue | External] = [cls]
-    merged = _merge([*chains, direct])
-    order.extend(value for value in merged if value != cls)
-    return tuple(order)
-
-
-def sorted_bases(values: Values) -> list[ClassValue | External]:
-    """The classes among `values`, in an order that does not depend on hashing."""
-    bases = [value for value in values if isinstance(value, (ClassValue, External))]
-    return sorted(bases, key=lambda v: (v.name, str(v.frame.facts.path) if isinstance(v, ClassValue) else ""))
-
-
-def _merge(chains: list[list[ClassValue | External]]) -> list[ClassValue | External]:
-    """Python's C3 order; where the chains contradict each other, the first still unplaced class is taken."""
-    result: list[ClassValue | External] = []
-    rest = [chain[:] for chain in chains if chain]
-    while rest:
-        head = next(
-            (chain[0] for chain in rest if not any(chain[0] in other[1:] for other in rest)),
-            rest[0][0],
-        )
-        result.append(head)
-        rest = [[value for value in chain if value != head] for chain in rest]
-        rest = [chain for chain in rest if chain]
-    return result
-
-
-def _after(order: tuple[ClassValue | External, ...], cls: ClassValue) -> tuple[ClassValue | External, ...]:
-    for index, value in enumerate(order):
-        if value == cls or (isinstance(value, ClassValue) and value.node is cls.node):
-            return order[index + 1 :]
-    return ()
-
-
-def external_bases(ev: Evaluator, cls: ClassValue) -> tuple[str, ...]:
-    """The names of the bases that are not of the project, nearest first."""
-    return tuple(base.name for base in mro(ev, cls) if isinstance(base, External))
-
-
-def has_unknown_base(ev: Evaluator, cls: ClassValue) -> bool:
-    """Whether some base could not be resolved, so that attributes may come from anywhere."""
-    for base in mro(ev, cls):
-        if isinstance(base, ClassValue):
-            for arg in base.node.bases:
-                values = ev.values(arg.value, base.frame)
-                if arg.keyword is None and not all(isinstance(v, (ClassValue, External)) for v in values):
-                    return True
-    return False
-
-
-def class_attribute(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
-    """What the class's own body binds `attr` to."""
-    frame = ev.class_frame(cls)
-    bindings, _ = frame.scope.reaching(attr, END, lambda path: ev.decide(path, frame))
-    return union(*(names.binding_values(ev, binding, frame) for binding in bindings)) if bindings else NOTHING
-
-
-def find_method(ev: Evaluator, cls: ClassValue, name: str) -> tuple[ClassValue, Values] | None:
-    """The first class in the order of look-up whose body binds `name`, with what it binds."""
-    for base in mro(ev, cls):
-        if isinstance(base, ClassValue):
-            found = class_attribute(ev, base, name)
-            if found:
-                return base, found
-    return None
-
-
 def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__name__":
         return values_of(Constant(cls.name))
-    found = _bound(ev, mro(ev, cls), attr, cls)
+    found = look_up_along(ev, mro(ev, cls), attr, cls)
     return found
-
-
-def _bound(
-    ev: Evaluator, order: tuple[ClassValue | External, ...], attr: str, receiver: Instance | ClassValue
-) -> Values:
-    """`attr` looked up along `order` and bound to `receiver`."""
-    for base in order:
-        if isinstance(base, External):
-            member = canonical(f"{base.name}.{attr}")
-            if attr.startswith("__") and base.name == "builtins.object":
-                continue
-            return values_of(MemberOf(receiver, attr)) if isinstance(receiver, Instance) else values_of(External(member))
-        found = class_attribute(ev, base, attr)
-        if found:
-            return union(*(bind(ev, value, receiver, _decorators(base, attr, ev)) for value in found))
-    return NOTHING
-
-
-def bind_first(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bool]:
-    """A class attribute as the instance sees it, and whether it is a property."""
-    for base in mro(ev, instance.cls):
-        if isinstance(base, ClassValue):
-            found = class_attribute(ev, base, attr)
-            if found:
-                decorators = _decorators(base, attr, ev)
-                is_property = bool(decorators & _PROPERTIES)
-                return union(*(bind(ev, value, instance, decorators) for value in found)), is_property
-    return NOTHING, False
-
-
-_PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "lazyproperty"})
-
-
-def _decorators(cls: ClassValue, attr: str, ev: Evaluator) -> frozenset[str]:
-    """The last parts of the names of a method's decorators."""
-    scope: Scope = cls.frame.facts.scope_of(cls.node)
-    for binding in reversed(scope.bindings.get(attr, ())):
-        if isinstance(binding.node, tree.FunctionDef):
-            return frozenset(decorator_name(decorator) for decorator in binding.node.decorators)
-    return frozenset()
-
-
-def decorator_name(node: tree.Expr) -> str:
-    """`functools.cached_property` -> "cached_property"; of a call, what is called."""
-    match node:
-        case tree.Name(id=name):
-            return name
-        case tree.Attribute(attr=attr, value=tree.Name(id=owner)) if attr in ("setter", "getter", "deleter"):
-            return "property" if owner else attr
-        case tree.Attribute(attr=attr):
-            return attr
-        case tree.Call(func=func):
-            return decorator_name(func)
-    return ""
-
-
-def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorators: frozenset[str]) -> Values:
-    """What a class attribute becomes when it is read through an instance or the class."""
-    if not isinstance(value, FunctionValue):
-        return values_of(value)
-    if "staticmethod" in decorators:
-        return values_of(value)
-    if "classmethod" in decorators:
-        return values_of(MethodValue(value, receiver.cls if isinstance(receiver, Instance) else receiver))
-    if isinstance(receiver, ClassValue):
-        return values_of(value)
-    if decorators & _PROPERTIES:
-        return ev.call(MethodValue(value, receiver), Arguments(), None)
-    return values_of(MethodValue(value, receiver))
-
-
-def method_frame(ev: Evaluator, method: MethodValue, arguments: Arguments) -> Frame:
-    """The frame in which the method runs when it is called with `arguments`."""
-    from torchrepro_lint.program.calls import bound_frame
-
-    with_receiver = Arguments(
-        (values_of(method.receiver), *arguments.positional),
-        arguments.keywords,
-        arguments.open_positional,
-        arguments.open_keywords,
-    )
-    return bound_frame(ev, method.function, with_receiver)

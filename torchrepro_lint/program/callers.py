@@ -8,18 +8,19 @@ its parameters are unknown, and its `self` is each object of the class that the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program import attributes
-from torchrepro_lint.program.calls import bound_frame, merged
+from torchrepro_lint.program import classes
+from torchrepro_lint.program.arguments import bound_frame, merged
+from torchrepro_lint.program.call_index import called_name, calls_named, files_mentioning
+from torchrepro_lint.program.construction import init_frames
+from torchrepro_lint.program.decorator_uses import decorator_uses, is_function, plain_definition
 from torchrepro_lint.program.expressions import comprehension_frames
 from torchrepro_lint.program.frames import Frame
-from torchrepro_lint.program.instances import init_frames
+from torchrepro_lint.program.order import order_key, ordered
 from torchrepro_lint.program.values import (
     UNKNOWN,
     Arguments,
@@ -29,18 +30,28 @@ from torchrepro_lint.program.values import (
     MethodValue,
     Partial,
     Value,
-    Values,
     values_of,
 )
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["contexts", "frames_of_method", "instances_of", "visible_calls"]
+__all__ = [
+    "called_name",
+    "contexts",
+    "decorator_uses",
+    "frames_of_method",
+    "instances_of",
+    "order_key",
+    "ordered",
+    "plain_definition",
+    "visible_calls",
+]
 
 MAX_CONTEXTS = 16
+
+
 _CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
-MAX_FILES = 48
 
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
@@ -98,7 +109,7 @@ def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
     assert isinstance(scope.node, tree.FunctionDef)
     function = FunctionValue(scope.node, outer)
     if isinstance(outer.scope.node, tree.ClassDef) and outer.parent is not None:
-        decorators = {attributes.decorator_name(decorator) for decorator in scope.node.decorators}
+        decorators = {classes.decorator_name(decorator) for decorator in scope.node.decorators}
         cls = ClassValue(outer.scope.node, outer.parent)
         if "staticmethod" in decorators:
             yield bound_frame(ev, function, Arguments((), (), True, True))
@@ -117,15 +128,12 @@ def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
     yield bound_frame(ev, function, Arguments((), (), True, True))
 
 
-# --- visible calls --------------------------------------------------------------------------------------------
-
-
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
     assert isinstance(scope.node, tree.FunctionDef)
     if scope.node.name in _CALLED_BY_OTHERS or (scope.node.name.startswith("__") and scope.node.name.endswith("__")):
         return  # called by the language or a framework, with arguments that no call shows
     for call, frame in visible_calls(ev, facts, scope):
-        for function in _sorted(ev.values(call.func, frame)):
+        for function in ordered(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
     if _takes_one(scope.node):
         for value, arguments in decorator_uses(ev, facts, scope):
@@ -146,32 +154,13 @@ def _frames_from(
                 yield bound_frame(ev, function, arguments)
         case MethodValue(function=inner) if inner.node is scope.node:
             if outer is None or inner.frame == outer:
-                yield attributes.method_frame(ev, function, arguments)
+                yield classes.method_frame(ev, function, arguments)
         case Partial():
-            for inner_function in _sorted(function.function):
+            for inner_function in ordered(function.function):
                 yield from _frames_from(ev, inner_function, merged(function.arguments, arguments), scope, outer)
         case Instance():
-            for method in _sorted(ev.attribute(function, "__call__")):
+            for method in ordered(ev.attribute(function, "__call__")):
                 yield from _frames_from(ev, method, arguments, scope, outer)
-
-
-def _sorted(values: Values) -> list[Value]:
-    """In an order that does not depend on hashing."""
-    return sorted(values, key=lambda value: (type(value).__name__, order_key(value)))
-
-
-def order_key(value: Value) -> str:
-    """A text by which values sort in a stable way: where they come from, never their hash or address."""
-    match value:
-        case FunctionValue(node=node, frame=frame):
-            return f"{frame.facts.path}:{node.site:08}:{len(frame.params)}"
-        case ClassValue(node=node, frame=frame):
-            return f"{frame.facts.path}:{node.site:08}"
-        case MethodValue(function=function, receiver=receiver):
-            return f"{order_key(function)}:{order_key(receiver)}"
-        case Instance(cls=cls, site=site):
-            return f"{order_key(cls)}:{site.path if site else ''}:{site.number if site else 0:08}"
-    return repr(value) if not hasattr(value, "site") else f"{getattr(value, 'name', '')}:{value.site}"
 
 
 def visible_calls(
@@ -185,15 +174,15 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
     assert isinstance(scope.node, tree.FunctionDef)
     is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
     count = 0
-    for caller, caller_scope, call, path in _candidates(ev, facts, scope.node.name):
+    for caller, caller_scope, call, path in calls_named(ev, facts, scope.node.name):
         if is_method and not _mentions_owner(ev, caller, call, scope):
             continue
-        if not _may_mean(ev, caller, caller_scope, call, lambda value: _is_function(ev, value, scope)):
+        if not _may_mean(ev, caller, caller_scope, call, lambda value: is_function(value, scope)):
             continue
         for frame in contexts(ev, caller, caller_scope):
             if ev.decide(path, frame) is False:
                 continue
-            if any(_is_function(ev, value, scope) for value in ev.values(call.func, frame)):
+            if any(is_function(value, scope) for value in ev.values(call.func, frame)):
                 yield call, frame
                 count += 1
                 if count >= MAX_CONTEXTS:
@@ -230,92 +219,6 @@ def _may_mean(
     return True
 
 
-def _is_function(ev: Evaluator, value: Value, scope: Scope) -> bool:
-    match value:
-        case FunctionValue(node=node):
-            return node is scope.node
-        case MethodValue(function=inner):
-            return inner.node is scope.node
-        case Partial(function=inner):
-            return any(_is_function(ev, option, scope) for option in inner)
-    return False
-
-
-def _candidates(
-    ev: Evaluator, facts: ModuleFacts, name: str
-) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
-    for path in _files_mentioning(ev, facts.path, name):
-        caller = ev.project.facts(path)
-        if caller is None:
-            continue
-        for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
-            yield caller, scope, call, arms
-
-
-def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
-    files = list(ev.project.containing(name))
-    if len(files) > MAX_FILES:
-        # A name that many files use: only those that can have it from its home.
-        stem = home.parent.name if home.stem == "__init__" else home.stem
-        near = set(ev.project.containing(stem))
-        files = [path for path in files if path in near or path == home][:MAX_FILES]
-    if home in files:
-        files.remove(home)
-        files.insert(0, home)
-    return files
-
-
-def _calls_by_name(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
-    return ev.remembered(("calls-by-name", id(facts)), lambda: _index_calls(facts), {})
-
-
-def _index_calls(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
-    """The calls of a file by the last name of what they call; under an import alias by the original name too."""
-    index: dict[str, list[tuple[Scope, tree.Call, ArmPath]]] = {}
-    aliases: dict[str, str] = {}
-    for scope in facts.walk_scopes():
-        for bindings in scope.bindings.values():
-            for binding in bindings:
-                match binding.kind, binding.node:
-                    case "import-from", tree.ImportFrom(names=names):
-                        aliases.update({alias: name for name, alias in names if alias is not None})
-                    case "assign", tree.Name(id=original) | tree.Attribute(attr=original):
-                        aliases.setdefault(binding.name.removeprefix("self."), original)
-                    case "assign", tree.Call(args=args):  # loader = partial(build_loader, ...)
-                        for arg in args[:1]:
-                            match arg.value:
-                                case tree.Name(id=original) | tree.Attribute(attr=original):
-                                    aliases.setdefault(binding.name.removeprefix("self."), original)
-        for call, path in scope.calls:
-            name = called_name(call.func)
-            if name is None:
-                continue
-            index.setdefault(name, []).append((scope, call, path))
-            if name in aliases and aliases[name] != name:
-                index.setdefault(aliases[name], []).append((scope, call, path))
-            elif aliases:
-                continue
-    # An alias may be bound after the scopes that use it were read.
-    for alias, original in aliases.items():
-        for entry in index.get(alias, ()):
-            if entry not in index.setdefault(original, []):
-                index[original].append(entry)
-    return index
-
-
-def called_name(func: tree.Expr) -> str | None:
-    """The last name of what is called: `a.b.c(...)` -> "c"."""
-    match func:
-        case tree.Name(id=name):
-            return name
-        case tree.Attribute(attr=attr):
-            return attr
-    return None
-
-
-# --- objects --------------------------------------------------------------------------------------------------
-
-
 def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     """The objects of the class or its subclasses that the project makes; one made unseen where it makes none."""
     return ev.remembered(
@@ -330,15 +233,15 @@ def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     found: dict[Instance, None] = {}
     names = [cls.name, *_subclass_names(ev, cls)]
     for name in names[:8]:
-        for caller, scope, call, path in _candidates(ev, cls.frame.facts, name):
+        for caller, scope, call, path in calls_named(ev, cls.frame.facts, name):
             if not _may_mean(ev, caller, scope, call, lambda value: isinstance(value, ClassValue)):
                 continue
             for frame in contexts(ev, caller, scope):
                 if ev.decide(path, frame) is False:
                     continue
-                for value in _sorted(ev.values(call.func, frame)):
+                for value in ordered(ev.values(call.func, frame)):
                     if isinstance(value, ClassValue) and any(
-                        isinstance(base, ClassValue) and base.node is cls.node for base in attributes.mro(ev, value)
+                        isinstance(base, ClassValue) and base.node is cls.node for base in classes.mro(ev, value)
                     ):
                         made = Instance(value, ev.arguments(call.args, frame), ev.site(call, frame))
                         found.setdefault(made)
@@ -352,7 +255,7 @@ def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
     pending = [cls.name]
     while pending and len(names) < 8:
         wanted = pending.pop(0)
-        for path in _files_mentioning(ev, cls.frame.facts.path, wanted):
+        for path in files_mentioning(ev, cls.frame.facts.path, wanted):
             facts = ev.project.facts(path)
             if facts is None:
                 continue
@@ -368,7 +271,7 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
     frames: dict[Frame, None] = {}
     facts = class_frame.facts
     for call, frame in visible_calls(ev, facts, scope):
-        for function in _sorted(ev.values(call.func, frame)):
+        for function in ordered(ev.values(call.func, frame)):
             if isinstance(function, MethodValue) and function.receiver == instance:
                 for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
                     frames.setdefault(made)
@@ -377,41 +280,3 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)
     return list(frames)[:MAX_CONTEXTS]
-
-
-def decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
-    """The decorators above the project's functions and classes that can be this function, with what each is given.
-
-    A nested function is looked for under the names of the functions around it too: `@register("name")` gives `decorator`.
-    """
-    return ev.remembered(("decorator-uses", id(scope)), lambda: tuple(_decorator_uses(ev, facts, scope)), ())
-
-
-def _decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
-    names = []
-    outer: Scope | None = scope
-    while outer is not None:
-        if isinstance(outer.node, tree.FunctionDef):
-            names.append(outer.node.name)
-        outer = outer.parent
-    for name in names:
-        for path in ev.project.containing(name):
-            user = ev.project.facts(path)
-            if user is None:
-                continue
-            module = ev.module_frame(user)
-            for statement in user.body:
-                if not isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
-                    continue
-                for decorator in statement.decorators:
-                    if attributes.decorator_name(decorator) != name:
-                        continue
-                    decorated = plain_definition(statement, module)
-                    for value in _sorted(ev.values(decorator, module)):
-                        if _is_function(ev, value, scope):
-                            yield value, Arguments((values_of(decorated),))
-
-
-def plain_definition(statement: tree.ClassDef | tree.FunctionDef, frame: Frame) -> Value:
-    """A class or function as it is before its decorators."""
-    return ClassValue(statement, frame) if isinstance(statement, tree.ClassDef) else FunctionValue(statement, frame)

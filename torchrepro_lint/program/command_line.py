@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.frames import Frame, enclosing_frame
 from torchrepro_lint.program.values import (
     NOTHING,
     UNKNOWN,
@@ -27,7 +28,6 @@ from torchrepro_lint.program.values import (
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
-    from torchrepro_lint.program.frames import Frame
 
 __all__ = ["choices_of", "is_parsed"]
 
@@ -44,13 +44,12 @@ def is_parsed(value: ExternalObject) -> bool:
 def choices_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
     """What `arguments.name` can be; nothing where no `choices` bound it.
 
-    The file that parses is asked first, then the others that declare arguments: a program's options may stand elsewhere.
+    The file that parses is asked first, then the others that declare arguments: options may stand elsewhere.
     """
     if arguments.site is None:
         return NOTHING
-    return ev.remembered(
-        ("choices", arguments.site.path, name), lambda: _choices(ev, arguments.site.path, name), NOTHING
-    )  # type: ignore[union-attr]
+    path = arguments.site.path
+    return ev.remembered(("choices", path, name), lambda: _choices(ev, path, name), NOTHING)
 
 
 def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
@@ -83,9 +82,9 @@ def _is_assigned(facts: ModuleFacts, name: str) -> bool:
 
 def _declared(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[Values]:
     """For each declaration of the argument, what it allows."""
-    from torchrepro_lint.program.instances import enclosing_frame
-
-    for scope, call in ev.remembered(("arguments-declared", id(facts)), lambda: _declarations(facts), {}).get(name, ()):
+    nothing: dict[str, list[tuple[Scope, tree.Call]]] = {}
+    declared = ev.remembered(("arguments-declared", id(facts)), lambda: _declarations(facts), nothing)
+    for scope, call in declared.get(name, ()):
         yield _allowed(ev, call, enclosing_frame(ev, facts, scope))
 
 

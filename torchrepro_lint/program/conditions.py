@@ -209,6 +209,5 @@ def _decide_case(
         if matches is True:
             return False
         if matches is None:
-            later = arm.removeprefix("case")
-            return None if not later.isdigit() or int(later) > index else None
+            return None
     return True if arm == "none" else None

@@ -8,13 +8,14 @@ depend on the order in which questions are asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import TypeVar
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program import attributes, calls, conditions, containers, expressions, names
+from torchrepro_lint.program import arithmetic, attributes, callers, calls, conditions, containers, expressions, names
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.program.values import (
@@ -24,12 +25,10 @@ from torchrepro_lint.program.values import (
     Constant,
     FunctionValue,
     Instance,
-    ModuleValue,
     Site,
     Value,
     Values,
     union,
-    unknown,
 )
 
 __all__ = ["Evaluator"]
@@ -163,6 +162,10 @@ class Evaluator:
         """What iterating over any of the values can give."""
         return containers.elements(self, values)
 
+    def combine(self, op: str, left: Values, right: Values) -> Values:
+        """What `left op right` can be."""
+        return arithmetic.combine(self, op, left, right)
+
     def truth(self, node: tree.Expr, frame: Frame) -> bool | None:
         """Whether a condition holds, where that is proven; else None."""
         return conditions.truth(self, node, frame)
@@ -171,11 +174,17 @@ class Evaluator:
         """Whether a statement in these arms runs in the frame: proven to, proven not to, or None."""
         return conditions.decide(self, path, frame)
 
-    def import_module(self, importer: Frame, dotted: str) -> Values:
-        return names.import_module(self, importer.facts.path, dotted)
+    def import_module(self, importer: Path, dotted: str) -> Values:
+        """The module `dotted` as the file `importer` would import it."""
+        return names.import_module(self, importer, dotted)
 
-    def module_value(self, facts: ModuleFacts) -> ModuleValue:
-        return ModuleValue(facts.path, facts)
+    def contexts(self, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
+        """The frames in which a scope runs, as far as the project shows; never empty."""
+        return callers.contexts(self, facts, scope)
+
+    def frames_of_method(self, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
+        """The frames of the calls of a method on this very object."""
+        return callers.frames_of_method(self, scope, class_frame, instance)
 
     def instances_attribute(self, values: Values, attr: str) -> Values:
         return union(*(self.attribute(value, attr) for value in values)) if values else NOTHING
@@ -190,6 +199,3 @@ class Evaluator:
 
     def is_instance_of(self, instance: Instance, cls: ClassValue) -> bool:
         return any(base == cls for base in attributes.mro(self, instance.cls))
-
-    def nothing_known(self) -> Values:
-        return unknown()

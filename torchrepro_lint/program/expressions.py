@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program import containers
+from torchrepro_lint.program.arithmetic import combine
+from torchrepro_lint.program.conditions import truthiness
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.names import binding_values
 from torchrepro_lint.program.values import (
     NOTHING,
+    ClassValue,
     Constant,
     DictValue,
     ExternalObject,
     FunctionValue,
+    Instance,
     SequenceValue,
     SuperValue,
     Values,
@@ -48,7 +53,7 @@ def evaluate(ev: Evaluator, node: tree.Expr, frame: Frame) -> Values:
         case tree.Unary(op=op):
             return _unary(ev, node, op, frame)
         case tree.Binary(op=op, left=left, right=right):
-            return containers.combine(ev, op, ev.values(left, frame), ev.values(right, frame))
+            return combine(ev, op, ev.values(left, frame), ev.values(right, frame))
         case tree.Boolean(op=op, left=left, right=right):
             return _boolean(ev, op, left, right, frame)
         case tree.Compare():
@@ -76,8 +81,6 @@ def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Values:
         case tree.Name(id=owner) if owner == frame.scope.self_name:
             local, certain = frame.scope.reaching(f"self.{node.attr}", node.site, lambda path: ev.decide(path, frame))
             if local:
-                from torchrepro_lint.program.names import binding_values
-
                 found = union(*(binding_values(ev, binding, frame) for binding in local))
                 if certain:
                     return found
@@ -96,16 +99,15 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
 
 
 def _super(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
-    from torchrepro_lint.program.values import ClassValue, Instance
-
     method: Frame | None = frame
     while method is not None and method.scope.self_name is None:
         method = method.parent
-    if method is None or method.parent is None or not isinstance(method.scope.parent and method.scope.parent.node, tree.ClassDef):
+    class_frame = method.parent if method is not None else None
+    if method is None or class_frame is None or class_frame.parent is None:
         return unknown()
-    class_node = method.scope.parent.node if method.scope.parent is not None else None
-    assert isinstance(class_node, tree.ClassDef) and method.parent.parent is not None
-    cls = ClassValue(class_node, method.parent.parent)
+    if not isinstance(class_frame.scope.node, tree.ClassDef):
+        return unknown()
+    cls = ClassValue(class_frame.scope.node, class_frame.parent)
     found = [
         SuperValue(cls, receiver) for receiver in method.receiver() if isinstance(receiver, (Instance, ClassValue))
     ]
@@ -168,8 +170,6 @@ def _unary(ev: Evaluator, node: tree.Unary, op: str, frame: Frame) -> Values:
 
 
 def _boolean(ev: Evaluator, op: str, left: tree.Expr, right: tree.Expr, frame: Frame) -> Values:
-    from torchrepro_lint.program.conditions import truthiness
-
     kept = []
     goes_on = False
     for value in ev.values(left, frame):

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.values import NOTHING, Values
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluator import Evaluator
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "enclosing_frame"]
 
 
 class Frame:
@@ -66,3 +67,10 @@ class Frame:
                 return frame.param(name) or NOTHING
             frame = frame.parent
         return NOTHING
+
+
+def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
+    """A frame of the scope in which nothing is known of the parameters."""
+    if scope.parent is None:
+        return ev.module_frame(facts)
+    return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.loaders import Manager, manager_names, managers
+from torchrepro_lint.program.builtin_calls import member_name
 from torchrepro_lint.program.callers import called_name, contexts
 from torchrepro_lint.program.intent import running_modules
 from torchrepro_lint.program.loaders import Loader
@@ -79,8 +80,6 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
 
 
 def _called(program: Program, call: tree.Call, frame: object) -> Iterator[str]:
-    from torchrepro_lint.program.builtin_calls import member_name
-
     for value in program.ev.values(call.func, frame):  # type: ignore[arg-type]
         if isinstance(value, External):
             yield value.name

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding
+from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program import containers
+from torchrepro_lint.program.changes import after_changes
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.values import (
     NOTHING,
@@ -76,7 +78,7 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     for binding in bindings:
         values = binding_values(ev, binding, frame)
         if binding.kind in ("assign", "param") and not binding.unpack:
-            values = containers.after_changes(ev, name, values, binding, site, frame)
+            values = after_changes(ev, name, values, binding, site, frame)
         parts.append(values)
     return union(*parts), certain
 
@@ -84,6 +86,10 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
 def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
     """What one binding gives its name."""
     node = binding.node
+    if binding.scope is not None and binding.scope is not frame.scope:
+        # A function's `global name`: what it assigns is written in its own names.
+        inner = ev.contexts(frame.facts, binding.scope)
+        return union(*(binding_values(ev, binding, one) for one in inner if one.scope is binding.scope)) or unknown()
     match binding.kind, node:
         case "param", tree.Param():
             return _param(ev, node, frame)
@@ -101,15 +107,8 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
             return containers.unpack(ev, ev.elements(ev.values(node, iterated_in)), binding.unpack)  # type: ignore[arg-type]
         case "context", _:
             return containers.unpack(ev, _entered(ev, ev.values(node, frame)), binding.unpack)  # type: ignore[arg-type]
-        case "augmented", tree.AugAssign(target=target, op=op, value=value):
-            assert isinstance(target, tree.Name)
-            return ev.remembered(
-                ("augmented", node, frame),
-                lambda: containers.combine(
-                    ev, op, look_up(ev, target.id, target.site, frame), ev.values(value, frame)
-                ),
-                NOTHING,
-            )
+        case "augmented", tree.AugAssign():
+            return ev.remembered(("augmented", node, frame), lambda: _augmented(ev, node, binding, frame), NOTHING)
         case "import", tree.Import(module=module, alias=alias):
             return import_module(ev, frame.facts.path, module if alias else module.partition(".")[0])
         case "import-from", tree.ImportFrom():
@@ -122,6 +121,19 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
         case "delete", _:
             return NOTHING
     return unknown()
+
+
+def _augmented(ev: Evaluator, node: tree.AugAssign, binding: Binding, frame: Frame) -> Values:
+    """What `name op= value` leaves: in a loop it may have run any number of times."""
+    assert isinstance(node.target, tree.Name)
+    before = look_up(ev, node.target.id, node.site, frame)
+    result = ev.combine(node.op, before, ev.values(node.value, frame))
+    if binding.scope is None and not any(branch in frame.scope.loops for branch, _ in binding.path):
+        return result
+    elements = [value for value in result if isinstance(value, SequenceValue)]
+    if elements and len(elements) == len(result):
+        return values_of(*(SequenceValue(value.kind, None, value.elements()) for value in elements))
+    return union(result, unknown())
 
 
 def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Values:
@@ -219,7 +231,9 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
         found, _ = _bound_here(ev, name, END, frame)
         if found:
             return found
-    below = ev.project.module_file(module.folder, name) if module.folder != module.path or module.facts is None else None
+    below = (
+        ev.project.module_file(module.folder, name) if module.folder != module.path or module.facts is None else None
+    )
     if below is not None:
         return _module_at(ev, below)
     if module.facts is not None:
@@ -250,8 +264,6 @@ def _from_stars(ev: Evaluator, name: str, frame: Frame) -> Values:
 
 def _external_star(module: str, name: str) -> Values:
     """A name that `from external import *` may give: only one that is known to exist there."""
-    from torchrepro_lint.knowledge.known import is_known
-
     full = canonical(f"{module}.{name}")
     return values_of(External(full)) if is_known(full) else NOTHING
 

@@ -166,7 +166,7 @@ def _needs_no_grad(operation: Operation) -> bool:
 def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag_is_on: bool) -> bool | None:
     if condition.parameter == "context":
         in_context = {"eager", "raise" if flag_is_on else "off"}
-        return not in_context.isdisjoint(condition.values)  # type: ignore[arg-type]
+        return not in_context.isdisjoint(condition.values)
     if condition.test == "is-float":
         return operation.inputs[0].floating if operation.inputs else None
     if condition.test == "is-tensor":

@@ -18,7 +18,7 @@ from torchrepro_lint.program.loaders import Loader, find_loaders
 from torchrepro_lint.program.locations import ParsedFile, Places
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.program.operations import Operation, find_operations
-from torchrepro_lint.program.reach import Event, Link, Walker
+from torchrepro_lint.program.reach import Link, Walker
 from torchrepro_lint.program.values import Site
 from torchrepro_lint.program.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
@@ -89,10 +89,6 @@ class Program:
             self.ev.begin_question()
             self._runs[loader] = worker_run(self.ev, loader)
         return self._runs[loader]
-
-    def events_of_call(self, function: object, frame: Frame) -> Sequence[Event]:
-        """What happens when the function in a frame runs."""
-        return self.walker.frame(frame)
 
     # --- intent -----------------------------------------------------------------------------------------------
 

@@ -35,8 +35,10 @@ def _registered(ev: Evaluator, registry: ExternalObject) -> Iterator[Value]:
                 if isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
                     for decorator in statement.decorators:
                         if any(_registers(value, registry) for value in ev.values(_head(decorator), frame)):
-                            is_class = isinstance(statement, tree.ClassDef)
-                            yield ClassValue(statement, frame) if is_class else FunctionValue(statement, frame)
+                            if isinstance(statement, tree.ClassDef):
+                                yield ClassValue(statement, frame)
+                            else:
+                                yield FunctionValue(statement, frame)
 
 
 def _head(decorator: tree.Expr) -> tree.Expr:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
 from torchrepro_lint.knowledge.conditions import Condition
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.program.conditions import is_none
 from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.reach import Event, Link, Walker
 from torchrepro_lint.program.values import Arguments, Constant, Instance, Site, Values
 
@@ -66,7 +68,7 @@ def worker_run(ev: Evaluator, loader: Loader) -> WorkerRun:
     walker = Walker(ev)
     found: list[Event] = []
     dataset = loader.value("dataset")
-    for value in dataset:
+    for value in ordered(dataset):
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance) and value.site is not None:
             head = (Link(value.site, f"the dataset: {value.cls.name}"),)
@@ -126,13 +128,7 @@ def condition_holds(condition: Condition, arguments: Arguments) -> bool | None:
         condition.holds(True, value.value if isinstance(value, Constant) else UNKNOWN_ARGUMENT) for value in values
     }
     if condition.test in ("missing-or-none", "not-none") and None in verdicts:
-        from torchrepro_lint.program.conditions import is_none
-
         certain = {is_none(value) for value in values}
         if len(certain) == 1 and None not in certain:
             return certain.pop() is (condition.test == "missing-or-none")
     return verdicts.pop() if len(verdicts) == 1 else None
-
-
-def chain_sites(event: Event) -> list[Site]:
-    return [link.site for link in event.chain] + [event.site]
