@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.parents import Parents, parents_of
-from torchrepro_lint.program.values import UNKNOWN, Constant
+from torchrepro_lint.program.values import Constant
 from torchrepro_lint.program.workers import argument
 
 if TYPE_CHECKING:
@@ -68,13 +68,11 @@ def _generator_parameter(name: str) -> Parameter | None:
 
 
 def _may_lack(call: KnownCall, parameter: Parameter) -> bool:
-    """Whether nothing, or None, is given on this way; what cannot be followed does not count."""
+    """Whether nothing, or nothing but None, is given on this way; what cannot be followed does not count."""
     given, values = argument(call.arguments, parameter.name, parameter.position)
     if not given:
         return True
-    if UNKNOWN in values:
-        return False
-    return any(isinstance(value, Constant) and value.value is None for value in values)
+    return bool(values) and all(isinstance(value, Constant) and value.value is None for value in values)
 
 
 def in_forked_rng(program: Program, call: KnownCall) -> bool:

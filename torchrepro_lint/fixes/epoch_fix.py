@@ -1,0 +1,81 @@
+"""The fix that tells a sampler its epoch, at the head of the epoch loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.program.callers import contexts
+from torchrepro_lint.program.epoch_samplers import ForgottenEpoch
+from torchrepro_lint.program.values import Constant, ExternalObject, Site, Value, Values
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["set_epoch_fix"]
+
+Planned = tuple[Fix | None, str | None]
+
+
+def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
+    """Insert `sampler.set_epoch(epoch)`, or say why that cannot be written there."""
+    loop = one.run.loop
+    if not isinstance(loop, tree.For) or not isinstance(loop.target, tree.Name):
+        return None, "the loop does not count its epochs in a name"
+    document = document_of(program, one.loop.path)
+    node = document.node_at(*program.parsed(one.loop.path).span(loop.site), cst.For)
+    if node is None or not isinstance(node.body, cst.IndentedBlock):
+        return None, "the loop could not be located"
+    named = _sampler_name(program, one)
+    if named is None:
+        return None, "the sampler has no name where the loop is"
+    name, may_be_none = named
+    first = node.body.body[0]
+    start = document.start(first)
+    indent = document.indentation(start)
+    call = f"{name}.set_epoch({loop.target.id})"
+    guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit}" if may_be_none else ""
+    edit = document.insertion(start, f"{guard}{call}{document.newline}{indent}")
+    return Fix(Applicability.UNSAFE, "Set the sampler's epoch", (edit,)), None
+
+
+def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | None:
+    """What the sampler is called where the loop stands, and whether that may be None."""
+    for name, values in _names(program, one):
+        rest = [value for value in values if not _is_made_at(value, one.sampler.site)]
+        if len(rest) < len(values) and all(isinstance(value, Constant) and value.value is None for value in rest):
+            return name, bool(rest)
+    if len(one.loader.given("sampler")[0]) != 1:
+        return None
+    for name, values in _names(program, one):
+        if values and all(_is_made_at(value, one.loader.site) for value in values):
+            return f"{name}.sampler", False
+    return None
+
+
+def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:
+    """The names that can be read where the loop stands, with what they can be; those of `self` as they are written."""
+    stand = one.run.way[one.run.index]
+    frame = contexts(program.ev, stand.facts, stand.scope)[0]
+    scope: Scope | None = stand.scope
+    while scope is not None:
+        if not isinstance(scope.node, tree.ClassDef):
+            for name in scope.bindings:
+                if "." not in name:
+                    yield name, program.ev.name(name, one.run.loop.site, frame)
+        scope = scope.parent
+    node: tree.Expr = one.iteration.iter
+    while isinstance(node, tree.Call) and node.args:
+        node = node.args[0].value
+    if one.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):
+        yield f"{node.value.id}.{node.attr}", program.ev.values(node, frame)
+
+
+def _is_made_at(value: Value, site: Site) -> bool:
+    return isinstance(value, ExternalObject) and value.site == site

@@ -1,0 +1,88 @@
+"""Repairs of generators that are never seeded, or that are torch's global one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.seed_expression import find_seed
+from torchrepro_lint.program.values import Site
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["own_generator_fix", "seed_generator_fix", "seed_with_number_fix"]
+
+Planned = tuple[Fix | None, str | None]
+
+
+def seed_generator_fix(program: Program, made: Site) -> Planned:
+    """Seed a generator where it is made: `torch.Generator().manual_seed(SEED)`."""
+    document = document_of(program, made.path)
+    call = document.node_at(*program.parsed(made.path).span(made.number), cst.Call)
+    if call is None:
+        return None, "the call could not be located"
+    if document.loops(call):
+        return None, "the generator is made in a loop, and one seed would give the same numbers in each turn"
+    seed = find_seed(document, document.statement(call), program.settings.seed).text
+    edit = document.insertion(document.end(call), f".manual_seed({seed})")
+    return Fix(Applicability.SAFE, f"Seed it with {seed}", (edit,)), None
+
+
+def seed_with_number_fix(program: Program, seeding: Site) -> Planned:
+    """Turn `g.seed()` into `g.manual_seed(SEED)`."""
+    document = document_of(program, seeding.path)
+    call = document.node_at(*program.parsed(seeding.path).span(seeding.number), cst.Call)
+    if call is None or not isinstance(call.func, cst.Attribute):
+        return None, "the call could not be located"
+    if not isinstance(document.parent(call), cst.Expr):
+        return None, "the seed that `seed()` draws is used elsewhere"
+    seed = find_seed(document, document.statement(call), program.settings.seed).text
+    edit = document.replacement(document.start(call.func.attr), document.end(call), f"manual_seed({seed})")
+    return Fix(Applicability.SAFE, f"Seed it with {seed}", (edit,)), None
+
+
+def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Planned:
+    """Put a generator of its own in the place of torch's global one.
+
+    `keep_seeding`: the program seeds torch nowhere else, so that the call stays, in a line above.
+    """
+    document = document_of(program, site.path)
+    node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)  # type: ignore[type-abstract]
+    if node is None:
+        return None, "the generator could not be located"
+    if document.loops(node):
+        return None, "the generator is made in a loop, and one seed would give the same order in each turn"
+    if isinstance(node, cst.Call):
+        return _of_seeding_call(document, site.path, node, keep_seeding=keep_seeding)
+    if not isinstance(node, cst.Attribute):
+        return None, "torch is not named where the generator is"
+    seed = find_seed(document, document.statement(node), program.settings.seed).text
+    text = f"{document.text_of(node.value)}.Generator().manual_seed({seed})"
+    return Fix(
+        Applicability.SAFE, "Use a generator of its own", (document.replacement(*document.span(node), text),)
+    ), None
+
+
+def _of_seeding_call(document: Document, path: Path, call: cst.Call, *, keep_seeding: bool) -> Planned:
+    func = call.func
+    if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name):
+        return None, "torch is not named where the generator is"
+    edits: list[Edit] = [document.insertion(document.end(func.value), ".Generator()")]
+    statement = document.statement(call)
+    if keep_seeding:
+        if not isinstance(statement, cst.SimpleStatementLine) or not _is_simple(call):
+            return None, "nothing else seeds torch, and the call cannot be kept in a line of its own"
+        start = document.start(statement)
+        line = f"{document.text_of(call)}{document.newline}{document.indentation(start)}"
+        edits.insert(0, document.insertion(start, line))
+    return Fix(Applicability.SAFE, "Use a generator of its own", tuple(edits)), None
+
+
+def _is_simple(call: cst.Call) -> bool:
+    return all(isinstance(arg.value, cst.Name | cst.Attribute | cst.Integer) for arg in call.args)

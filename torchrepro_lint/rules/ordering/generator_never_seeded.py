@@ -1,0 +1,94 @@
+'''TRL203 generator-never-seeded.
+
+What it does
+    Finds a `torch.Generator()` that is used and never given a seed, and one that takes its seed from the operating
+    system with `.seed()`.
+
+Why is this bad?
+    A generator that is never seeded starts from a constant of torch's (67280421310721): its numbers are the same in
+    every run, whatever seed the user asks for, so that runs over several seeds are not independent. One that is seeded
+    with `.seed()` gives other numbers in every run, and no seed of the program reaches it.
+
+Example
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    SEED = 0
+    torch.manual_seed(SEED)
+    g = torch.Generator()
+    loader = DataLoader(TensorDataset(torch.arange(16)), batch_size=4, shuffle=True, generator=g)
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    SEED = 0
+    torch.manual_seed(SEED)
+    g = torch.Generator().manual_seed(SEED)
+    loader = DataLoader(TensorDataset(torch.arange(16)), batch_size=4, shuffle=True, generator=g)
+    ```
+
+Since
+    All versions with `torch.Generator`.
+
+How it is proven
+    `verify` shows that runs with different seeds have the same order, and that it follows the seed once it is passed.
+
+Fix safety
+    Safe: seeds the generator with the program's own seed, where it is made.
+
+Do not flag
+    Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only
+    where no seed is asked for; generators that nothing draws from.
+
+References
+    https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
+from torchrepro_lint.program.generators import holder_of, is_used, made_generators, seedings
+from torchrepro_lint.program.known_calls import KnownCall
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+
+class GeneratorNeverSeeded(Rule):
+    code = "TRL203"
+    name = "generator-never-seeded"
+    summary = "torch.Generator that no seed reaches: it is never seeded, or from the operating system"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for group in made_generators(program):
+            finding = self._of_generator(program, group[0])
+            if finding is not None:
+                yield finding
+
+    def _of_generator(self, program: Program, made: KnownCall) -> Finding | None:
+        holder = holder_of(program, made)
+        entropy = None
+        for one in seedings(program):
+            if made.site not in one.made and not (one.open and holder is not None and one.holder == holder):
+                continue
+            if one.method != "seed" or made.site not in one.made:
+                return None
+            entropy = one
+        if not is_used(program, made):
+            return None
+        if entropy is not None:
+            fix, declined = seed_with_number_fix(program, entropy.site)
+            message = "torch.Generator() seeded with `.seed()`: it takes a seed from the operating system in every run"
+            trace = [Link(entropy.site, "seeded from the operating system")]
+            return self.finding(program, made.site, message, trace, fix=fix, declined=declined)
+        fix, declined = seed_generator_fix(program, made.site)
+        message = "torch.Generator() never seeded: it starts from a constant of torch's, whatever seed the program uses"
+        return self.finding(program, made.site, message, fix=fix, declined=declined)

@@ -1,0 +1,101 @@
+'''TRL205 generator-reset-every-epoch.
+
+What it does
+    Finds the generator of a loader or sampler that is seeded with the same number in every epoch: in the epoch loop
+    itself, or in a function that is called from it.
+
+Why is this bad?
+    A generator that starts again from the same seed gives the same order again. Every epoch then has the same batches,
+    and the workers draw the same augmentations for them: the loss goes down, and nothing says that shuffling is off.
+
+Example
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    data = TensorDataset(torch.arange(16))
+    for epoch in range(3):
+        g = torch.Generator()
+        g.manual_seed(0)
+        for (batch,) in DataLoader(data, batch_size=4, shuffle=True, generator=g):
+            print(batch)
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    data = TensorDataset(torch.arange(16))
+    g = torch.Generator()
+    g.manual_seed(0)
+    loader = DataLoader(data, batch_size=4, shuffle=True, generator=g)
+    for epoch in range(3):
+        for (batch,) in loader:
+            print(batch)
+    ```
+
+Since
+    torch 1.6 (`DataLoader(generator=)`).
+
+How it is proven
+    `verify` shows that the epochs of the bad program deliver the same batches, and those of the good one do not.
+
+Do not flag
+    A seed with the epoch in it; loaders that do not shuffle; generators that draw something else, such as the fixed
+    noise of a sample that is drawn once per epoch to look at.
+
+Known limits
+    A seed that comes out of a call is taken to change.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.epochs import EpochRun, epoch_runs, varies_within
+from torchrepro_lint.program.generators import Seeding, consumers, seedings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.ways import ways
+from torchrepro_lint.rules.base import Rule
+
+
+class GeneratorResetEveryEpoch(Rule):
+    code = "TRL205"
+    name = "generator-reset-every-epoch"
+    summary = "generator of a loader is seeded with the same number in every epoch: each epoch has the same order"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in seedings(program):
+            if one.method != "manual_seed" or one.seed is None or not one.made:
+                continue
+            loader = next(consumers(program, one.made), None)
+            run = _repeated(program, one) if loader is not None else None
+            if loader is None or run is None:
+                continue
+            message = "the generator is seeded with the same number in every epoch: each one has the order of the first"
+            calls = [Link(_site(run, at), "is called") for at in range(run.index, 0, -1)]
+            loop = Link(Site(run.way[run.index].facts.path, run.loop.site), "runs once per epoch")
+            trace = [loop, *calls, Link(one.site, "seeds the generator"), Link(loader, "draws its order from it")]
+            yield self.finding(program, one.site, message, trace)
+
+
+def _repeated(program: Program, one: Seeding) -> EpochRun | None:
+    """A way by which the seeding runs in every epoch, with a seed that stays."""
+    ev = program.ev
+    assert one.seed is not None
+    for run in epoch_runs(ev, ways(ev, one.facts, one.scope, one.call.site)):
+        if not varies_within(ev, run, one.seed):
+            return run
+    return None
+
+
+def _site(run: EpochRun, index: int) -> Site:
+    return Site(run.way[index].facts.path, run.way[index].site)

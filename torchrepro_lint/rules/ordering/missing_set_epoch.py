@@ -1,0 +1,85 @@
+'''TRL206 missing-set-epoch.
+
+What it does
+    Finds epoch loops over a loader whose shuffling `DistributedSampler` is never told the epoch.
+
+Why is this bad?
+    The sampler's order is a function of its seed and of its epoch, and of nothing else. Without `set_epoch` the epoch
+    stays 0: every epoch has the order of the first, and each rank sees its own part of the data in the same batches
+    again and again. `torch.manual_seed` has no effect on it.
+
+Example
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    from torch.utils.data.distributed import DistributedSampler
+
+    data = TensorDataset(torch.arange(16))
+    sampler = DistributedSampler(data, num_replicas=2, rank=0, shuffle=True)
+    loader = DataLoader(data, batch_size=4, sampler=sampler)
+    for epoch in range(3):
+        for (batch,) in loader:
+            print(batch)
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    from torch.utils.data.distributed import DistributedSampler
+
+    data = TensorDataset(torch.arange(16))
+    sampler = DistributedSampler(data, num_replicas=2, rank=0, shuffle=True)
+    loader = DataLoader(data, batch_size=4, sampler=sampler)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+        for (batch,) in loader:
+            print(batch)
+    ```
+
+Since
+    All versions.
+
+How it is proven
+    `verify` shows that the epochs of the bad program repeat each other, and that those of the fixed one do not.
+
+Fix safety
+    Unsafe: inserts `sampler.set_epoch(epoch)` at the head of the epoch loop, which changes what is trained on.
+
+Do not flag
+    `shuffle=False`; samplers of validation and test data; programs that call `set_epoch` anywhere; Lightning, Hugging
+    Face's Trainer, accelerate and other frameworks that call it.
+
+References
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.epoch_fix import set_epoch_fix
+from torchrepro_lint.program.epoch_samplers import forgotten_epochs
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.values import Site
+from torchrepro_lint.rules.base import Rule
+
+
+class MissingSetEpoch(Rule):
+    code = "TRL206"
+    name = "missing-set-epoch"
+    summary = "epoch loop over a DistributedSampler whose set_epoch is not called: each epoch has the same order"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in forgotten_epochs(program):
+            trace = [
+                Link(one.sampler.site, "makes the sampler"),
+                Link(one.loader.site, "makes the loader over it"),
+                Link(Site(one.facts.path, one.iteration.site), "runs over the loader in every epoch"),
+            ]
+            message = "DistributedSampler.set_epoch is not called in this loop: every epoch has the order of the first"
+            fix, declined = set_epoch_fix(program, one)
+            yield self.finding(program, one.loop, message, trace, fix=fix, declined=declined)
