@@ -1,0 +1,90 @@
+"""TRL505 environment-too-late.
+
+What it does
+    Finds environment variables of determinism that are set when their reader has already started: `PYTHONHASHSEED` in
+    a program that starts no other process, `CUDA_LAUNCH_BLOCKING` after CUDA was used.
+
+Why is this bad?
+    Python chooses the key of its string hash when it starts. `os.environ["PYTHONHASHSEED"] = "0"` in a running program
+    changes nothing in that program: sets of texts still come in another order in every run, while the line says that
+    they do not. Only processes that are started later see it; the workers of a DataLoader are no such processes.
+
+Example
+    ```python
+    import os
+    import random
+
+    import torch
+
+
+    def seed_everything(seed):
+        os.environ["PYTHONHASHSEED"] = str(seed)
+        random.seed(seed)
+        torch.manual_seed(seed)
+
+
+    seed_everything(0)
+    print(sorted({"cat", "dog", "bird"}))
+    ```
+
+Use instead
+    ```python
+    import random
+
+    import torch
+
+
+    def seed_everything(seed):
+        random.seed(seed)
+        torch.manual_seed(seed)
+
+
+    seed_everything(0)
+    print(sorted({"cat", "dog", "bird"}))
+    ```
+
+Since
+    Python 3.3; all versions of torch.
+
+How it is proven
+    `verify` runs each program with two values of `PYTHONHASHSEED` and shows that the order of a set differs although
+    the program sets the variable.
+
+Fix safety
+    No fix: set the variable where the program is started (`PYTHONHASHSEED=0 python train.py`), or sort what is hashed.
+
+Do not flag
+    Programs that start other processes afterwards (subprocess, `os.exec*`, multiprocessing, job launchers), or that set
+    the variable only where it is missing; helpers that nothing calls; tests. `CUBLAS_WORKSPACE_CONFIG` is TRL303.
+
+References
+    https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.late_environment import LateVariable, late_variables
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+
+class EnvironmentTooLate(Rule):
+    code = "TRL505"
+    name = "environment-too-late"
+    summary = "An environment variable is set after those who read it have started"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for late in late_variables(program):
+            trace = [Link(late.reader, "CUDA has started here")] if late.reader is not None else []
+            yield self.finding(program, late.site, _message(late), trace)
+
+
+def _message(late: LateVariable) -> str:
+    if late.reader is not None:
+        return f"`{late.name}` is read when CUDA starts: set here it has no effect any more"
+    return f"`{late.name}` is read when Python starts: set here it has no effect, and no process is started afterwards"
