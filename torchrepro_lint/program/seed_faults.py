@@ -23,7 +23,7 @@ from torchrepro_lint.program.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ChangingSeed", "changing_seeds", "runs_in_workers"]
+__all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
 
 _SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
 _TELLS = re.compile(
@@ -104,7 +104,7 @@ def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool
 
 
 def _is_innocent(program: Program, one: Evidence) -> bool:
-    if is_test_file(program, one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or _is_mocked(one):
+    if is_test_file(program, one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
         return True
     ways = ways_of(program, one)
     return runs_in_workers(ways) or any(
@@ -112,7 +112,7 @@ def _is_innocent(program: Program, one: Evidence) -> bool:
     )
 
 
-def _is_mocked(one: Evidence) -> bool:
+def is_stand_in(one: Evidence) -> bool:
     """Whether the file assigns over the function: what is called may be a stand-in."""
     assert isinstance(one.node, tree.Call)
     if not isinstance(one.node.func, tree.Attribute):

@@ -1,0 +1,74 @@
+"""TRL506 reseeded-in-loop.
+
+What it does
+    Finds seeding calls for the global random number generators (`random`, NumPy, torch) that stand in the loop of
+    epochs or training steps, directly or in a function called from it, with a seed that is the same each time.
+
+Why is this bad?
+    Every turn of the loop draws the numbers of the turn before: the same order of the batches, the same augmentation,
+    the same dropout masks. The training sees less than it should, and no error tells.
+
+Example
+    ```python
+    import torch
+
+    for epoch in range(3):
+        torch.manual_seed(42)
+        print(epoch, torch.randperm(8))
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    torch.manual_seed(42)
+    for epoch in range(3):
+        print(epoch, torch.randperm(8))
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` shows that the epochs of the bad program repeat each other, and those of the good one do not.
+
+Fix safety
+    No fix: the call may have to go above the loop, to take the epoch into its seed, or to be wrapped in
+    `torch.random.fork_rng()`, and only the author knows which.
+
+Do not flag
+    A seed in which the epoch or the step takes part; loops over seeds, folds, runs or configurations, where each turn
+    is a run of its own; `torch.random.fork_rng()`, and code that saves the state of the generator and puts it back; the
+    first turn only (`if epoch == 0:`). A `torch.Generator` that is reset in each epoch is TRL205, worker init functions
+    and code of the dataset are the 1xx rules'.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html
+    https://docs.pytorch.org/docs/stable/random.html#torch.random.fork_rng
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.reseeding import reseedings
+from torchrepro_lint.rules.base import Rule
+
+
+class ReseededInLoop(Rule):
+    code = "TRL506"
+    name = "reseeded-in-loop"
+    summary = "A global random number generator gets the same seed again in every epoch or step"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for again in reseedings(program):
+            name = again.seeding.name
+            message = f"`{name}` gets the same seed in every turn of the loop: each turn draws what the one before drew"
+            inner, *outer = again.between
+            steps = [Link(site, "called here") for site in reversed(outer)]
+            trace = [Link(again.loop, "the loop"), *steps, Link(inner, f"seeds: {name}")]
+            yield self.finding(program, again.site, message, trace)
