@@ -40,6 +40,7 @@ __all__ = [
     "called_name",
     "contexts",
     "decorator_uses",
+    "frame_without_callers",
     "frames_of_method",
     "instances_of",
     "order_key",
@@ -59,7 +60,7 @@ def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ..
     return ev.remembered(
         ("contexts", id(scope)),
         lambda: _contexts(ev, facts, scope),
-        (_unknown_frame(ev, facts, scope),),
+        (frame_without_callers(ev, facts, scope),),
         costly=True,
     )  # fmt: skip
 
@@ -73,7 +74,7 @@ def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, .
             frames.setdefault(frame)
             if len(frames) >= MAX_CONTEXTS:
                 return tuple(frames)
-    return tuple(frames) or (_unknown_frame(ev, facts, scope),)
+    return tuple(frames) or (frame_without_callers(ev, facts, scope),)
 
 
 def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -93,8 +94,9 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
             yield from _frames_unseen(ev, facts, scope, outer)
 
 
-def _unknown_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
-    parent = _unknown_frame(ev, facts, scope.parent) if scope.parent is not None else None
+def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
+    """The frame of a scope of whose callers nothing is known."""
+    parent = frame_without_callers(ev, facts, scope.parent) if scope.parent is not None else None
     if parent is None:
         return ev.module_frame(facts)
     if isinstance(scope.node, tree.FunctionDef) and isinstance(parent.scope.node, tree.ClassDef) and scope.self_name:
@@ -208,7 +210,7 @@ def _may_mean(
     An object that came as a parameter is looked up further only where it is called by a plain name or held by `self`:
     to follow every `model.step()` to all the models that any caller passes would mean to follow everything.
     """
-    functions = ev.values(call.func, _unknown_frame(ev, caller, scope))
+    functions = ev.values(call.func, frame_without_callers(ev, caller, scope))
     if any(wanted(value) for value in functions):
         return True
     if functions and UNKNOWN not in functions:

@@ -14,12 +14,20 @@ from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.intent_at import ways_of
 from torchrepro_lint.program.operations import Operation
 from torchrepro_lint.program.values import External
-from torchrepro_lint.program.ways import Stand, Way, is_followed_by, ways
+from torchrepro_lint.program.ways import Stand, Way, is_followed_by, own_way, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["flag_is_off", "may_run_on_cuda", "may_run_backward", "ways_to"]
+__all__ = [
+    "flag_is_off",
+    "is_relevant",
+    "loaded_with",
+    "may_run_backward",
+    "may_run_on_cuda",
+    "speaks_of_a_device",
+    "ways_to",
+]
 
 # What a program says that may use a GPU: its own words for one, or a device that comes from outside.
 _GPU = re.compile(
@@ -38,8 +46,10 @@ _WITHOUT_GRAD = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autog
 
 
 def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
-    """The ways that lead to an operation."""
+    """The ways that lead to an operation; to a module's construction that around it, wherever the object is made."""
     frame = operation.frame
+    if operation.is_module:
+        return (own_way(frame.facts, frame.scope, operation.call.site),)
     return program.ev.remembered(
         ("ways", operation.site), lambda: ways(program.ev, frame.facts, frame.scope, operation.call.site), ()
     )
@@ -52,17 +62,25 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
     if operation.inputs and operation.inputs[0].on_cpu and all(one.on_cpu for one in operation.inputs):
         return _changes_default_device(program, operation.site.path)
-    return any(_GPU.search(_data(program, path)) for path in _program_files(program, operation.site.path))
+    return any(_GPU.search(_data(program, path)) for path in loaded_with(program, operation.site.path))
+
+
+_DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
+
+
+def speaks_of_a_device(program: Program, path: Path) -> bool:
+    """Whether a program that runs the file mentions CUDA, a GPU or a device at all."""
+    return any(_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
 
 
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 
 
 def _changes_default_device(program: Program, path: Path) -> bool:
-    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in _program_files(program, path))
+    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
 
 
-def _program_files(program: Program, path: Path) -> frozenset[Path]:
+def loaded_with(program: Program, path: Path) -> frozenset[Path]:
     """The files that are loaded where `path` is: those that import it, and all that they import."""
     return program.ev.remembered(("program-files", path), lambda: _closure(program, path), frozenset())
 
@@ -88,7 +106,7 @@ def _data(program: Program, path: Path) -> bytes:
 
 def may_run_backward(program: Program, operation: Operation) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
-    if not any(_TRAINS.search(_data(program, path)) for path in _program_files(program, operation.site.path)):
+    if not any(_TRAINS.search(_data(program, path)) for path in loaded_with(program, operation.site.path)):
         return False
     return any(_is_differentiated(program, operation, way) for way in ways_to(program, operation))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +21,10 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
-from torchrepro_lint.program.callers import called_name, contexts
+from torchrepro_lint.program.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.conditions import agreed, is_none
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.tensors import Tensor, tensor
 from torchrepro_lint.program.values import Constant, External, SequenceValue, Site, Value, Values
 from torchrepro_lint.program.workers import argument
@@ -31,7 +32,7 @@ from torchrepro_lint.program.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["Operation", "find_operations", "operation_words", "rows_proven"]
+__all__ = ["Operation", "find_operations", "operation_words", "rows_proven", "runs_somewhere"]
 
 _METHOD = "torch.Tensor."
 
@@ -77,8 +78,34 @@ def operation_words() -> re.Pattern[bytes]:
 
 
 @cache
-def _names() -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in op_names())
+def _by_last_part() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for name in sorted(op_names()):
+        found.setdefault(name.rpartition(".")[2], []).append(name)
+    return {last: tuple(names) for last, names in found.items()}
+
+
+_SPOKEN_OF_ELSEWHERE = frozenset({"cublas", "attention", "memory", "mps", "compiled", "cudnn", "indexing"})
+
+
+def _may_matter(call: tree.Call, last: str) -> bool:
+    """A quick look at the argument list alone: whether some row of some operation of that name may hold for the call."""
+    return any(
+        not row.flags & _SPOKEN_OF_ELSEWHERE and not any(_is_ruled_out(call, condition) for condition in row.when)
+        for name in _by_last_part().get(last, ())
+        for row in op_rows(name)
+    )
+
+
+def _is_ruled_out(call: tree.Call, condition: Condition) -> bool:
+    """Whether a condition fails because its argument is not given, or is given as a literal that it does not admit."""
+    if not condition.decided_by_arguments:
+        return False
+    for index, arg in enumerate(call.args):
+        if arg.star or (arg.keyword is None and index == condition.position) or arg.keyword == condition.parameter:
+            literal = arg.value.value if isinstance(arg.value, tree.Const) and not arg.star else UNKNOWN
+            return condition.test != "is-tensor" and condition.holds(True, literal) is False
+    return condition.holds(False) is False
 
 
 def find_operations(ev: Evaluator, path: Path) -> list[Operation]:
@@ -97,20 +124,29 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
     calls = [
         (call, path)
         for call, path in scope.calls
-        if (name := called_name(call.func)) is not None and aliases.get(name, name) in _names()
+        if (name := called_name(call.func)) is not None and _may_matter(call, aliases.get(name, name))
     ]
     if not calls:
         return
+    # Who calls the scope is asked only where the scope itself leaves something open: that takes much longer.
     seen: set[int] = set()
-    for frame in contexts(ev, facts, scope):
+    for frame in _frames(ev, facts, scope):
         ev.begin_question()
         for call, path in calls:
             if call.site in seen or ev.decide(path, frame) is False:
                 continue
             name = _operation_name(ev, call, frame)
             if name is not None:
+                found = Operation(name, call, ev.site(call, frame), frame, path, _inputs(ev, name, call, frame))
                 seen.add(call.site)
-                yield Operation(name, call, ev.site(call, frame), frame, path, _inputs(ev, name, call, frame))
+                yield found
+        if len(seen) == len(calls):
+            return
+
+
+def _frames(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Frame]:
+    yield frame_without_callers(ev, facts, scope)
+    yield from contexts(ev, facts, scope)
 
 
 def _imported_as(facts: ModuleFacts) -> dict[str, str]:
@@ -126,7 +162,7 @@ def _imported_as(facts: ModuleFacts) -> dict[str, str]:
 
 def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
     """The operation that a call is, by the function called, or by a method of a tensor."""
-    for value in sorted(ev.values(call.func, frame), key=repr):
+    for value in ordered(ev.values(call.func, frame)):
         if isinstance(value, External):
             name = canonical(value.name)
             if op_rows(name):
@@ -149,13 +185,36 @@ def _inputs(ev: Evaluator, name: str, call: tree.Call, frame: Frame) -> tuple[Te
 
 
 def rows_proven(ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag_is_on: bool) -> list[OpRow]:
-    """The rows whose conditions are proven for a call in eager mode, with the determinism flag on or off."""
-    return [
-        row
-        for row in rows
-        if all(_holds(ev, operation, condition, flag_is_on) is True for condition in row.when)
-        and not (row.phase == "backward" and _needs_no_grad(operation))
-    ]
+    """The rows whose conditions are proven for a call in eager mode, with the determinism flag on or off.
+
+    An argument that the scope alone does not show is looked up in the frames in which callers run it.
+    """
+    rows = [row for row in rows if not (row.phase == "backward" and _needs_no_grad(operation))]
+    verdicts = [_all_hold(ev, operation, row, flag_is_on) for row in rows]
+    proven = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict]
+    if proven or None not in verdicts:
+        return proven
+    open_rows = [row for row in rows if all(condition.decided_by_arguments for condition in row.when)]
+    for frame in contexts(ev, operation.frame.facts, operation.frame.scope) if open_rows else ():
+        there = replace(operation, frame=frame)
+        proven = [row for row in open_rows if _all_hold(ev, there, row, flag_is_on) is True]
+        if proven:
+            return proven
+    return []
+
+
+def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
+    """Whether some caller in sight runs the operation, so that no guard rules it out for all of them."""
+    if not any(isinstance(operation.frame.scope.branches.get(branch), tree.If) for branch, _ in operation.path):
+        return True
+    frames = contexts(ev, operation.frame.facts, operation.frame.scope)
+    return any(ev.decide(operation.path, frame) is not False for frame in frames)
+
+
+def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag_is_on: bool) -> bool | None:
+    """Whether all conditions of a row hold; None where one is not proven and none is ruled out."""
+    answers = [_holds(ev, operation, condition, flag_is_on) for condition in row.when]
+    return False if False in answers else (None if None in answers else True)
 
 
 def _needs_no_grad(operation: Operation) -> bool:

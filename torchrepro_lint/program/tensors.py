@@ -117,7 +117,8 @@ def _bound(ev: Evaluator, binding: Binding, frame: Frame) -> Tensor | None:
         case "assign", _:
             return tensor(ev, node, frame)  # type: ignore[arg-type]
         case "augmented", tree.AugAssign(target=tree.Name(id=name, site=site)):
-            return _named(ev, name, site, frame)
+            # In a loop, what is added to may be what was added before.
+            return ev.remembered(("tensor", node, frame), lambda: _named(ev, name, site, frame), None)
         case "element", _:
             iterated_in = frame
             if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:

@@ -22,7 +22,17 @@ from torchrepro_lint.program.values import ClassValue
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["Stand", "Way", "are_exclusive", "chosen_by", "is_followed_by", "never_together", "runs_as_script", "ways"]
+__all__ = [
+    "Stand",
+    "Way",
+    "are_exclusive",
+    "chosen_by",
+    "is_followed_by",
+    "never_together",
+    "own_way",
+    "runs_as_script",
+    "ways",
+]
 
 MAX_WAYS = 16
 MAX_LENGTH = 8
@@ -54,6 +64,11 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
             found.append(way)
         pending.extend((*way, stand) for stand in outer[: MAX_WAYS - len(found)])
     return tuple(found)
+
+
+def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
+    """The way that consists of the place alone."""
+    return (_stand(facts, scope, site),)
 
 
 def _stand(facts: ModuleFacts, scope: Scope, site: int) -> Stand:

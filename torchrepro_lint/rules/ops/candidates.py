@@ -8,7 +8,7 @@ from torchrepro_lint.knowledge.ops import OpRow, op_rows
 from torchrepro_lint.program.intent import Evidence
 from torchrepro_lint.program.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.op_runs import is_relevant, may_run_backward, may_run_on_cuda, ways_to
-from torchrepro_lint.program.operations import Operation, operation_words, rows_proven
+from torchrepro_lint.program.operations import Operation, operation_words, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.source.target import TargetTorch
 
@@ -44,6 +44,8 @@ def candidates(
             rows = rows_proven(program.ev, operation, rows, flag_is_on=flag_is_on) if rows else []
             if rows and may_run_on_cuda(program, operation):
                 if rows[0].phase == "backward" and not may_run_backward(program, operation):
+                    continue
+                if not runs_somewhere(program.ev, operation):
                     continue
                 places = ways_to(program, operation)
                 intent = sorted(intent_at(program, path, places), key=lambda one: one not in wanted)

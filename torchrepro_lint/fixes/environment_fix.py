@@ -1,0 +1,54 @@
+"""Fixes about environment variables that a program has to set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.program.cuda_use import first_use_before
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.intent import Evidence
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["correct_value_fix", "set_variable_fix"]
+
+
+def set_variable_fix(program: Program, one: Evidence, variable: str, value: str) -> tuple[Fix | None, str | None]:
+    """The fix that sets a variable above a switch, where the environment has not, or why there is none."""
+    if first_use_before(program.ev, one.frame, one.node.site) is not None:
+        return None, "CUDA is used before the switch"
+    document = document_of(program, one.site.path)
+    node = document.node_at(*program.parsed(one.site.path).span(one.site.number), cst.Call)
+    line = document.statement(node) if node is not None else None
+    if node is None or not isinstance(line, cst.SimpleStatementLine):
+        return None, "no statement of its own can stand above the switch"
+    start = document.start(line)
+    indentation = document.text[document.text.rfind("\n", 0, start) + 1 : start]
+    if indentation.strip():
+        return None, "no statement of its own can stand above the switch"
+    planner = ImportPlanner(document)
+    environ = f"{planner.require('os', at=node)}.environ"
+    statement = f'{environ}.setdefault("{variable}", "{value}"){document.newline}{indentation}'
+    edits = (*planner.edits(), document.replacement(start, start, statement))
+    return Fix(Applicability.SAFE, f"Set {variable}", edits), None
+
+
+def correct_value_fix(
+    program: Program, path: Path, written: tree.Expr | None, value: str
+) -> tuple[Fix | None, str | None]:
+    """The fix that writes another text in the place of a variable's value, or why there is none."""
+    if not isinstance(written, tree.Const):
+        return None, "the value is not written where the variable is set"
+    document = document_of(program, path)
+    node = document.node_at(*program.parsed(path).span(written.site), cst.BaseExpression)
+    if node is None:
+        return None, "the value could not be located"
+    edit = document.replacement(*document.outer_span(node), f'"{value}"')
+    return Fix(Applicability.SAFE, f"Set it to {value}", (edit,)), None

@@ -1,0 +1,137 @@
+'''TRL303 cublas-workspace-unset.
+
+What it does
+    Finds `torch.use_deterministic_algorithms(True)` in a program that may run on torch 1.7 to 2.9 and does not set the
+    environment variable `CUBLAS_WORKSPACE_CONFIG`, sets it after CUDA was used, or sets it to another value than `:4096:8`
+    or `:16:8`.
+
+Why is this bad?
+    cuBLAS is deterministic only with a fixed workspace for each stream. Torch 1.7 to 2.9 checks that: the first product
+    of matrices on the GPU (a Linear layer, `matmul`, `einsum`) raises a RuntimeError. Torch 2.10 allocates the
+    workspaces itself and no longer asks.
+
+Example
+    ```python
+    import torch
+
+    torch.use_deterministic_algorithms(True)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    print(torch.nn.Linear(2, 2).to(device)(torch.ones(2, device=device)))
+    ```
+
+Use instead
+    ```python
+    import os
+
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    print(torch.nn.Linear(2, 2).to(device)(torch.ones(2, device=device)))
+    ```
+
+Since
+    torch 1.7, until 2.9.
+
+How it is proven
+    From torch's sources: the check was removed by pull request 161749, which 2.10 is the first release to have. On
+    another torch than those, nothing is to be seen.
+
+Fix safety
+    Safe: sets the variable above the switch, unless the environment has set it already; or corrects the value.
+
+Do not flag
+    `warn_only=True`; programs that never speak of a GPU or a device; projects in which a shell script, container file,
+    Makefile, .env or CI file sets the variable; frameworks that set it themselves (Lightning's Trainer, transformers'
+    `enable_full_determinism`).
+
+References
+    https://docs.pytorch.org/docs/2.9/generated/torch.use_deterministic_algorithms.html
+    https://docs.nvidia.com/cuda/cublas/#results-reproducibility
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
+from torchrepro_lint.knowledge.versions import admits
+from torchrepro_lint.program.cuda_use import first_use_before
+from torchrepro_lint.program.environment import Setting, is_set_outside, settings_of
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.intent_at import is_test_file
+from torchrepro_lint.program.op_runs import loaded_with, speaks_of_a_device
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
+_VALUES = (":4096:8", ":16:8")
+
+
+class CublasWorkspaceUnset(Rule):
+    code = "TRL303"
+    name = "cublas-workspace-unset"
+    summary = "use_deterministic_algorithms(True) without CUBLAS_WORKSPACE_CONFIG, on torch 1.7 to 2.9"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        if not any(is_checked(release) for release in program.target.admitted):
+            return
+        wanted = [one for one in program.evidence if one.effect == "algorithms" and one.roots and one.always]
+        if not wanted or is_set_outside(program, _VARIABLE):
+            return
+        settings = settings_of(program.ev, _VARIABLE)
+        reported: set[int] = set()
+        for one in wanted:
+            if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
+                continue
+            here = [setting for setting in settings if _shares_a_program(program, setting, one)]
+            if not here and not _set_by_a_framework(program, one):
+                yield self._unset(program, one)
+            for setting in here if len(here) == 1 else ():
+                finding = self._of_setting(program, setting, one) if id(setting) not in reported else None
+                reported.add(id(setting))
+                if finding is not None:
+                    yield finding
+
+    def _unset(self, program: Program, one: Evidence) -> Finding:
+        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, products of matrices on CUDA raise a RuntimeError"
+        fix, declined = set_variable_fix(program, one, _VARIABLE, _VALUES[0])
+        return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
+
+    def _of_setting(self, program: Program, setting: Setting, one: Evidence) -> Finding | None:
+        """The finding on the one place that sets the variable, if that is wrong or too late."""
+        site = program.site(setting.node, setting.frame)
+        trace = [Link(one.site, one.name), Link(site, f"sets {_VARIABLE}")]
+        text = setting.text()
+        if text is not None and text not in _VALUES:
+            message = f"{_VARIABLE} is set to {text!r}: torch 1.7 to 2.9 accepts ':4096:8' and ':16:8' only"
+            fix, declined = correct_value_fix(program, site.path, setting.value, _VALUES[0])
+            return self.finding(program, site, message, trace, fix=fix, declined=declined)
+        use = first_use_before(program.ev, setting.frame, setting.node.site)
+        if use is None or is_test_file(program, site.path):
+            return None
+        trace.insert(0, Link(program.site(use, setting.frame), "uses CUDA"))
+        message = f"{_VARIABLE} is set after CUDA was used: cuBLAS may have its workspaces already, without it"
+        return self.finding(program, site, message, trace, declined="the order of the statements is the program's own")
+
+
+def is_checked(release: str) -> bool:
+    """Whether a release of torch checks the variable."""
+    return admits(">=1.7,<2.10", release)
+
+
+def _shares_a_program(program: Program, setting: Setting, one: Evidence) -> bool:
+    """Whether the place that sets the variable belongs to a program in which the switch is set."""
+    path = setting.frame.facts.path
+    return any(path in loaded_with(program, root) for root in one.roots)
+
+
+def _set_by_a_framework(program: Program, one: Evidence) -> bool:
+    return any(
+        other.effect.startswith("algorithms") and not other.name.startswith("torch.") and other.roots & one.roots
+        for other in program.evidence
+    )
