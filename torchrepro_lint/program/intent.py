@@ -26,6 +26,7 @@ from torchrepro_lint.knowledge.switches import (
 from torchrepro_lint.program import containers
 from torchrepro_lint.program.callers import called_name, contexts, instances_of, visible_calls
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.references import references
 from torchrepro_lint.program.values import Arguments, ClassValue, External, Site, Values
 from torchrepro_lint.program.workers import argument, condition_holds
@@ -106,7 +107,7 @@ def _from_calls(
     for call, path in calls:
         if ev.decide(path, frame) is False:
             continue
-        for value in ev.values(call.func, frame):
+        for value in ordered(ev.values(call.func, frame)):
             if not isinstance(value, External):
                 continue
             arguments = ev.arguments(call.args, frame)

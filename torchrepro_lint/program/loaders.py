@@ -14,10 +14,11 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
 from torchrepro_lint.program import attributes
-from torchrepro_lint.program.callers import called_name, contexts, instances_of, order_key
+from torchrepro_lint.program.callers import called_name, contexts, instances_of
 from torchrepro_lint.program.calls import external_argument, merged
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.instances import base_arguments, init_frames
+from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.values import (
     NOTHING,
     UNKNOWN,
@@ -112,7 +113,9 @@ def find_loaders(ev: Evaluator) -> list[Loader]:
     done: set[Path] = set()
     pending = sorted(names)
     while pending:
-        pattern = re.compile(rb"(?<![A-Za-z0-9_])(?:" + b"|".join(re.escape(n.encode()) for n in pending) + rb")(?![A-Za-z0-9_])")
+        pattern = re.compile(
+            rb"(?<![A-Za-z0-9_])(?:" + b"|".join(re.escape(n.encode()) for n in pending) + rb")(?![A-Za-z0-9_])"
+        )
         fresh: list[str] = []
         for path in ev.project.matching(pattern):
             facts = ev.project.facts(path)
@@ -230,12 +233,18 @@ def _mentions(root: tree.Expr, names: set[str]) -> bool:
 
 def _made_by(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame) -> Iterator[Loader]:
     functions = ev.values(call.func, frame)
-    for function in sorted(functions, key=lambda value: (type(value).__name__, order_key(value))):
+    for function in ordered(functions):
         yield from _from_callee(ev, function, call, facts, scope, frame, ev.arguments(call.args, frame))
 
 
 def _from_callee(
-    ev: Evaluator, function: Value, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame, arguments: Arguments
+    ev: Evaluator,
+    function: Value,
+    call: tree.Call,
+    facts: ModuleFacts,
+    scope: Scope,
+    frame: Frame,
+    arguments: Arguments,
 ) -> Iterator[Loader]:
     match function:
         case External(name=name):
@@ -243,7 +252,7 @@ def _from_callee(
             if known is not None:
                 yield Loader(call, facts, scope, frame, known, arguments)
         case Partial():
-            for inner in sorted(function.function, key=order_key):
+            for inner in ordered(function.function):
                 whole = merged(function.arguments, arguments)
                 yield from _from_callee(ev, inner, call, facts, scope, frame, whole)
         case ClassValue():
@@ -251,7 +260,13 @@ def _from_callee(
 
 
 def _from_subclass(
-    ev: Evaluator, cls: ClassValue, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame, arguments: Arguments
+    ev: Evaluator,
+    cls: ClassValue,
+    call: tree.Call,
+    facts: ModuleFacts,
+    scope: Scope,
+    frame: Frame,
+    arguments: Arguments,
 ) -> Iterator[Loader]:
     """A construction of a project class that derives from a loader: what reaches the loader's own `__init__`."""
     if not any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
@@ -278,7 +293,11 @@ def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | N
         return None
     _, frame = frames[-1]
     for call, path in frame.scope.calls:
-        if isinstance(call.func, tree.Attribute) and call.func.attr == "__init__" and ev.decide(path, frame) is not False:
+        if (
+            isinstance(call.func, tree.Attribute)
+            and call.func.attr == "__init__"
+            and ev.decide(path, frame) is not False
+        ):
             return call, frame
     return None
 

@@ -9,8 +9,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.loaders import Manager, manager_names, managers
 from torchrepro_lint.program.builtin_calls import member_name
 from torchrepro_lint.program.callers import called_name, contexts
+from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.intent import running_modules
 from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.values import External, MemberOf, Site
 from torchrepro_lint.program.workers import condition_holds
 
@@ -79,13 +81,11 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
                                 yield manager, ev.site(call, frame), running_modules(ev, facts, scope)
 
 
-def _called(program: Program, call: tree.Call, frame: object) -> Iterator[str]:
-    for value in program.ev.values(call.func, frame):  # type: ignore[arg-type]
+def _called(program: Program, call: tree.Call, frame: Frame) -> Iterator[str]:
+    for value in ordered(program.ev.values(call.func, frame)):
         if isinstance(value, External):
             yield value.name
         elif isinstance(value, MemberOf):
             name = member_name(value)
             if name is not None:
                 yield name
-
-

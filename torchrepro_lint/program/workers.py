@@ -13,7 +13,7 @@ from torchrepro_lint.program.conditions import is_none
 from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.reach import Event, Link, Walker
-from torchrepro_lint.program.values import Arguments, Constant, Instance, Site, Values
+from torchrepro_lint.program.values import Arguments, Constant, Instance, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
@@ -77,8 +77,8 @@ def worker_run(ev: Evaluator, loader: Loader) -> WorkerRun:
                 event = event.after(link)
             found.append(event)
     found.extend(walker.calling(loader.value("collate_fn")))
-    ordered = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
-    return WorkerRun(loader, tuple(ordered))
+    in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
+    return WorkerRun(loader, tuple(in_order))
 
 
 def effects_of(event: Event) -> Iterator[Effect]:
