@@ -15,7 +15,17 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program import arithmetic, attributes, callers, calls, conditions, containers, expressions, names
+from torchrepro_lint.program import (
+    arithmetic,
+    attributes,
+    callers,
+    calls,
+    conditions,
+    containers,
+    expressions,
+    kinds,
+    names,
+)
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.program.values import (
@@ -196,6 +206,10 @@ class Evaluator:
             if isinstance(value, Constant):
                 return value
         return None
+
+    def is_instance(self, value: Value, kind: Value) -> bool | None:
+        """Whether `value` is of `kind`, a class or a tuple of classes; None where that is not proven."""
+        return kinds.is_instance(self, value, kind)
 
     def is_instance_of(self, instance: Instance, cls: ClassValue) -> bool:
         return any(base == cls for base in attributes.mro(self, instance.cls))

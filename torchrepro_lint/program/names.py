@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program import containers
 from torchrepro_lint.program.changes import after_changes
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.narrowing import at_use, past_rebinding
 from torchrepro_lint.program.values import (
     NOTHING,
     UNKNOWN,
@@ -75,12 +76,15 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     if not bindings:
         return None, False
     parts = []
-    for binding in bindings:
+    for index, binding in enumerate(bindings):
         values = binding_values(ev, binding, frame)
         if binding.kind in ("assign", "param") and not binding.unpack:
             values = after_changes(ev, name, values, binding, site, frame)
+        for later in bindings[:index]:
+            if later.order > binding.order and later.path[:-1] == binding.path:
+                values = past_rebinding(ev, name, values, later, frame)
         parts.append(values)
-    return union(*parts), certain
+    return at_use(ev, name, union(*parts), site, frame), certain
 
 
 def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:

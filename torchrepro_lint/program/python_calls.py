@@ -10,14 +10,11 @@ from torchrepro_lint.program.conditions import agreed, truthiness
 from torchrepro_lint.program.values import (
     NOTHING,
     Arguments,
-    ClassValue,
     Constant,
     DictValue,
-    External,
     Instance,
     Partial,
     SequenceValue,
-    Value,
     Values,
     union,
     unknown,
@@ -141,25 +138,8 @@ def _len(ev: Evaluator, arguments: Arguments) -> Values:
 def _isinstance(ev: Evaluator, arguments: Arguments) -> Values:
     if len(arguments.positional) < 2:
         return unknown()
-    holds = agreed(
-        _is_instance(ev, value, kind) for value in arguments.positional[0] for kind in arguments.positional[1]
-    )
+    holds = agreed(ev.is_instance(value, kind) for value in arguments.positional[0] for kind in arguments.positional[1])
     return values_of(Constant(holds)) if holds is not None else unknown()
-
-
-def _is_instance(ev: Evaluator, value: Value, kind: Value) -> bool | None:
-    if isinstance(kind, SequenceValue) and kind.items is not None:
-        answers = [_is_instance(ev, value, option) for options in kind.items for option in options]
-        if any(answer is True for answer in answers):
-            return True
-        return False if answers and all(answer is False for answer in answers) else None
-    if isinstance(value, Instance) and isinstance(kind, ClassValue):
-        return ev.is_instance_of(value, kind)
-    if isinstance(value, Constant) and isinstance(kind, External) and kind.name.startswith("builtins."):
-        wanted = kind.name.removeprefix("builtins.")
-        names = {base.__name__ for base in type(value.value).__mro__}
-        return wanted in names
-    return None
 
 
 def _same(ev: Evaluator, arguments: Arguments) -> Values:
