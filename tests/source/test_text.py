@@ -95,3 +95,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"x\.py:1:1: No such file or directory"):
         read_source(tmp_path / "x.py")
+
+
+def test_a_cookie_of_a_codec_package_stands_for_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "old.py"
+    path.write_bytes("# -*- coding: future_fstrings -*-\nname = 'ä'\n".encode())
+    assert read_source(path).text.endswith("'ä'\n")

@@ -58,6 +58,10 @@ class Source:
         return self.encode(self.text) == self.data
 
 
+# Cookies of packages that give old Pythons new syntax: the bytes of such a file are UTF-8.
+_UTF8_CODECS = (b"future_fstrings", b"future-fstrings", b"future_annotations")
+
+
 def split_lines(text: str) -> list[str]:
     """The lines of `text` with their endings, as Python counts lines."""
     return _LINE.findall(text)
@@ -110,6 +114,8 @@ def _encoding(path: Path, data: bytes) -> str:
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
     except SyntaxError as error:
+        if any(codec in line for line in head for codec in _UTF8_CODECS):
+            return "utf-8"
         raise SourceError(path, 1, 1, str(error.msg or error)) from error
     name = "utf-8" if name == "utf-8-sig" else name
     try:
