@@ -1,4 +1,4 @@
-"""`torchrepro-lint explain FILE:LINE`: everything that any rule says about a line, reported or not, and why."""
+"""`torchrepro-lint explain FILE:LINE`: what any rule says about a line, reported or not, and how the tool sees it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.project import Projects
 
 __all__ = ["explain"]
 
 
 def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     """Print what the rules find at a line, all profiles and suppressed findings included, with the rules'
-    documentation, and which chains of findings elsewhere pass through it. Exit status 0.
+    documentation, which chains of findings elsewhere pass through it, and what is known of a loader that is made there.
+    Exit status 0.
 
     TorchReproLintError where the place is not one.
     """
@@ -53,9 +55,23 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
             print(f"  {concise(finding, texts, colours, everything.may_fix(finding))}")
     if not at_line and not passing:
         print(f"No rule finds anything at {texts.name(path)}:{row}.")
+    view = _view(toolkit, path, row, texts)
+    if view:
+        print("\n" + "\n".join(view))
     for error in everything.errors:
         print(f"torchrepro-lint: {error}", file=sys.stderr)
     return 2 if everything.errors else 0
+
+
+def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
+    """How the tool sees the loaders at the line, or those whose workers come by it."""
+    from torchrepro_lint.explain import explain_line
+    from torchrepro_lint.program.program import Program
+
+    project = Projects({}).of(path)
+    files = sorted({*project.files, path})
+    program = toolkit.make_program(project.root, files, project.settings, project.target, {})
+    return explain_line(program, path, row, texts.name) if isinstance(program, Program) else []
 
 
 def _place(text: str) -> tuple[Path, int]:
