@@ -10,7 +10,6 @@ from torchrepro_lint.knowledge.switches import (
     Switch,
     assignment_switch,
     call_switches,
-    dead_switch,
     seeding_call,
 )
 from torchrepro_lint.knowledge.tables import expand_names, read_toml
@@ -102,25 +101,6 @@ def test_a_seeding_call_without_a_seed() -> None:
     call = seeding_call("torch.seed")
     assert call is not None and call.seed_parameter is None and call.default is None
     assert seeding_call("torch.rand") is None
-
-
-def test_dead_switches() -> None:
-    assert dead_switch("torch.backends.cudnn.determinstic") == "torch.backends.cudnn.deterministic"
-    assert dead_switch("torch.backends.cuda.deterministic") == "torch.backends.cudnn.deterministic"
-    assert dead_switch("torch.backends.cudnn.deterministic") is None
-    data = read_toml("switches.toml")
-    assert all(assignment_switch(meant) or meant.endswith("enabled") for meant in data["dead"].values())
-    assert not [name for name in data["dead"] if assignment_switch(name)]
-
-
-def test_dead_switches_do_not_exist_in_torch() -> None:
-    torch = pytest.importorskip("torch")
-    for name in read_toml("switches.toml")["dead"]:
-        thing: object = torch
-        *path, last = name.split(".")[1:]
-        for part in path:
-            thing = getattr(thing, part, None)
-        assert not hasattr(thing, last), name
 
 
 def test_rows_are_whole() -> None:

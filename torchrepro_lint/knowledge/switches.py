@@ -16,7 +16,6 @@ __all__ = [
     "Switch",
     "assignment_switch",
     "call_switches",
-    "dead_switch",
     "seeding_call",
     "switch_call_names",
 ]
@@ -72,12 +71,6 @@ def assignment_switch(qualname: str) -> tuple[Switch, ...]:
 def call_switches(qualname: str) -> tuple[Switch, ...]:
     """What a call of `qualname` can switch. Methods and classes alike: `lightning.pytorch.Trainer`."""
     return _switches("call").get(canonical(qualname), ())
-
-
-def dead_switch(qualname: str) -> str | None:
-    """The attribute that is meant by the misspelt or misplaced `qualname`; None where it is no known mistake."""
-    meant: str | None = _data()["dead"].get(qualname)
-    return meant
 
 
 def seeding_call(qualname: str) -> SeedingCall | None:

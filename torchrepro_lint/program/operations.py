@@ -89,7 +89,7 @@ _SPOKEN_OF_ELSEWHERE = frozenset({"cublas", "attention", "memory", "mps", "compi
 
 
 def _may_matter(call: tree.Call, last: str) -> bool:
-    """A quick look at the argument list alone: whether some row of some operation of that name may hold for the call."""
+    """A quick look at the argument list alone: whether some row of an operation of that name may hold for the call."""
     return any(
         not row.flags & _SPOKEN_OF_ELSEWHERE and not any(_is_ruled_out(call, condition) for condition in row.when)
         for name in _by_last_part().get(last, ())

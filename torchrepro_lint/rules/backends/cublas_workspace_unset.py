@@ -2,8 +2,8 @@
 
 What it does
     Finds `torch.use_deterministic_algorithms(True)` in a program that may run on torch 1.7 to 2.9 and does not set the
-    environment variable `CUBLAS_WORKSPACE_CONFIG`, sets it after CUDA was used, or sets it to another value than `:4096:8`
-    or `:16:8`.
+    environment variable `CUBLAS_WORKSPACE_CONFIG`, sets it after CUDA was used, or sets it to another value than
+    `:4096:8` or `:16:8`.
 
 Why is this bad?
     cuBLAS is deterministic only with a fixed workspace for each stream. Torch 1.7 to 2.9 checks that: the first product

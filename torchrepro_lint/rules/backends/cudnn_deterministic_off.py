@@ -1,8 +1,8 @@
 '''TRL302 cudnn-deterministic-off.
 
 What it does
-    Finds `torch.backends.cudnn.deterministic = False`, or `cudnn.flags(deterministic=False)`, in a program that asks for
-    determinism in another place. The trace shows where.
+    Finds `torch.backends.cudnn.deterministic = False`, or `cudnn.flags(deterministic=False)`, in a program that asks
+    for determinism in another place. The trace shows where.
 
 Why is this bad?
     One half of the program takes back what the other half asks for: cuDNN picks nondeterministic algorithms for
@@ -42,8 +42,8 @@ Fix safety
     Safe: writes `True` in the place of the value. Convolutions may become slower.
 
 Do not flag
-    Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that is
-    set back to `True` on the same path; values that are not proven.
+    Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that
+    is set back to `True` on the same path; values that are not proven.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic

@@ -57,9 +57,6 @@ from torchrepro_lint.program.values import Constant
 from torchrepro_lint.rules.backends.switches import switch_site
 from torchrepro_lint.rules.base import Rule
 
-#: What stands for "raise" in the place of each value that stands for "warn".
-_STRICT = {True: "False", 1: "2", "warn": '"error"'}
-
 
 class DeterministicWarnOnly(Rule):
     code = "TRL304"
@@ -91,7 +88,9 @@ def _strict_value(one: Evidence) -> str | None:
         return "True"
     if value.value is True and "warn_only" not in _parameter(one):
         return None  # a library's function that has no other way
-    return _STRICT.get(value.value)  # type: ignore[call-overload, no-any-return]
+    if value.value is True:
+        return "False"
+    return {"int": "2", "str": '"error"'}.get(type(value.value).__name__)
 
 
 def _parameter(one: Evidence) -> str:

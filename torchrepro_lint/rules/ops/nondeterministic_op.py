@@ -51,7 +51,8 @@ Fix safety
 Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
     attention (TRL404), plain indexed assignment, sums of integers, programs and tensors that stay on the CPU, backward
-    passes that do not happen; where nothing can meet: windows that do not overlap, one index for each row, permutations.
+    passes that do not happen; where nothing can meet: windows that do not overlap, one index for each row,
+    permutations.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms

@@ -1,0 +1,63 @@
+"""The fix that makes a dead switch a live one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.loader_fix import document_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.dead_switches import DeadSwitch
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["dead_switch_fix"]
+
+
+def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str | None]:
+    """The fix, or why there is none."""
+    path = dead.frame.facts.path
+    document = document_of(program, path)
+    target = document.node_at(*program.parsed(path).span(dead.target.site), cst.BaseExpression)
+    if target is None:
+        return None, "the statement could not be located"
+    match dead.fault:
+        case "misspelt" | "unbound":
+            edits = _renamed(document, target, dead)
+            return Fix(Applicability.SAFE, f"Set {dead.meant}", tuple(edits)), None
+        case "assigned-over":
+            edit = _called(document, target, dead)
+            if edit is None:
+                return None, "the statement assigns to something else too"
+            return Fix(Applicability.SAFE, f"Call {dead.name}", (edit,)), None
+        case "not-called":
+            return None, "the seed to pass is not known"
+    return None, "a comparison may be meant"
+
+
+def _renamed(document: Document, target: cst.BaseExpression, dead: DeadSwitch) -> list[Edit]:
+    """The target's name replaced: the last part alone where the owner is right, else the whole."""
+    owner, _, attr = dead.meant.rpartition(".")
+    if dead.fault == "misspelt" and dead.name.rpartition(".")[0] == owner and isinstance(target, cst.Attribute):
+        return [document.replacement(*document.span(target.attr), attr)]
+    planner = ImportPlanner(document)
+    torch = planner.require("torch", at=target)
+    return [*planner.edits(), document.replacement(*document.span(target), torch + dead.meant.removeprefix("torch"))]
+
+
+def _called(document: Document, target: cst.BaseExpression, dead: DeadSwitch) -> Edit | None:
+    """`torch.manual_seed = 100` as `torch.manual_seed(100)`."""
+    statement = dead.statement
+    if not isinstance(statement, tree.Assign) or len(statement.targets) > 1 or statement.annotation is not None:
+        return None
+    assign = next((one for one in document.ancestors(target) if isinstance(one, cst.Assign)), None)
+    if assign is None or isinstance(assign.targets[0].target, (cst.Tuple, cst.List)):
+        return None
+    function = document.text_of(target)
+    value = document.text[slice(*document.outer_span(assign.value))]
+    return document.replacement(*document.span(assign), f"{function}({value})")

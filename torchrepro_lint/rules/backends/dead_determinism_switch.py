@@ -1,0 +1,86 @@
+'''TRL305 dead-determinism-switch.
+
+What it does
+    Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
+    `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), a function that is assigned over
+    (`torch.manual_seed = 100`) or named and not called (`torch.manual_seed`), `==` in the place of `=`, and `cudnn`
+    without an import.
+
+Why is this bad?
+    Python takes an assignment to any attribute of a module, and torch never reads it. The program runs, says that it is
+    deterministic, and is not. Where `cudnn` is not bound, it stops with a NameError.
+
+Example
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.determinstic = True
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    ```
+
+Since
+    All versions of torch. The attributes are those of torch 2.13.
+
+How it is proven
+    The name is not among the attributes of torch.backends, which a test compares with the installed torch, and a few
+    letters make it one of them. `verify` shows that the switch is off when the bad program ends.
+
+Fix safety
+    Safe: writes the attribute that is meant, or the call. There is no fix where the argument of a call is not known.
+
+Do not flag
+    Names that are bound to anything but torch's modules; mocks (something to call on the right-hand side) and tests;
+    attributes that are no neighbour of a real one.
+
+References
+    https://docs.pytorch.org/docs/stable/backends.html
+    https://docs.pytorch.org/docs/stable/notes/randomness.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
+from torchrepro_lint.program.dead_switches import DeadSwitch, dead_switches
+from torchrepro_lint.program.intent_at import is_test_file
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+
+class DeadDeterminismSwitch(Rule):
+    code = "TRL305"
+    name = "dead-determinism-switch"
+    summary = "code that looks like a seed or a determinism switch and does nothing"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for dead in dead_switches(program.ev):
+            if dead.fault != "misspelt" and is_test_file(program, dead.frame.facts.path):
+                continue
+            fix, declined = dead_switch_fix(program, dead)
+            site = program.site(dead.statement, dead.frame)
+            message = _message(dead)
+            yield self.finding(program, site, message, [Link(site, "does nothing")], fix=fix, declined=declined)
+
+
+def _message(dead: DeadSwitch) -> str:
+    match dead.fault:
+        case "misspelt":
+            return f"torch does not read {dead.name}, so this switches nothing: {dead.meant} is meant"
+        case "unbound":
+            return f"`cudnn` is not bound in this file, so this is a NameError: {dead.meant} is meant"
+        case "assigned-over":
+            return f"this replaces the function {dead.name} by a value and calls nothing"
+        case "not-called":
+            return f"this names {dead.name} and does not call it"
+    return f"this compares {dead.name} and does not set it"
