@@ -53,6 +53,7 @@ _PASSES_ON: Final = frozenset(
     {"enumerate", "sorted", "reversed", "list", "tuple", "set", "iter", "zip", "map", "filter", "tqdm", "chain",
      "from_iterable", "cycle", "islice", "copy", "deepcopy", "permutation"}
 )  # fmt: skip
+_APPLIES: Final = frozenset({"map", "filter"})
 #: Packages whose objects are data that was read from somewhere, and do not know of workers.
 _STORES: Final = frozenset(
     {"builtins", "csv", "glob", "gzip", "h5py", "io", "json", "lzma", "bz2", "numpy", "os", "pandas", "pathlib",
@@ -188,7 +189,8 @@ class _Reader:
         if names and len(names) == len(functions):
             last = {name.rpartition(".")[2] for name in names}
             if last <= _PASSES_ON:
-                return _any(self._is_stored(arg.value, frame, depth) for arg in args if _is_iterated(arg))
+                given = args[1:] if last <= _APPLIES else args
+                return _any(self._is_stored(arg.value, frame, depth) for arg in given if _is_iterated(arg))
         if functions and all(
             isinstance(value, MemberOf) and isinstance(value.receiver, (Constant, DictValue, SequenceValue))
             for value in functions

@@ -29,6 +29,8 @@ def _reason(ev: Evaluator, node: tree.Expr, frame: Frame) -> str:
             values = ev.values(owner, frame)
             if UNKNOWN in values or not values:
                 return _reason(ev, owner, frame)
+            if UNKNOWN in ev.values(node, frame):
+                return f"what {shown(node)} can be is not known"
             return f"nothing in sight gives {shown(owner)} its attribute {attr}"
         case tree.Name(id=name):
             return _of_name(name, frame.scope)

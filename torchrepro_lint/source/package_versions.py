@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["declared_versions", "is_declared"]
+__all__ = ["declared_versions", "is_declared", "versions_in"]
 
 _FILES = (
     "requirements*.txt", "requirements/*.txt", "*requirements*.in", "setup.py", "setup.cfg", "pyproject.toml",
@@ -22,17 +22,16 @@ _MAX_BYTES = 2_000_000
 def declared_versions(root: Path, package: str) -> tuple[str, ...]:
     """The specifiers (`==1.3.1`, `>=0.5,<2`) that stand behind the name of `package` in the project's metadata.
 
-    Empty where the package is not named, or never with a version. Conda's `=1.3` is given as `==1.3`, Poetry's `^1.3`
-    as `>=1.3`.
+    Empty where the package is not named, or never with a version. Conda's `=1.3` is given as `==1.3`; what Poetry's
+    `^1.3` and pip's `~=1.3` stand for is written out.
     """
-    pattern = _pattern(package)
-    found: dict[str, None] = {}
-    for text in _texts(root):
-        for match in pattern.finditer(text):
-            specifier = _specifier(match)
-            if specifier:
-                found.setdefault(specifier)
-    return tuple(found)
+    return tuple(dict.fromkeys(found for text in _texts(root) for found in versions_in(text, package)))
+
+
+def versions_in(text: str, package: str) -> list[str]:
+    """The specifiers behind the name of `package` in a text."""
+    found = [_specifier(match) for match in _pattern(package).finditer(text)]
+    return [specifier for specifier in found if specifier is not None]
 
 
 def is_declared(root: Path, package: str) -> bool:

@@ -1,0 +1,142 @@
+"""What `explain` says of a loader: whole views of small programs, and the lines on what is unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from torchrepro_lint.commands.explain import explain
+from torchrepro_lint.explain import explain_line
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.target import find_target
+
+DATA = """\
+import numpy as np
+from torch.utils.data import Dataset
+
+
+class Noisy(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+        self.rng = np.random.default_rng(0)
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return self.transform(index + np.random.randn() + self.rng.normal())
+"""
+MAIN = """\
+import sys
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+from data import Noisy
+
+
+def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed() % 2**32)
+
+
+torch.manual_seed(3)
+loader = DataLoader(
+    Noisy(sys.argv[1].transform),
+    shuffle=True,
+    num_workers=int(sys.argv[2]),
+    worker_init_fn=seed_worker,
+)
+"""
+
+
+def view(root: Path, file: str, row: int) -> str:
+    """What is said of a line."""
+    files = sorted(root.rglob("*.py"))
+    program = Program(root, files, Settings(), find_target(root, Settings()))
+    return "\n".join(explain_line(program, root / file, row, lambda path: path.relative_to(root).as_posix()))
+
+
+def test_a_whole_view(write) -> None:
+    root = write({"data.py": DATA, "main.py": MAIN, "requirements.txt": "torch>=1.9\n"})
+    assert view(root, "main.py", 17) == dedent(
+        """\
+        The loader at main.py:15: torch.utils.data.DataLoader
+          torch            >=1.9 (requirements.txt)
+          dataset          Noisy, made at main.py:16
+          order            shuffle = True
+          workers          unknown, which counts as some
+          start method     the platform's own (Linux: fork, from Python 3.14 forkserver)
+          worker_init_fn   seed_worker at main.py:10
+                             seeds NumPy's global RNG at main.py:11 with torch's seed of the worker
+          generator        none: torch's default RNG gives order and base seed
+          torch is seeded  main.py:14
+
+          Random numbers in the workers:
+            from NumPy's global RNG
+              numpy.random.randn at data.py:14
+                main.py:16  the dataset: Noisy
+                data.py:13  Noisy.__getitem__
+            from a numpy.random.Generator made at data.py:8
+              numpy.random.Generator.normal at data.py:14
+                main.py:16  the dataset: Noisy
+                data.py:13  Noisy.__getitem__
+
+          Not followed (1); what runs behind these calls is unknown, and counts as drawing nothing:
+            data.py:14  calls self.transform: what self.transform can be is not known"""
+    )
+
+
+def test_a_line_that_workers_run(write) -> None:
+    root = write({"data.py": DATA, "main.py": MAIN})
+    assert view(root, "data.py", 14).splitlines()[-1] == "  main.py:15"
+    assert view(root, "data.py", 8) == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("data", "  workers          0: no worker processes; everything runs in the main process"),
+        ("data, num_workers=2, persistent_workers=True", "  workers          2 (persistent)"),
+        ("data, num_workers=2", "  dataset          something that could not be followed"),
+        ("data, shuffle=flag", "  order            shuffle = unknown, which may be true"),
+        ("data, sampler=RandomSampler(data)", "  order            sampler: torch.utils.data.RandomSampler, made at a.py:9"),
+        ("data, generator=g", "  generator        torch.Generator, made at a.py:4"),
+        ("data, worker_init_fn=lambda i: None", "                     <lambda> seeds nothing"),
+        ("data, worker_init_fn=unknown.seed", "  worker_init_fn   something that could not be followed"),
+        ("data, multiprocessing_context='spawn'", "  start method     'spawn'"),
+        ("data, num_workers=1", "  No draw of random numbers is seen in the workers."),
+        ("data, num_workers=0", "  No draw of random numbers is seen in the code that fetches items."),
+        ("data", "  torch            no version is named, so every version counts"),
+        ("data", "  torch is seeded  nowhere in the programs that make this loader"),
+    ],
+)
+def test_one_line(write, arguments: str, line: str) -> None:
+    text = "import torch\nfrom torch.utils.data import DataLoader, RandomSampler\n\ng = torch.Generator()\n\n\n"
+    text += f"def build(data, flag, unknown):\n    return (\n        DataLoader({arguments})\n    )\n"
+    assert line in view(write({"a.py": text}), "a.py", 9).splitlines()
+
+
+def test_ways_that_differ(write) -> None:
+    text = """\
+        from torch.utils.data import DataLoader
+
+        def build(data, workers):
+            return DataLoader(data, num_workers=workers)
+
+        build([], 0)
+        build([], 4)
+        """
+    shown = view(write({"a.py": text}), "a.py", 4)
+    assert "seen in 2 ways, by what its callers give it; way 2:" in shown
+    assert "0: no worker processes" in shown and "  workers          4" in shown
+
+
+def test_the_command(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"pyproject.toml": "", "data.py": DATA, "main.py": MAIN})
+    monkeypatch.chdir(root)
+    assert explain(["main.py:15"]) == 0
+    assert "The loader at main.py:15: torch.utils.data.DataLoader\n" in capsys.readouterr().out
