@@ -1,0 +1,89 @@
+"""TRL502 partially-seeded.
+
+What it does
+    Finds programs that seed some of Python's `random`, NumPy and torch, and whose main process draws from one that they
+    leave out: in the training loop, in the initialisation of the model, in the dataset of a loader without workers.
+
+Why is this bad?
+    The three have generators of their own, and seeding one does nothing for the others. The program looks seeded, and
+    still every run draws other numbers. `torch.cuda.manual_seed` alone leaves torch's CPU generator out, from which
+    models are initialised and loaders are shuffled.
+
+Example
+    ```python
+    import numpy as np
+    import torch
+
+    torch.manual_seed(0)
+    order = np.random.permutation(10)
+    print(order, torch.rand(2))
+    ```
+
+Use instead
+    ```python
+    import numpy as np
+    import torch
+
+    torch.manual_seed(0)
+    np.random.seed(0)
+    order = np.random.permutation(10)
+    print(order, torch.rand(2))
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` shows that two runs of the bad program differ, and that those of the fixed one agree.
+
+Fix safety
+    Safe: seeds what is missing in the next line, with the same seed. Declined where the seed is computed in the call.
+
+Do not flag
+    What the workers of a loader draw: torch seeds them (older versions leave NumPy to TRL101). Draws that no result
+    hangs on, such as a port or the name of a run. Programs of frameworks that seed by their configuration, or that call
+    a seeding helper which cannot be followed. Seeds in worker init functions, in loops of epochs and in tests.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/randomness.html#python
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.fixes.partial_fix import seed_beside_fix
+from torchrepro_lint.program.partial_seeding import PartialSeeding, partial_seedings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+_WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
+
+
+class PartiallySeeded(Rule):
+    code = "TRL502"
+    name = "partially-seeded"
+    summary = "The program seeds some of random, NumPy and torch, and draws from one that it leaves out"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for found in partial_seedings(program):
+            missing = [rng for rng, _, _ in found.missing]
+            fix, declined = seed_beside_fix(program, found.block, missing)
+            yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
+
+
+def _message(found: PartialSeeding) -> str:
+    left = " and ".join(_WORDS[rng] for rng, _, _ in found.missing)
+    names = ", ".join(draw.event.name for _, draw, _ in found.missing)
+    verb = "is" if len(found.missing) == 1 else "are"
+    return f"`{found.block.name}` is seeded, but {left} {verb} not, and the main process draws from there ({names})"
+
+
+def _trace(found: PartialSeeding) -> list[Link]:
+    trace = [Link(found.block.site, f"seeds: {found.block.name}")]
+    for rng, draw, chain in found.missing:
+        trace.extend(chain)
+        trace.append(Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
+    return trace
