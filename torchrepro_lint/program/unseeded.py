@@ -1,0 +1,45 @@
+"""Programs that draw random numbers and seed nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.entry_path import MAIN_RNGS, EntryRun, entry_runs
+from torchrepro_lint.program.partial_seeding import first_draw
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.workers import Effect
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["UnseededProgram", "unseeded_programs"]
+
+_SAMPLES = re.compile(r"main|train|sampl|generat|infer|predict|eval|test|txt2img|img2img|synth|inpaint|simulat")
+
+
+@dataclass(frozen=True, slots=True)
+class UnseededProgram:
+    """An entry point, and the first draw from each generator with its chain."""
+
+    run: EntryRun
+    draws: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
+
+
+def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
+    """All of them, in the order of files."""
+    for run in entry_runs(program):
+        if not run.trains and not _SAMPLES.search(run.entry.path.stem):
+            continue  # it only tries something out
+        if run.seedings or run.may_be_seeded_elsewhere or _mentions_seeding(program, run):
+            continue
+        draws = [(rng, *found) for rng in MAIN_RNGS if (found := first_draw(program, run, rng)) is not None]
+        if any(rng == "torch" for rng, _, _ in draws) or (draws and run.trains):
+            yield UnseededProgram(run, tuple(draws))
+
+
+def _mentions_seeding(program: Program, run: EntryRun) -> bool:
+    """Whether a file of the program holds a seeding call that could not be placed."""
+    return any(one.effect == "seed" and one.site.path in run.files and one.roots for one in program.evidence)
