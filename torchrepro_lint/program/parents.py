@@ -22,11 +22,14 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 @dataclass(slots=True, eq=False)
 class Parents:
-    """The nodes around each node of one file, and the file's loops by their sites."""
+    """The nodes around each node of one file; its loops by their sites, names, attributes, set displays, and keys."""
 
     _above: dict[int, Node]
     loops: dict[int, tree.For | tree.While]
     names: dict[str, list[tree.Name]]
+    attributes: dict[str, list[tree.Attribute]]
+    sets: list[tree.Display]
+    texts: set[str]
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
@@ -61,13 +64,16 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}))
+    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], set()))
 
 
 def _parents(facts: ModuleFacts) -> Parents:
     above: dict[int, Node] = {}
     loops: dict[int, tree.For | tree.While] = {}
     names: dict[str, list[tree.Name]] = {}
+    attributes: dict[str, list[tree.Attribute]] = {}
+    sets: list[tree.Display] = []
+    texts: set[str] = set()
     pending: list[Node] = list(reversed(facts.body))
     while pending:
         node = pending.pop()
@@ -75,11 +81,18 @@ def _parents(facts: ModuleFacts) -> Parents:
             loops[node.site] = node
         elif isinstance(node, tree.Name):
             names.setdefault(node.id, []).append(node)
+        elif isinstance(node, tree.Attribute):
+            attributes.setdefault(node.attr, []).append(node)
+        elif isinstance(node, tree.Display) and node.kind == "set":
+            sets.append(node)
+        elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
+            if isinstance(node.index.value, str):
+                texts.add(node.index.value)
         children = list(_children(node))
         for child in children:
             above[id(child)] = node
         pending.extend(reversed(children))
-    return Parents(above, loops, names)
+    return Parents(above, loops, names, attributes, sets, texts)
 
 
 def _children(node: Node) -> Iterator[Node]:

@@ -1,0 +1,128 @@
+"""Sets, and where the order in which they are iterated goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.callers import frame_without_callers
+from torchrepro_lint.program.order_flow import Sink, find_sink
+from torchrepro_lint.program.parents import parents_of
+from torchrepro_lint.program.values import Constant, External, SequenceValue, Site
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["OrderedSet", "ordered_sets"]
+
+_WORDS: Final = re.compile(rb"(?<!\w)(?:set|frozenset)\s*\(|\{[^:{}]*[,\s](?:for\s|['\"])")
+#: Names of whole numbers, whose sets have the same order in every run.
+_NUMBERS: Final = re.compile(
+    r"(?<![a-z])(?:idx|idxs|index|indices|inds?|num|count|rank|epoch|step|layer|port)s?(?![a-z])", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderedSet:
+    """A set expression whose order of iteration decides something."""
+
+    node: tree.Expr
+    facts: ModuleFacts
+    sink: Sink
+
+    @property
+    def site(self) -> Site:
+        return Site(self.facts.path, self.node.site)
+
+
+def ordered_sets(program: Program) -> Iterator[OrderedSet]:
+    """The sets of texts, or of what may be texts, whose order is fixed somewhere, in the order of files and text."""
+    for path in program.project.matching(_WORDS):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        found: dict[int, OrderedSet] = {}
+        for scope in facts.walk_scopes():
+            for node in _sets(program, facts, scope):
+                program.ev.begin_question()
+                if node.site in found or _is_of_numbers(program, facts, scope, node) or _is_part(program, facts, node):
+                    continue
+                sink = find_sink(program, facts, node, indexes=True)
+                if sink is not None:
+                    found[node.site] = OrderedSet(node, facts, sink)
+        yield from (found[number] for number in sorted(found))
+
+
+def _sets(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[tree.Expr]:
+    """The expressions of a scope that make a set."""
+    if isinstance(scope.node, tree.Comprehension) and scope.node.kind == "set":
+        yield scope.node
+    for call, _ in scope.calls:
+        match call.func:
+            case tree.Name(id="set" | "frozenset") if call.args:
+                frame = frame_without_callers(program.ev, facts, scope)
+                if any(
+                    isinstance(v, External) and v.name.startswith("builtins.")
+                    for v in program.ev.values(call.func, frame)
+                ):
+                    yield call
+    if scope.parent is None:
+        yield from parents_of(program.ev, facts).sets
+
+
+def _is_part(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
+    """Whether the set is only an operand of another set: that one speaks."""
+    above = parents_of(program.ev, facts).of(node)
+    return isinstance(above, tree.Arg) and isinstance(node, tree.Comprehension) and _is_set_call(
+        parents_of(program.ev, facts).of(above)
+    )  # fmt: skip
+
+
+def _is_set_call(node: object) -> bool:
+    return isinstance(node, tree.Call) and isinstance(node.func, tree.Name) and node.func.id in ("set", "frozenset")
+
+
+def _is_of_numbers(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> bool:
+    """Whether the elements are proven to be numbers, or are called so."""
+    frame = frame_without_callers(program.ev, facts, scope)
+    for value in program.ev.values(node, frame) if not isinstance(scope.node, tree.Comprehension) else ():
+        if isinstance(value, SequenceValue):
+            elements = value.elements()
+            if elements and all(
+                isinstance(one, Constant) and not isinstance(one.value, (str, bytes)) for one in elements
+            ):
+                return True
+    match node:
+        case tree.Call(args=(first, *_)):
+            return _says_numbers(first.value)
+        case tree.Comprehension(element=element):
+            return _says_numbers(element)
+        case tree.Display(items=items):
+            return all(_says_numbers(item) for item in items)
+    return False
+
+
+def _says_numbers(node: tree.Expr) -> bool:
+    match node:
+        case tree.Const(value=value):
+            return isinstance(value, (int, float))
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return bool(_NUMBERS.search(name))
+        case tree.Call(func=tree.Name(id="int" | "range" | "len" | "id" | "float")):
+            return True
+        case tree.Call(func=tree.Attribute(attr="arange" | "nonzero" | "argmax" | "randperm" | "item" | "parameters")):
+            return True
+        case tree.Comprehension(element=element):
+            return _says_numbers(element)
+        case tree.Binary(op="-" | "*" | "//" | "%"):
+            return all(_says_numbers(part) for part in sub_expressions(node))
+        case tree.Subscript(value=value):
+            return _says_numbers(value)
+        case tree.Call(func=tree.Name(id="list" | "sorted" | "tuple" | "map"), args=(first, *_)):
+            return _says_numbers(first.value) or (isinstance(first.value, tree.Name) and first.value.id == "int")
+    return False

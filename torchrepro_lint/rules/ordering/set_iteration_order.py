@@ -1,0 +1,68 @@
+'''TRL208 set-iteration-order.
+
+What it does
+    Finds sets of texts (or of what may be texts) whose order of iteration fixes something: class numbers and
+    vocabularies by `enumerate`, lists that are looked up by position, samples, splits.
+
+Why is this bad?
+    The hash of a text differs in every process unless PYTHONHASHSEED is set, and the order of a set follows the hashes.
+    So class 3 is another class in every run: a checkpoint that is loaded in a second process maps its outputs to the
+    wrong labels, and no seed repairs it.
+
+Example
+    ```python
+    labels = ["cat", "dog", "bird", "dog"]
+    class_to_index = {name: index for index, name in enumerate(set(labels))}
+    ```
+
+Use instead
+    ```python
+    labels = ["cat", "dog", "bird", "dog"]
+    class_to_index = {name: index for index, name in enumerate(sorted(set(labels)))}
+    ```
+
+Since
+    Python 3.3, which made hashes of texts differ between processes.
+
+How it is proven
+    `verify` runs each program with another PYTHONHASHSEED: what it prints differs, and does not once it is sorted.
+
+Fix safety
+    Unsafe: `sorted(...)` fails for elements that cannot be compared, and gives other numbers than those that a saved
+    model may have been trained with.
+
+Do not flag
+    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run.
+
+References
+    https://docs.python.org/3/reference/datamodel.html#object.__hash__
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.set_order import ordered_sets
+from torchrepro_lint.rules.base import Rule
+
+_FIXES = {
+    "samples": "the order of the samples",
+    "split": "a split",
+    "index": "numbers given by position",
+}
+
+
+class SetIterationOrder(Rule):
+    code = "TRL208"
+    name = "set-iteration-order"
+    summary = "iteration order of a set, which differs between processes, fixes an index, samples or a split"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in ordered_sets(program):
+            message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
+            fix, declined = sort_fix(program, one.site, safe=False)
+            yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

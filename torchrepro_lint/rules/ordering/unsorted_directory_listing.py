@@ -1,0 +1,84 @@
+'''TRL207 unsorted-directory-listing.
+
+What it does
+    Finds `os.listdir`, `os.scandir`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths whose
+    order goes, unsorted, into the samples of a data set, a split, or the numbers of classes.
+
+Why is this bad?
+    These give names in the order of the file system, which differs between machines, between file systems, and after
+    a copy. The same seed then shuffles other lists: another split, other batches, other class numbers, on a run that is
+    seeded from end to end. Validation data of one machine is training data on the next.
+
+Example
+    ```python
+    import os
+    import random
+
+    random.seed(0)
+    files = os.listdir(".")
+    random.shuffle(files)
+    train, val = files[:8], files[8:]
+    ```
+
+Use instead
+    ```python
+    import os
+    import random
+
+    random.seed(0)
+    files = sorted(os.listdir("."))
+    random.shuffle(files)
+    train, val = files[:8], files[8:]
+    ```
+
+Since
+    All versions.
+
+How it is proven
+    `verify` shows what becomes of a split when the same files were written in another order.
+
+Fix safety
+    Safe where a list is made: `sorted(...)` around it. Unsafe where the names are consumed as they come, since sorting
+    has to read them all first. The order changes once, when the fix is applied.
+
+Do not flag
+    Listings that are sorted, also later; that are only counted, searched, reduced, or walked through for an effect of
+    their own such as copying; whose end nothing in sight reaches.
+
+References
+    https://docs.python.org/3/library/os.html#os.listdir
+    https://docs.python.org/3/library/glob.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.program.listings import Listing, unsorted_listings
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.rules.base import Rule
+
+_GOES_INTO = {
+    "samples": "the samples of a data set",
+    "split": "a split",
+    "index": "numbers given by position",
+}
+
+
+class UnsortedDirectoryListing(Rule):
+    code = "TRL207"
+    name = "unsorted-directory-listing"
+    summary = "order of a directory listing goes unsorted into samples, a split or class numbers"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in unsorted_listings(program):
+            fix, declined = sort_fix(program, one.site, safe=not one.lazy, by_name=one.entries)
+            yield self.finding(program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined)
+
+
+def _message(one: Listing) -> str:
+    name = one.name.removeprefix("pathlib.")
+    return f"{name} lists in the file system's order, which goes unsorted into {_GOES_INTO[one.sink.kind]}"
