@@ -1,0 +1,76 @@
+'''TRL209 split-without-random-state.
+
+What it does
+    Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and their relatives, and
+    `DataFrame.sample` used as a split, without `random_state`.
+
+Why is this bad?
+    They draw from NumPy's global random number generator. `torch.manual_seed` does not reach it, and where nothing
+    seeds it the parts are others in every run: results are not comparable, and a run that is resumed trains on what it
+    validated on before.
+
+Example
+    ```python
+    from sklearn.model_selection import train_test_split
+
+    train, val = train_test_split(range(40), test_size=0.25)
+    ```
+
+Use instead
+    ```python
+    from sklearn.model_selection import train_test_split
+
+    train, val = train_test_split(range(40), test_size=0.25, random_state=0)
+    ```
+
+Since
+    All versions.
+
+How it is proven
+    Not shown by `verify`: it needs scikit-learn or pandas. Their documentation says so.
+
+Fix safety
+    Safe: passes the program's own seed. The parts change once, when the fix is applied.
+
+Do not flag
+    `shuffle=False`; programs that seed NumPy's global generator before the split (those in the `strict` profile only:
+    another draw before the split still moves it); `sample(frac=1)`, which only shuffles.
+
+References
+    https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.split_fix import random_state_fix
+from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.numpy_splits import numpy_splits, seeding_before
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.reach import Link
+from torchrepro_lint.rules.base import Rule
+
+
+class SplitWithoutRandomState(Rule):
+    code = "TRL209"
+    name = "split-without-random-state"
+    summary = "split of scikit-learn or pandas without random_state: it draws from NumPy's global RNG"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in numpy_splits(program):
+            seeding = seeding_before(program, one.call)
+            if seeding is not None and not program.strict:
+                continue
+            trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
+            fix, declined = random_state_fix(program, one.call, one.parameter)
+            message = _message(one.call.name.rpartition(".")[2], one.parameter.name, seeding)
+            yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
+
+
+def _message(name: str, parameter: str, seeding: Evidence | None) -> str:
+    if seeding is None:
+        return f"{name} without `{parameter}`: it draws from NumPy's global RNG, which nothing seeds before"
+    return f"{name} without `{parameter}`: it draws from NumPy's global RNG, and any draw before it moves the split"
