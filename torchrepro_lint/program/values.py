@@ -62,6 +62,10 @@ class _Value:
     __slots__ = ()
     depth = 0
 
+    def shallower(self, depth: int) -> Value:
+        """The same with at most `depth` values, 1 or more, nested inside; what lies deeper is no longer known."""
+        return UNKNOWN
+
 
 class Unknown(_Value):
     """May be anything. There is one, `UNKNOWN`."""
@@ -172,6 +176,10 @@ class MethodValue(_Keyed):
         self.function = function
         self.receiver = receiver
 
+    def shallower(self, depth: int) -> Value:
+        receiver = _limited(self.receiver, depth - 1)
+        return MethodValue(self.function, receiver) if isinstance(receiver, (Instance, ClassValue)) else UNKNOWN
+
 
 class Arguments(_Keyed):
     """The arguments of one call.
@@ -202,6 +210,17 @@ class Arguments(_Keyed):
                 return values, certain
         return None
 
+    def within(self, depth: int) -> Arguments:
+        """The same with at most `depth` values nested inside."""
+        if self.depth <= depth:
+            return self
+        return Arguments(
+            tuple(within(values, depth) for values in self.positional),
+            tuple((name, within(values, depth), certain) for name, values, certain in self.keywords),
+            self.open_positional,
+            self.open_keywords,
+        )
+
 
 class Instance(_Keyed):
     """An object of a project class, made at `site` by a call with `arguments` (None: made somewhere unseen)."""
@@ -210,11 +229,15 @@ class Instance(_Keyed):
 
     def __init__(self, cls: ClassValue, arguments: Arguments | None, site: Site | None) -> None:
         if arguments is not None and arguments.depth >= MAX_DEPTH:
-            arguments = None
+            arguments = arguments.within(MAX_DEPTH - 1)
         super().__init__((cls, arguments, site), 1 + (arguments.depth if arguments is not None else 0))
         self.cls = cls
         self.arguments = arguments
         self.site = site
+
+    def shallower(self, depth: int) -> Value:
+        kept = self.arguments.within(depth - 1) if self.arguments is not None and depth > 1 else None
+        return Instance(self.cls, kept, self.site)
 
 
 class ExternalObject(_Keyed):
@@ -224,11 +247,15 @@ class ExternalObject(_Keyed):
 
     def __init__(self, name: str, arguments: Arguments | None = None, site: Site | None = None) -> None:
         if arguments is not None and arguments.depth >= MAX_DEPTH:
-            arguments = None
+            arguments = arguments.within(MAX_DEPTH - 1)
         super().__init__((name, arguments, site), 1 + (arguments.depth if arguments is not None else 0))
         self.name = name
         self.arguments = arguments
         self.site = site
+
+    def shallower(self, depth: int) -> Value:
+        kept = self.arguments.within(depth - 1) if self.arguments is not None and depth > 1 else None
+        return ExternalObject(self.name, kept, self.site)
 
 
 class MemberOf(_Keyed):
@@ -241,6 +268,9 @@ class MemberOf(_Keyed):
         self.receiver = receiver
         self.attr = attr
 
+    def shallower(self, depth: int) -> Value:
+        return MemberOf(_limited(self.receiver, depth - 1), self.attr) if depth > 1 else UNKNOWN
+
 
 class Partial(_Keyed):
     """`functools.partial(function, ...)`."""
@@ -251,6 +281,10 @@ class Partial(_Keyed):
         super().__init__((function, arguments), max(depth_of(function), arguments.depth) + 1)
         self.function = function
         self.arguments = arguments
+
+    def shallower(self, depth: int) -> Value:
+        kept = self.arguments.within(depth - 1) if depth > 1 else Arguments((), (), True, True)
+        return Partial(within(self.function, depth - 1), kept)
 
 
 class SequenceValue(_Keyed):
@@ -267,6 +301,10 @@ class SequenceValue(_Keyed):
 
     def elements(self) -> Values:
         return self.element if self.items is None else union(*self.items)
+
+    def shallower(self, depth: int) -> Value:
+        items = None if self.items is None else tuple(within(values, depth - 1) for values in self.items)
+        return SequenceValue(self.kind, items, within(self.element, depth - 1))
 
 
 class DictValue(_Keyed):
@@ -292,6 +330,10 @@ class DictValue(_Keyed):
 
     def all_values(self) -> Values:
         return union(*(values for _, values, _ in self.entries), self.rest)
+
+    def shallower(self, depth: int) -> Value:
+        entries = tuple((key, within(values, depth - 1), certain) for key, values, certain in self.entries)
+        return DictValue(entries, self.open, within(self.rest, depth - 1))
 
 
 class SuperValue(_Keyed):
@@ -330,8 +372,19 @@ def values_of(*values: Value) -> Values:
 
 
 def bounded(values: Iterable[Value]) -> Values:
-    kept = frozenset(value if value.depth <= MAX_DEPTH else UNKNOWN for value in values)
+    kept = within(values, MAX_DEPTH)
     return kept if len(kept) <= MAX_MEMBERS else _UNKNOWN_SET
+
+
+def within(values: Iterable[Value], depth: int) -> Values:
+    """The values with at most `depth` others nested inside each: what lies deeper is no longer known."""
+    return frozenset(_limited(value, depth) for value in values)
+
+
+def _limited(value: Value, depth: int) -> Value:
+    if value.depth <= depth:
+        return value
+    return value.shallower(depth) if depth > 0 else UNKNOWN
 
 
 def union(*sets: Values) -> Values:
