@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EntryRun", "MAIN_RNGS", "Step", "entry_runs"]
+__all__ = ["MAIN_RNGS", "EntryRun", "Step", "draws_weights", "entry_runs"]
 
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
@@ -36,7 +36,11 @@ _TAKES_CARE = re.compile(
     rb"LightningCLI|mmengine|mmcv|mmdet|detectron2|ultralytics|fastai|seed_everything:|from_argparse_args|pytest|composer|"
     rb"paddle|\bjax\b|isaacgym|rsl_rl|stable_baselines|tianshou|rllib|\bchainer"
 )
-_TRAINS = re.compile(rb"\.backward\(|\boptim\.[A-Z]\w+\(|optimizer\.step\(|Trainer\(|\.fit\(")
+_TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(")
+_INITIALISES = re.compile(
+    r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
+)
+_OPTIMIZES = re.compile(rb"\boptim\.[A-Z]\w+\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,9 @@ class EntryRun:
 
     @cached_property
     def trains(self) -> bool:
-        """Whether the program has an optimizer or a trainer: what it builds is then what it begins with."""
-        return self._finds(_TRAINS)
+        """Whether the program takes the steps of a training: what it builds is then what it begins with."""
+        own = self.program.project.source(self.entry.path)
+        return self._finds(_TRAINS) or (own is not None and _OPTIMIZES.search(own.data) is not None)
 
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:
@@ -120,6 +125,14 @@ class EntryRun:
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         sources = (self.program.project.source(path) for path in self.files)
         return any(source is not None and pattern.search(source.data) is not None for source in sources)
+
+
+def draws_weights(event: Event) -> bool:
+    """Whether a draw makes the first weights of a model, of which nothing is left once trained ones are loaded."""
+    if event.name.startswith(("torch.nn.", "torchvision.models.")):
+        return True
+    scope = event.frame.scope if event.frame is not None else None
+    return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None
 
 
 def entry_runs(program: Program) -> list[EntryRun]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.entry_path import MAIN_RNGS, EntryRun, Step, entry_runs
+from torchrepro_lint.program.entry_path import MAIN_RNGS, EntryRun, Step, draws_weights, entry_runs
 from torchrepro_lint.program.idle_draws import is_idle
 from torchrepro_lint.program.partial_seeding import is_for_the_run
 from torchrepro_lint.program.reach import Event
@@ -80,7 +80,7 @@ def _is_early(program: Program, run: EntryRun, step: Step, seed: Step, rng: str)
         return False
     if _SPLITS.fullmatch(event.name.rpartition(".")[2]):
         return False
-    if event.name.startswith(_BUILDS) and (not run.trains or _brings_weights(event)):
+    if draws_weights(event) and (not run.trains or _brings_weights(event)):
         return False
     return _surely_before(program, event, seed.event)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.entry_path import MAIN_RNGS, EntryRun, entry_runs
+from torchrepro_lint.program.entry_path import MAIN_RNGS, EntryRun, draws_weights, entry_runs
 from torchrepro_lint.program.intent import Evidence
 from torchrepro_lint.program.intent_at import is_test_file, ways_of
 from torchrepro_lint.program.loaders import Loader
@@ -106,7 +106,7 @@ def first_draw(program: Program, run: EntryRun, rng: str) -> tuple[Effect, tuple
     """What the main process first draws from a generator, with the way there; loaders without workers count."""
     draws = run.draws(rng)
     if rng == "torch" and not run.trains:
-        draws = [draw for draw in draws if not draw.event.name.startswith(("torch.nn.", "torchvision."))]
+        draws = [draw for draw in draws if not draws_weights(draw.event)]
     if draws:
         return draws[0], draws[0].event.chain
     for loader in program.loaders:
