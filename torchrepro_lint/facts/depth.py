@@ -22,8 +22,8 @@ _TOKEN = re.compile(
     r"""|(?P<operator>[-+*/%@|&^~.<>=]|\b(?:and|or|not|if|else|lambda|await|in|is|yield)\b)""",
     re.DOTALL,
 )
-_CASE = re.compile(r"^[ \t]*case\b(?=[ \t(\[{])", re.MULTILINE)
-_OPERATORS = (*"-+*/%@|&^~.<>=[(", " and ", " or ", "not ", " if ", "lambda", "await")
+_CASE = re.compile(r"^[ \t]+case\b(?=[ \t]*[^ \t=.,)])", re.MULTILINE)
+_OPERATORS = (*"-+*/%@|&^~.<>=[(", "and", "or", "not", "if", "lambda", "await", "yield")
 
 
 def is_too_deep(text: str) -> bool:

@@ -185,7 +185,10 @@ class _Builder:
                 names = tuple(f"except{index}" for index in range(len(handlers)))
                 scope.arms[site] = ("try", *names)
                 scope.branches[site] = statement
-                self.arm(scope, site, "try", body + orelse, path)
+                inside = (*path, (site, "try"))
+                if (exits := exits_of(body + orelse)) is not None:
+                    scope.ended[site, "try"] = exits
+                self.block(body, scope, inside)
                 for name, handler in zip(names, handlers, strict=True):
                     if handler.type is not None:
                         scope.note_statement(handler.type.site, path)
@@ -193,6 +196,8 @@ class _Builder:
                     if handler.name is not None:
                         self.bind(scope, handler.name, "opaque", None, handler.site, (*path, (site, name)))
                     self.arm(scope, site, name, handler.body, path)
+                # After the handlers, as in the text: statements are noted in the order of their sites.
+                self.block(orelse, scope, inside)
                 self.block(final, scope, path)
             case tree.Match(site=site, subject=subject, cases=cases):
                 last = self.expression(subject, scope, path)
