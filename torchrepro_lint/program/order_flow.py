@@ -115,6 +115,9 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield carrier.to(above)
         case tree.Display(kind="list" | "tuple") if isinstance(node, tree.Starred):
             yield carrier.to(above)
+        case tree.Display(kind="tuple", items=items) if isinstance(parents.of(above), tree.Return):
+            place = next(index for index, item in enumerate(items) if item is node)
+            yield from to_callers(program, carrier, node, place)
         case tree.Binary() | tree.Boolean():
             yield carrier.to(above)
         case tree.Conditional(test=test) if test is not node:
@@ -156,8 +159,8 @@ def _through_subscript(
     yield carrier.to(above)
 
 
-def to_callers(program: Program, carrier: Carrier, node: Node) -> Iterator[Carrier | Sink]:
-    """From what a function returns or yields to the calls of it."""
+def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:
+    """From what a function returns or yields to the calls of it; with `place`, as that item of a tuple."""
     parents = parents_of(program.ev, carrier.facts)
     function = parents.function(node)
     if not isinstance(function, tree.FunctionDef):
@@ -165,4 +168,13 @@ def to_callers(program: Program, carrier: Carrier, node: Node) -> Iterator[Carri
     scope: Scope = carrier.facts.scope_of(function)
     for call, frame in visible_calls(program.ev, carrier.facts, scope)[:6]:
         at = Site(frame.facts.path, call.site)
-        yield carrier.hop(frame.facts, call, at, f"gets it from {function.name}()")
+        there = carrier.hop(frame.facts, call, at, f"gets it from {function.name}()")
+        if place is None:
+            yield there
+            continue
+        match parents_of(program.ev, frame.facts).of(call):
+            case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
+                yield from stored(program, there, items[place])
+            case tree.Return():
+                if there.hops < MAX_HOPS:
+                    yield from to_callers(program, there, call, place)
