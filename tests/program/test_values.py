@@ -1,83 +1,106 @@
-"""Values stay bounded: what is nested too deeply is forgotten from the inside, never what it is nested in."""
+"""What an expression can be: each program gives `x`, and the expectation says all that it can be (`?`: anything)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
+from program.asking import named, program_of
 
-from torchrepro_lint.program.values import (
-    MAX_DEPTH,
-    UNKNOWN,
-    Arguments,
-    Constant,
-    DictValue,
-    External,
-    ExternalObject,
-    MemberOf,
-    Partial,
-    SequenceValue,
-    Site,
-    Value,
-    bounded,
-    values_of,
-    within,
-)
+CONSTANTS = [
+    ("x = 1 + 2 * 3", "7"),
+    ("x = 7 // 2", "3"),
+    ("x = 2 ** 10", "1024"),
+    ("x = 1 / 0", "?"),
+    ("x = 'a' + 'b'", "'ab'"),
+    ("x = -(3)", "-3"),
+    ("x = not 0", "True"),
+    ("x = 1 < 2", "True"),
+    ("x = 'a' in 'cat'", "True"),
+    ("x = 1 if True else 2", "1"),
+    ("x = 1 if cond else 2", "1 | 2"),
+    ("x = 0 or 5", "5"),
+    ("x = cond or 5", "5 | ?"),
+    ("x = None and f()", "None"),
+    ("x = f'{y}'", "?"),
+    ("x = (1, 'a')", "tuple[1 'a']"),
+    ("x = [1, *[2, 3]]", "list[1 2 3]"),
+    ("x = {'a': 1, **{'b': 2}}", "{'a':1 'b':2}"),
+    ("x = [1, 2][0]", "1"),
+    ("x = [1, 2][i]", "1 | 2"),
+    ("x = {'a': 1}['a']", "1"),
+    ("x = {'a': 1, 'b': 2}[k]", "1 | 2"),
+    ("x = {'a': 1}.get('b', 3)", "3"),
+    ("a, (b, x) = 1, (2, 3)", "3"),
+    ("a, *x = 1, 2", "?"),
+    ("x = len([1, 2])", "2"),
+    ("x = int('4')", "4"),
+    ("x = int('four')", "?"),
+    ("x = dict(a=1)", "{'a':1}"),
+    ("x = list((1, 2))", "list[1 2]"),
+    ("x = [y + 1 for y in (1, 2)]", "list[2 3]"),
+    ("x = {k: 0 for k in 'ab'}", "{ ...}"),
+    ("x = 10 ** 400 * 10 ** 400 * 0.5", "?"),
+]
+CHANGES = [
+    ("x = 1\nx += 2", "3"),
+    ("x = 1\nfor i in y: x += 1", "1 | 2 | ?"),
+    ("x = []\nx.append(1)", "list[1]"),
+    ("x = []\nfor i in y: x.append(1)", "list[*(1)]"),
+    ("x = []\nx += [1]", "list[1]"),
+    ("x = []\nfor i in y: x += [1]", "list[*(1)] | list[]"),
+    ("x = {}\nx['a'] = 1", "{'a':1}"),
+    ("x = {'a': 1}\nif c: x['a'] = 2", "{'a':1 | 2}"),
+    ("x = {}\nif c: x['a'] = 2", "{'a'?:2}"),
+    ("x = {}\nx.update(a=1, **{'b': 2})", "{'a':1 'b':2}"),
+    ("x = {'a': 1}\nx.pop('a')", "{}"),
+    ("x = {}\nx.setdefault('a', 1)", "{'a':1}"),
+    ("x = {'a': 1}\nx[k] = 2", "{'a':1 ...}"),
+    ("x = 1\ndef f():\n    global x\n    x = 2", "1 | 2"),
+    ("y = 5\nx = 1\ndef f(y):\n    global x\n    x = y\nf(3)", "1 | 3"),
+]
+CALLS = [
+    ("def f(): return 1\nx = f()", "1"),
+    ("def f(a): return a\nx = f(1)", "1"),
+    ("def f(a=2): return a\nx = f()", "2"),
+    ("def f(a, *, b=2): return b\nx = f(1, b=3)", "3"),
+    ("def f(*a): return a\nx = f(1, 2)", "tuple[1 2]"),
+    ("def f(**k): return k\nx = f(a=1)", "{'a':1}"),
+    ("def f(a, b): return b\nx = f(*(1, 2))", "2"),
+    ("def f(a, b): return b\nk = {'b': 2}\nx = f(1, **k)", "2"),
+    ("def f(**k): return g(**k)\ndef g(a=1, b=2): return b\nx = f(b=3)", "3"),
+    ("def f():\n    if c: return 1\n    return 2\nx = f()", "1 | 2"),
+    ("def f(a):\n    if a: return 1\n    return 2\nx = f(True)", "1"),
+    ("def f(): pass\nx = f()", "None"),
+    ("def f():\n    yield 1\nx = f()", "generator[*(1)]"),
+    ("x = (lambda a: a)(1)", "1"),
+    ("from functools import partial\ndef f(a, b): return b\nx = partial(f, b=2)(1)", "2"),
+    ("from functools import partial\ndef f(a, b): return b\nx = partial(f, 1)(2)", "2"),
+    ("def f(n): return f(n)\nx = f(1)", "nothing"),
+    ("def deco(f): return f\n@deco\ndef f(): return 1\nx = f()", "1"),
+    ("def deco(f):\n    def w(*a, **k): return f(*a, **k)\n    return w\n@deco\ndef f(a): return a\nx = f(1)", "1"),
+    ("@unknown\ndef f(): return 1\nx = f()", "1"),
+    ("def f():\n    def g(): return y\n    y = 4\n    return g\nx = f()()", "4"),
+    ("x = getattr(A(), 'v')\nclass A: v = 3", "?"),
+    ("class A: v = 3\nx = getattr(A(), 'v')", "3"),
+    ("class A: v = 3\nx = isinstance(A(), A)", "True"),
+    ("import torch\nx = torch.Generator()", "torch.Generator()"),
+    ("import torch as t\nx = t.utils.data.DataLoader", "torch.utils.data.DataLoader"),
+    ("try:\n    import a_lib as x\nexcept ImportError:\n    x = None", "None | a_lib"),
+]
+REGISTRIES = [
+    ("class A: pass\nclass B: pass\nR = {'a': A, 'b': B}\nx = R[name]()", "A() | B()"),
+    ("class A: pass\nx = globals()['A']", "?"),
+    ("R = {}\ndef register(c):\n    R[c.__name__] = c\n    return c\n@register\nclass A: pass\nx = R['A']()", "A()"),
+    ("def make(kind):\n    if kind == 'a': return 1\n    elif kind == 'b': return 2\n    raise E\nx = make('b')", "2"),
+    ("def make(kind):\n    match kind:\n        case 'a': return 1\n        case _: return 2\nx = make('a')", "1"),
+    (
+        "def make(kind):\n    match kind:\n        case 'a' | 'b': return 1\n        case 'c': return 2\nx = make('c')",
+        "2",
+    ),
+]
 
-NOWHERE = Site(Path("nowhere.py"), 0)
 
-leaves: st.SearchStrategy[Value] = st.one_of(
-    st.just(UNKNOWN), st.builds(Constant, st.integers(0, 3)), st.just(External("torch.rand"))
-)
-
-
-def _inside(value: Value, other: Value, kind: int) -> Value:
-    values = values_of(value, other)
-    arguments = Arguments((values_of(other), values), (("key", values, True),))
-    match kind:
-        case 0:
-            return ExternalObject("torch.nn.Linear", arguments, NOWHERE)
-        case 1:
-            return Partial(values, arguments)
-        case 2:
-            return SequenceValue("list", (values, values_of(other)), frozenset())
-        case 3:
-            return SequenceValue("list", None, values)
-        case 4:
-            return DictValue((("key", values, True),), True, values_of(other))
-    return MemberOf(value, "attr")
-
-
-@st.composite
-def nested(draw: st.DrawFn) -> Value:
-    value = draw(leaves)
-    for kind in draw(st.lists(st.integers(0, 5), max_size=MAX_DEPTH + 4)):
-        value = _inside(value, draw(leaves), kind)
-    return value
-
-
-@given(nested(), st.integers(0, MAX_DEPTH))
-def test_nothing_is_deeper_than_asked_for(value: Value, depth: int) -> None:
-    assert all(kept.depth <= depth for kept in within([value], depth))
-
-
-@given(nested())
-def test_what_is_shallow_enough_stays(value: Value) -> None:
-    assert within([value], value.depth) == {value}
-
-
-@given(st.lists(nested(), max_size=3))
-def test_bounded_values_are(values: list[Value]) -> None:
-    assert all(kept.depth <= MAX_DEPTH for kept in bounded(values))
-
-
-def test_an_object_forgets_what_is_deep_and_keeps_the_rest() -> None:
-    deep: Value = Constant(1)
-    for _ in range(MAX_DEPTH + 2):
-        deep = SequenceValue("list", (values_of(deep),), frozenset())
-    transform = values_of(External("numpy.random.rand"))
-    made = ExternalObject("torch.nn.Linear", Arguments((frozenset((deep,)), transform)), NOWHERE)
-    assert made.arguments is not None
-    assert made.arguments.positional[1] == transform
-    assert made.depth <= MAX_DEPTH
+@pytest.mark.parametrize(("source", "expected"), CONSTANTS + CHANGES + CALLS + REGISTRIES)
+def test_what_a_name_can_be(tmp_path: Path, source: str, expected: str) -> None:
+    assert named(program_of(tmp_path, source + "\n"), "x") == expected

@@ -39,7 +39,7 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
     if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
         return values
     values = with_changes(ev, values, frame, binding.order, site, lambda node: _is_name(node, name))
-    if frame.scope.parent is None and site == END:
+    if frame.scope.parent is None:
         values = _after_other_scopes(ev, name, values, frame)
     return values
 

@@ -43,6 +43,9 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     from_class, is_property = classes.bind_first(ev, instance, attr)
     if is_property:
         return from_class
+    field = dataclass_field(ev, instance, attr)
+    if field is not None:
+        from_class = field
     assigned, certain = _assigned_by_methods(ev, instance, attr)
     outside = _assigned_outside(ev, instance, attr)
     if assigned or outside:
@@ -50,9 +53,6 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
         return union(assigned, outside, NOTHING if certain else from_class)
     if from_class:
         return from_class
-    field = dataclass_field(ev, instance, attr)
-    if field is not None:
-        return field
     held = _held_by_external_base(ev, instance, attr)
     if held:
         return held

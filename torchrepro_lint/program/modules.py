@@ -15,6 +15,8 @@ from torchrepro_lint.source.text import Source, read_source
 
 __all__ = ["Project"]
 
+_IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+
 
 class Project:
     """All Python files below a root. Files are read, and parsed, when something first asks for them.
@@ -78,6 +80,10 @@ class Project:
             self._facts[path] = facts
         return self._facts[path]
 
+    def is_parsed(self, path: Path) -> bool:
+        """Whether something has asked for the facts of a file."""
+        return path in self._facts
+
     def containing(self, word: str) -> tuple[Path, ...]:
         """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
         if word not in self._containing:
@@ -128,24 +134,33 @@ class Project:
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
         key = (importer.parent, dotted)
-        if importer in self._extra_roots and self._extra_roots[importer]:
+        if self._extra_roots.get(importer):
             key = (importer, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._search(importer, dotted)
         return self._resolved[key]
 
     def importable_name(self, importer: Path, target: Path) -> str | None:
-        """The dotted name by which `importer` can import the file `target`, the shortest first; None if by none."""
+        """The dotted name by which `importer` can import the file `target`; None if by none.
+
+        Of several (`src.pkg` and `pkg`), the one that starts as an import of the file does, else the shortest.
+        """
+        names: list[str] = []
         for root in self._roots(importer):
-            if not target.is_relative_to(root):
+            # A module inside a package sees its neighbours only where it is run as a script.
+            if not target.is_relative_to(root) or (root / "__init__.py" in self.known and names):
                 continue
             parts = list(target.relative_to(root).with_suffix("").parts)
             if parts and parts[-1] == "__init__":
                 parts.pop()
             dotted = ".".join(parts)
             if parts and all(part.isidentifier() for part in parts) and self.resolve(importer, dotted) == target:
-                return dotted
-        return None
+                names.append(dotted)
+        if len(names) < 2:
+            return names[0] if names else None
+        source = self.source(importer)
+        used = set(_IMPORTED.findall(source.text)) if source is not None else set()
+        return min(names, key=lambda name: (name.partition(".")[0] not in used, name.count(".")))
 
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]
@@ -187,13 +202,14 @@ class Project:
     def _literal_paths(self, facts: ModuleFacts) -> Iterable[Path]:
         for call, _ in facts.scope.calls:
             match call.func:
-                case tree.Attribute(value=tree.Attribute(value=tree.Name(id="sys"), attr="path"), attr="insert" | "append"):
-                    if call.args:
-                        for text in _strings(call.args[-1].value):
-                            for base in (facts.path.parent, self.root):
-                                folder = Path(_normal(base / text))
-                                if folder in self._folders:
-                                    yield folder
+                case tree.Attribute(
+                    value=tree.Attribute(value=tree.Name(id="sys"), attr="path"), attr="insert" | "append"
+                ) if call.args:
+                    for text in _strings(call.args[-1].value):
+                        for base in (facts.path.parent, self.root):
+                            folder = Path(_normal(base / text))
+                            if folder in self._folders:
+                                yield folder
 
 
 def _strings(root: tree.Expr) -> Iterable[str]:

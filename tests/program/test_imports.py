@@ -1,0 +1,139 @@
+"""What an import means, and who imports whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from program.asking import named, program_of
+
+from torchrepro_lint.settings import Settings
+
+CASES = {
+    "a module": ({"main.py": "import a\nx = a.v", "a.py": "v = 1"}, "1"),
+    "a module in a package": ({"main.py": "import p.a\nx = p.a.v", "p/__init__.py": "", "p/a.py": "v = 1"}, "1"),
+    "an alias": ({"main.py": "import p.a as q\nx = q.v", "p/__init__.py": "", "p/a.py": "v = 1"}, "1"),
+    "a name": ({"main.py": "from a import v as x", "a.py": "v = 1"}, "1"),
+    "a submodule by from": ({"main.py": "from p import a\nx = a.v", "p/__init__.py": "", "p/a.py": "v = 1"}, "1"),
+    "a namespace package": ({"main.py": "from p.q import a\nx = a.v", "p/q/a.py": "v = 1"}, "1"),
+    "relative": (
+        {"main.py": "from p.a import v as x", "p/__init__.py": "", "p/a.py": "from .b import v", "p/b.py": "v = 1"},
+        "1",
+    ),
+    "relative to the package": (
+        {"main.py": "from p.a import x", "p/__init__.py": "v = 2", "p/a.py": "from . import v\nx = v"},
+        "2",
+    ),
+    "two dots": (
+        {
+            "main.py": "from p.q.a import x",
+            "p/__init__.py": "",
+            "p/b.py": "v = 3",
+            "p/q/__init__.py": "",
+            "p/q/a.py": "from ..b import v as x",
+        },
+        "3",
+    ),
+    "a re-export": (
+        {"main.py": "from p import v as x", "p/__init__.py": "from .a import v", "p/a.py": "v = 1"},
+        "1",
+    ),
+    "a star": ({"main.py": "from a import *\nx = v", "a.py": "v = 1"}, "1"),
+    "a star of a star": ({"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "v = 1"}, "1"),
+    "a star leaves out what is private": ({"main.py": "from a import *\nx = _v", "a.py": "_v = 1"}, "?"),
+    "a star of a known library": (
+        {"main.py": "from torch.utils.data import *\nx = DataLoader"},
+        "torch.utils.data.DataLoader",
+    ),
+    "a star under an own binding": ({"main.py": "v = 2\nfrom a import *\nx = v", "a.py": "w = 1"}, "2"),
+    "the src layout": ({"main.py": "from p.a import v as x", "src/p/__init__.py": "", "src/p/a.py": "v = 1"}, "1"),
+    "a folder put on sys.path": (
+        {"main.py": "import sys\nsys.path.insert(0, 'tools')\nfrom a import v as x", "tools/a.py": "v = 1"},
+        "1",
+    ),
+    "within a function": ({"main.py": "def f():\n    from a import v\n    return v\nx = f()", "a.py": "v = 1"}, "1"),
+    "a fallback": (
+        {"main.py": "try:\n    from a import v as x\nexcept ImportError:\n    x = 2", "a.py": "v = 1"},
+        "1 | 2",
+    ),
+    "two modules that import each other": (
+        {"main.py": "from a import x", "a.py": "from b import v\nx = v\nw = 1", "b.py": "from a import w\nv = w"},
+        "1",
+    ),
+    "a name that two modules hand back and forth": (
+        {"main.py": "from a import x", "a.py": "from b import x", "b.py": "from a import x"},
+        "nothing",
+    ),
+    "stars in a circle": ({"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "from a import *\nv = 1"}, "1"),
+    "a module that imports itself": ({"main.py": "from main import y as x\ny = 1"}, "1"),
+    "a library": ({"main.py": "from lib.a import b as x"}, "lib.a.b"),
+    "torch in the project": (
+        {"main.py": "import torch\nx = torch.utils.data.DataLoader", "torch.py": "utils = None"},
+        "None.data.DataLoader",
+    ),
+    "a module's own __getattr__": ({"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n): return 1"}, "?"),
+    "by its name": ({"main.py": "import importlib\nx = importlib.import_module('a').v", "a.py": "v = 1"}, "1"),
+    "a file that does not parse": ({"main.py": "from a import v as x", "a.py": "v = ("}, "?"),
+    "a name that a module lacks": ({"main.py": "from a import v as x", "a.py": ""}, "nothing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_an_import_means(tmp_path: Path, case: str) -> None:
+    files, expected = CASES[case]
+    assert named(program_of(tmp_path, files), "x") == expected
+
+
+def test_configured_source_folders(tmp_path: Path) -> None:
+    files = {"main.py": "from a import v as x", "python/a.py": "v = 1"}
+    assert named(program_of(tmp_path, files), "x") == "a.v"
+    assert named(program_of(tmp_path, files, Settings(src=(tmp_path / "python",))), "x") == "1"
+
+
+def test_only_what_a_question_needs_is_parsed(tmp_path: Path) -> None:
+    program = program_of(tmp_path, {"main.py": "from a import v as x", "a.py": "v = 1", "b.py": "import a"})
+    named(program, "x")
+    assert [path.name for path in program.project.files if program.project.is_parsed(path)] == ["a.py", "main.py"]
+
+
+def test_who_imports_whom(tmp_path: Path) -> None:
+    files = {
+        "main.py": "import p.a\n",
+        "p/__init__.py": "",
+        "p/a.py": "from . import (\n    b,  # the other\n)\n",
+        "p/b.py": "",
+        "other.py": "def f():\n    from p.b import x\n",
+        "apart.py": "import torch\n",
+    }
+    program = program_of(tmp_path, files)
+
+    def names(paths: frozenset[Path]) -> list[str]:
+        return sorted(path.relative_to(tmp_path).as_posix() for path in paths)
+
+    assert names(program.imports.imported_by_file(tmp_path / "p/a.py")) == ["p/__init__.py", "p/b.py"]
+    assert names(program.imports.above(tmp_path / "p/b.py")) == ["main.py", "other.py", "p/a.py", "p/b.py"]
+    assert names(program.imports.above(tmp_path / "apart.py")) == ["apart.py"]
+    assert names(program.runs_with([tmp_path / "apart.py", tmp_path / "main.py"])) == ["apart.py", "main.py"]
+
+
+def test_a_name_that_the_file_uses_already_comes_first(tmp_path: Path) -> None:
+    program = program_of(tmp_path, {"main.py": "from src.q import d\n", "src/q/c.py": "", "src/q/d.py": ""})
+    assert program.project.importable_name(tmp_path / "main.py", tmp_path / "src/q/c.py") == "src.q.c"
+
+
+@pytest.mark.parametrize(
+    ("importer", "target", "name"),
+    [
+        ("main.py", "p/a.py", "p.a"),
+        ("main.py", "p/__init__.py", "p"),
+        ("p/b.py", "p/a.py", "p.a"),
+        ("main.py", "src/q/c.py", "q.c"),
+        ("main.py", "scripts/my-tool.py", None),
+    ],
+)
+def test_by_which_name_a_file_can_be_imported(tmp_path: Path, importer: str, target: str, name: str | None) -> None:
+    files = dict.fromkeys(
+        ["main.py", "p/__init__.py", "p/a.py", "p/b.py", "src/q/__init__.py", "src/q/c.py", "scripts/my-tool.py"], ""
+    )
+    program = program_of(tmp_path, files)
+    assert program.project.importable_name(tmp_path / importer, tmp_path / target) == name
