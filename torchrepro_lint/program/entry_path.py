@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.callers import called_name, contexts
 from torchrepro_lint.program.entry_points import EntryPoint, entry_points
-from torchrepro_lint.program.entry_walk import EntryWalker
+from torchrepro_lint.program.entry_walk import IN_TRAINING, TRAINS, EntryWalker
 from torchrepro_lint.program.idle_draws import is_idle
 from torchrepro_lint.program.intent import Evidence
 from torchrepro_lint.program.reach import Event
@@ -36,11 +36,10 @@ _TAKES_CARE = re.compile(
     rb"LightningCLI|mmengine|mmcv|mmdet|detectron2|ultralytics|fastai|seed_everything:|from_argparse_args|pytest|composer|"
     rb"paddle|\bjax\b|isaacgym|rsl_rl|stable_baselines|tianshou|rllib|\bchainer"
 )
-_TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(")
+_TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim\.[A-Z]\w+\(")
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
 )
-_OPTIMIZES = re.compile(rb"\boptim\.[A-Z]\w+\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,8 @@ class EntryRun:
         """The draws from and seedings of the main generators, in order."""
         found: list[Step] = []
         for order, event in enumerate(self._walked[0]):
+            if event.note == IN_TRAINING and not self.trains:
+                continue
             found.extend(_steps_of(event, order))
         return found
 
@@ -115,7 +116,9 @@ class EntryRun:
     def trains(self) -> bool:
         """Whether the program takes the steps of a training: what it builds is then what it begins with."""
         own = self.program.project.source(self.entry.path)
-        return self._finds(_TRAINS) or (own is not None and _OPTIMIZES.search(own.data) is not None)
+        if own is not None and _TRAINS.search(own.data):
+            return True
+        return any(event.note == TRAINS for event in self._walked[0])
 
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,17 @@ from torchrepro_lint.program.values import Arguments, FunctionValue, Site
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["EntryWalker"]
+__all__ = ["IN_TRAINING", "TRAINS", "EntryWalker"]
 
 _FORKS = re.compile(
     r"fork_rng|isolate_rng|\w*(temp|temporary|local|preserve|freeze|fork|isolated)\w*(seed|rng|random)\w*"
 )
 _MAX_MODULES = 60
+#: The note of the event that says that a training takes a step.
+TRAINS = "takes a step of a training"
+#: The note of what stands under `if self.training:`.
+IN_TRAINING = "while a model is in training mode"
+_STEPS = frozenset({"backward", "manual_backward", "zero_grad", "fit"})
 
 
 class EntryWalker(Walker):
@@ -57,6 +63,11 @@ class EntryWalker(Walker):
         """The same as for any function, remembered apart: here imports and forks count."""
         return self.ev.remembered(("entry-events", frame), lambda: self._events_of(frame), ())
 
+    def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
+        if called_name(node.func) in _STEPS:
+            yield Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS)
+        yield from super()._call_node(node, frame)
+
     def _module(self, facts: ModuleFacts, module: Frame, out: list[Event]) -> None:
         """The top level of a module that is imported."""
         top, self._top = self._top, False
@@ -72,6 +83,12 @@ class EntryWalker(Walker):
             case tree.If(body=body, orelse=orelse) if is_main_guard(statement) and frame.scope.parent is None:
                 return self._block(body if self._top else orelse, frame, out)
             case tree.If(test=test) if _is_for_types(test):
+                return False
+            case tree.If(test=test, body=body, orelse=orelse) if _asks_for_training(test):
+                inside: list[Event] = []
+                self._block(body, frame, inside)
+                out.extend(replace(event, note=event.note or IN_TRAINING) for event in inside)
+                self._block(orelse, frame, out)
                 return False
             case tree.With(items=items) if any(_forks(context) for context, _ in items):
                 return False
@@ -117,6 +134,15 @@ def _is_for_types(test: tree.Expr) -> bool:
     match test:
         case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
             return True
+    return False
+
+
+def _asks_for_training(test: tree.Expr) -> bool:
+    match test:
+        case tree.Attribute(attr="training"):
+            return True
+        case tree.Boolean(op="and", left=left, right=right):
+            return _asks_for_training(left) or _asks_for_training(right)
     return False
 
 
