@@ -53,7 +53,9 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
             continue
         if not any(_has(program, path, _LOADS_OPTIMIZER) for path in related):
             continue
-        load = next((call for call in loads if call.facts.path in related and _reads_progress(program, call)), None)
+        near = [call for call in loads if call.facts.path in related]
+        found = [call for here in (True, False) for call in near if _reads_progress(program, call, here=here)]
+        load = found[0] if found else None
         if load is not None:
             yield Resumed(save, load.site)
 
@@ -71,9 +73,13 @@ def _is_for_resuming(program: Program, save: KnownCall) -> bool:
     return False
 
 
-def _reads_progress(program: Program, load: KnownCall) -> bool:
-    """Whether the file that loads a checkpoint takes the epoch or step out of it."""
-    return any(_PROGRESS.search(name) for name in parents_of(program.ev, load.facts).texts)
+def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
+    """Whether the function, or only the file, that loads a checkpoint takes the epoch or step out of it."""
+    parents = parents_of(program.ev, load.facts)
+    function = parents.function(load.call)
+    return any(
+        _PROGRESS.search(name) and (not here or parents.function(node) is function) for name, node in parents.texts
+    )
 
 
 def _related(program: Program, path: Path) -> tuple[Path, ...]:

@@ -22,14 +22,14 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 @dataclass(slots=True, eq=False)
 class Parents:
-    """The nodes around each node of one file; its loops by their sites, names, attributes, set displays, and keys."""
+    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys."""
 
     _above: dict[int, Node]
     loops: dict[int, tree.For | tree.While]
     names: dict[str, list[tree.Name]]
     attributes: dict[str, list[tree.Attribute]]
     sets: list[tree.Display]
-    texts: set[str]
+    texts: list[tuple[str, tree.Subscript]]
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
@@ -64,7 +64,7 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], set()))
+    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], []))
 
 
 def _parents(facts: ModuleFacts) -> Parents:
@@ -73,7 +73,7 @@ def _parents(facts: ModuleFacts) -> Parents:
     names: dict[str, list[tree.Name]] = {}
     attributes: dict[str, list[tree.Attribute]] = {}
     sets: list[tree.Display] = []
-    texts: set[str] = set()
+    texts: list[tuple[str, tree.Subscript]] = []
     pending: list[Node] = list(reversed(facts.body))
     while pending:
         node = pending.pop()
@@ -87,7 +87,7 @@ def _parents(facts: ModuleFacts) -> Parents:
             sets.append(node)
         elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
             if isinstance(node.index.value, str):
-                texts.add(node.index.value)
+                texts.append((node.index.value, node))
         children = list(_children(node))
         for child in children:
             above[id(child)] = node

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
-from torchrepro_lint.program.callers import frame_without_callers
+from torchrepro_lint.program.callers import called_name, frame_without_callers
 from torchrepro_lint.program.order_flow import Sink, find_sink
 from torchrepro_lint.program.parents import parents_of
 from torchrepro_lint.program.values import Constant, External, SequenceValue, Site
@@ -29,11 +29,15 @@ _NUMBERS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedSet:
-    """A set expression whose order of iteration decides something."""
+    """A set expression whose order of iteration decides something.
+
+    `at_once`: it is iterated where it is made, so that it can be sorted there; else it may be needed as a set too.
+    """
 
     node: tree.Expr
     facts: ModuleFacts
     sink: Sink
+    at_once: bool
 
     @property
     def site(self) -> Site:
@@ -50,11 +54,12 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         for scope in facts.walk_scopes():
             for node in _sets(program, facts, scope):
                 program.ev.begin_question()
-                if node.site in found or _is_of_numbers(program, facts, scope, node) or _is_part(program, facts, node):
+                whole = _whole(program, facts, node)
+                if whole.site in found or _is_of_numbers(program, facts, scope, node):
                     continue
-                sink = find_sink(program, facts, node, indexes=True)
+                sink = find_sink(program, facts, whole, indexes=True)
                 if sink is not None:
-                    found[node.site] = OrderedSet(node, facts, sink)
+                    found[whole.site] = OrderedSet(whole, facts, sink, _is_iterated_at_once(program, facts, whole))
         yield from (found[number] for number in sorted(found))
 
 
@@ -75,12 +80,44 @@ def _sets(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[tree.E
         yield from parents_of(program.ev, facts).sets
 
 
-def _is_part(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
-    """Whether the set is only an operand of another set: that one speaks."""
-    above = parents_of(program.ev, facts).of(node)
-    return isinstance(above, tree.Arg) and isinstance(node, tree.Comprehension) and _is_set_call(
-        parents_of(program.ev, facts).of(above)
-    )  # fmt: skip
+def _whole(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
+    """The set of which a set is an operand: `set(a) - set(b)`, `set({x for x in xs})`, `a.union(b)`."""
+    parents = parents_of(program.ev, facts)
+    while True:
+        above = parents.of(node)
+        outer = parents.of(above) if above is not None else None
+        match above:
+            case tree.Binary(op="-" | "|" | "&" | "^"):
+                node = above
+            case tree.Attribute(attr="union" | "difference" | "intersection" | "symmetric_difference"):
+                if not isinstance(outer, tree.Call):
+                    return node
+                node = outer
+            case tree.Arg() if isinstance(outer, tree.Call) and (_is_set_call(outer) or _is_set_operation(outer)):
+                node = outer
+            case _:
+                return node
+
+
+def _is_iterated_at_once(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
+    parents = parents_of(program.ev, facts)
+    match parents.of(node):
+        case tree.For() | tree.Clause():
+            return True
+        case tree.Arg() as arg:
+            call = parents.of(arg)
+            return isinstance(call, tree.Call) and called_name(call.func) in (
+                "list",
+                "tuple",
+                "enumerate",
+                "zip",
+                "map",
+            )
+    return False
+
+
+def _is_set_operation(node: tree.Call) -> bool:
+    return isinstance(node.func, tree.Attribute) and node.func.attr in ("union", "difference", "intersection", "update")
 
 
 def _is_set_call(node: object) -> bool:

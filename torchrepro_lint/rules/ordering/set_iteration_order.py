@@ -50,9 +50,10 @@ from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
     "samples": "the order of the samples",
-    "split": "a split",
+    "split": "a shuffle, a random choice or a split",
     "index": "numbers given by position",
 }
+_KEPT = "the set is kept as a set: it is to be sorted where it is iterated"
 
 
 class SetIterationOrder(Rule):
@@ -64,5 +65,5 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
-            fix, declined = sort_fix(program, one.site, safe=False)
+            fix, declined = sort_fix(program, one.site, safe=False) if one.at_once else (None, _KEPT)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

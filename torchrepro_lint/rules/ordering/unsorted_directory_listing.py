@@ -62,7 +62,7 @@ from torchrepro_lint.rules.base import Rule
 
 _GOES_INTO = {
     "samples": "the samples of a data set",
-    "split": "a split",
+    "split": "a shuffle, a random choice or a split",
     "index": "numbers given by position",
 }
 
