@@ -64,7 +64,10 @@ CASES = {
         {"main.py": "from a import x", "a.py": "from b import x", "b.py": "from a import x"},
         "nothing",
     ),
-    "stars in a circle": ({"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "from a import *\nv = 1"}, "1"),
+    "stars in a circle": (
+        {"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "from a import *\nv = 1"},
+        "1",
+    ),
     "a module that imports itself": ({"main.py": "from main import y as x\ny = 1"}, "1"),
     "a library": ({"main.py": "from lib.a import b as x"}, "lib.a.b"),
     "torch in the project": (

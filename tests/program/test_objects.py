@@ -29,7 +29,8 @@ ATTRIBUTES = [
     ("from dataclasses import dataclass\n@dataclass\nclass A:\n    v: int\n    w: int = 2\nx = A(1).w", "2"),
     ("from dataclasses import dataclass\n@dataclass\nclass A:\n    v: int\n    w: int = 2\nx = A(1, w=3).w", "3"),
     (
-        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n    v: list = field(default_factory=list)\nx = A().v",
+        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+        "    v: list = field(default_factory=list)\nx = A().v",
         "list[]",
     ),
 ]
@@ -38,7 +39,8 @@ BASES = [
     ("class A:\n    def m(self): return 1\nclass B(A):\n    def m(self): return super().m()\nx = B().m()", "1"),
     ("class A:\n    def m(self): return self.k()\nclass B(A):\n    def k(self): return 2\nx = B().m()", "2"),
     (
-        "class A:\n    def __init__(self, v): self.v = v\nclass B(A):\n    def __init__(self): super().__init__(7)\nx = B().v",
+        "class A:\n    def __init__(self, v): self.v = v\nclass B(A):\n"
+        "    def __init__(self): super().__init__(7)\nx = B().v",
         "7",
     ),
     (

@@ -126,9 +126,10 @@ class BodyWalker(ABC):
                 if value is not None:
                     out.extend(self._expression(value, frame))
                 return True
-            case tree.Raise(value=value):
-                if value is not None:
-                    out.extend(self._expression(value, frame))
+            case tree.Raise(value=value, cause=cause):
+                for part in (value, cause):
+                    if part is not None:
+                        out.extend(self._expression(part, frame))
                 return True
             case tree.Jump():
                 return False
@@ -255,8 +256,10 @@ def statement_expressions(statement: tree.Stmt) -> Iterator[tree.Expr]:
             yield target
         case tree.ExprStmt(value=value):
             yield value
-        case tree.Assert(test=test):
+        case tree.Assert(test=test, message=message):
             yield test
+            if message is not None:
+                yield message
         case tree.Delete(targets=targets):
             yield from targets
 
