@@ -31,8 +31,49 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         return _windows_are_apart(ev, operation)
     if "indices" in row.flags:
         index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
-        return index is not None and _is_unique(ev, operation, index)
+        if index is not None and _is_unique(ev, operation, index):
+            return True
+        return operation.name.endswith((".scatter", ".scatter_")) and _is_one_value(operation)
     return False
+
+
+_FILLED = frozenset(
+    {"ones", "zeros", "ones_like", "zeros_like", "full", "full_like", "new_ones", "new_zeros", "new_full", "fill_"}
+)
+
+
+def _is_one_value(operation: Operation) -> bool:
+    """Whether what is written is the same everywhere, so that it does not matter which comes last."""
+    source = _argument(operation, "src", 2)
+    if source is None or _argument(operation, "reduce", 3) is not None:
+        return False
+    written: list[object] = [source]
+    if isinstance(source, tree.Name):
+        bindings, certain = operation.frame.scope.reaching(source.id, source.site)
+        written = [binding.node if binding.kind == "assign" and certain else None for binding in bindings]
+    return bool(written) and all(_is_filled(node) for node in written)
+
+
+def _is_filled(node: object) -> bool:
+    """Whether an expression is a number, or a tensor that is filled with one."""
+    match node:
+        case tree.Const():
+            return True
+        case tree.Call(func=tree.Name(id="Variable"), args=(tree.Arg(value=inner), *_)):  # of torch before 0.4
+            return _is_filled(inner)
+        case tree.Call(func=tree.Attribute(value=owner, attr=name)):
+            return name in _FILLED or (name in _MOVES and _is_filled(owner))
+    return False
+
+
+def _unmoved(node: tree.Expr) -> tree.Expr:
+    """An expression without `.to(...)`, `.cuda()`, `.long()` and the like behind it."""
+    while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+    return node
+
+
+_MOVES = frozenset({"to", "cuda", "long", "int", "float", "type_as", "contiguous"})
 
 
 def _argument(operation: Operation, name: str, position: int) -> tree.Expr | None:
@@ -74,13 +115,16 @@ def _numbers(values: Values) -> list[int]:
 def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     """Whether an index has one place along the dimension, or is a permutation."""
     frame = operation.frame
-    written = _written_as(index, frame)
+    written = _unmoved(_written_as(index, frame))
     dimension = _argument(operation, "dim", 0)
     match written:
         case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
             return dimension is not None and ev.values(place, frame) == ev.values(dimension, frame) != frozenset()
         case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
             return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
+        case tree.Call(args=(tree.Arg(value=tree.Display(items=items)), *_)):
+            numbers = [item.value for item in items if isinstance(item, tree.Const)]
+            return len(numbers) == len(items) == len(set(numbers))
         case tree.Call(func=func) | tree.Subscript(value=tree.Call(func=func)):
             return _permutes(ev, func, frame)
     return False

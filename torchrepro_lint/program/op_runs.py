@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.callers import frame_without_callers
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.intent_at import ways_of
 from torchrepro_lint.program.operations import Operation
-from torchrepro_lint.program.values import External
+from torchrepro_lint.program.tensors import is_network_class
+from torchrepro_lint.program.values import ClassValue, External
 from torchrepro_lint.program.ways import Stand, Way, is_followed_by, own_way, ways
 
 if TYPE_CHECKING:
@@ -60,16 +62,23 @@ def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
 
 def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
-    if operation.inputs and operation.inputs[0].on_cpu and all(one.on_cpu for one in operation.inputs):
+    if operation.inputs and all(one.on_cpu for one in operation.inputs):
         return _changes_default_device(program, operation.site.path)
+    if _HIDDEN.search(_data(program, operation.site.path)):
+        return False
     return any(_GPU.search(_data(program, path)) for path in loaded_with(program, operation.site.path))
 
 
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
 
 
+_HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")
+
+
 def speaks_of_a_device(program: Program, path: Path) -> bool:
-    """Whether a program that runs the file mentions CUDA, a GPU or a device at all."""
+    """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
+    if _HIDDEN.search(_data(program, path)):
+        return False
     return any(_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
 
 
@@ -115,15 +124,34 @@ def _is_differentiated(program: Program, operation: Operation, way: Way) -> bool
     if any(_is_without_grad(program, stand) for stand in way):
         return False
     if operation.is_module or any(one.grad for one in operation.inputs):
-        return not any(_NOT_TRAINING.search(stand.scope.name) for stand in way[:1])
+        return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
+    if operation.subject is None and not _is_in_a_network(program, way[0]):
+        return False  # it may be data as well as what a network gave
     for stand in way:
-        if _NOT_TRAINING.search(stand.scope.name):
+        if any(_NOT_TRAINING.search(name) for name in _names_around(stand)):
             return False
         if _TRAINING_NAME.search(stand.scope.name) and not _is_custom_function(stand):
             return True
         if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
             return True
     return False
+
+
+def _names_around(stand: Stand) -> list[str]:
+    """The names of the function in which the place is and of its class."""
+    scope = stand.scope
+    around = scope.parent
+    return [scope.name, around.name] if around is not None and isinstance(around.node, tree.ClassDef) else [scope.name]
+
+
+def _is_in_a_network(program: Program, stand: Stand) -> bool:
+    scope = stand.scope
+    while scope.parent is not None and not isinstance(scope.node, tree.ClassDef):
+        scope = scope.parent
+    if not isinstance(scope.node, tree.ClassDef) or scope.parent is None:
+        return False
+    around = frame_without_callers(program.ev, stand.facts, scope.parent)
+    return is_network_class(program.ev, ClassValue(scope.node, around))
 
 
 def _is_custom_function(stand: Stand) -> bool:

@@ -41,8 +41,8 @@ _METHOD = "torch.Tensor."
 class Operation:
     """One call of an operation, or one construction of a module for it, in a frame.
 
-    `name` is canonical, `torch.Tensor.scatter_add_` for a method. `inputs` are the tensors among its receiver and its
-    arguments, the one operated upon first, as far as they show themselves.
+    `name` is canonical, `torch.Tensor.scatter_add_` for a method. `subject` is the tensor operated upon, `inputs` are
+    all tensors among its receiver and its arguments, both as far as they show themselves.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Operation:
     site: Site
     frame: Frame
     path: ArmPath
+    subject: Tensor | None
     inputs: tuple[Tensor, ...]
 
     @property
@@ -137,9 +138,10 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
                 continue
             name = _operation_name(ev, call, frame)
             if name is not None:
-                found = Operation(name, call, ev.site(call, frame), frame, path, _inputs(ev, name, call, frame))
                 seen.add(call.site)
-                yield found
+                given = [tensor(ev, node, frame) for node in _operands(name, call)]
+                inputs = tuple(one for one in given if one is not None)
+                yield Operation(name, call, ev.site(call, frame), frame, path, given[0] if given else None, inputs)
         if len(seen) == len(calls):
             return
 
@@ -174,11 +176,12 @@ def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
     return None
 
 
-def _inputs(ev: Evaluator, name: str, call: tree.Call, frame: Frame) -> tuple[Tensor, ...]:
+def _operands(name: str, call: tree.Call) -> list[tree.Expr]:
+    """What a call works on: the receiver of a method, and the arguments."""
     nodes = [arg.value for arg in call.args if not arg.star]
     if name.startswith(_METHOD) and isinstance(call.func, tree.Attribute):
         nodes.insert(0, call.func.value)
-    return tuple(found for node in nodes if (found := tensor(ev, node, frame)) is not None)
+    return nodes
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
@@ -227,7 +230,7 @@ def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag_is_on
         in_context = {"eager", "raise" if flag_is_on else "off"}
         return not in_context.isdisjoint(condition.values)
     if condition.test == "is-float":
-        return operation.inputs[0].floating if operation.inputs else None
+        return operation.subject.floating if operation.subject is not None else None
     if condition.test == "is-tensor":
         written = _written(operation.call, condition)
         return written is not None and tensor(ev, written, operation.frame) is not None

@@ -260,8 +260,13 @@ def _assigned(ev: Evaluator, attr: str, frame: Frame) -> Tensor | None:
         found.extend(_bound(ev, binding, inside) for binding in stores)
         for call in registered:
             given = tensor(ev, call.args[1].value, inside) if len(call.args) > 1 else None
-            found.append(replace(given or SOME, on_cpu=False))  # it moves with the module
+            found.append(replace(given or SOME, on_cpu=False, grad=_is_parameter(call)))  # it moves with the module
     return _joined(found)
+
+
+def _is_parameter(call: tree.Call) -> bool:
+    """Whether gradients reach what is registered: a parameter, no buffer."""
+    return isinstance(call.func, tree.Attribute) and call.func.attr == "register_parameter"
 
 
 def _registers(call: tree.Call, attr: str) -> bool:

@@ -119,7 +119,8 @@ class NondeterministicOp(Rule):
 
 def _adds_integers(operation: Operation, row: OpRow) -> bool:
     """Whether only integers are added: their sum is the same in any order."""
-    return row.effect == "made_deterministic" and bool(operation.inputs) and operation.inputs[0].floating is False
+    subject = operation.subject
+    return row.effect == "made_deterministic" and subject is not None and subject.floating is False
 
 
 def _fix(
