@@ -19,11 +19,11 @@ __all__ = ["sort_fix"]
 Planned = tuple[Fix | None, str | None]
 
 
-def sort_fix(program: Program, site: Site, *, safe: bool, by_name: bool = False) -> Planned:
+def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_name: bool = False) -> Planned:
     """Put `sorted(...)` around an expression, or in the place of the `list(...)` around it.
 
-    `by_name`: the elements are directory entries, which sort by their names only. Where a list is made, the fix is
-    `safe`; where something is consumed as it comes, sorting has to wait for its end.
+    The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
+    come: sorting has to wait for their end. `by_name`: they are directory entries, which sort by their names only.
     """
     document = document_of(program, site.path)
     node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)  # type: ignore[type-abstract]
@@ -38,17 +38,11 @@ def sort_fix(program: Program, site: Site, *, safe: bool, by_name: bool = False)
         edits = [document.replacement(*document.span(around.func), "sorted")]
         if key:
             edits.append(document.insertion(end - 1, key))
-        applicability = Applicability.UNSAFE if _is_set(node) else Applicability.SAFE
+        applicability = Applicability.SAFE if comparable else Applicability.UNSAFE
         return Fix(applicability, "Sort it", tuple(edits)), None
     start, end = document.span(node)
     edits = [document.insertion(start, "sorted("), document.insertion(end, f"{key})")]
-    return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, "Sort it", tuple(edits)), None
-
-
-def _is_set(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.Call):
-        return isinstance(node.func, cst.Name) and node.func.value in ("set", "frozenset")
-    return isinstance(node, cst.Set | cst.SetComp)
+    return Fix(Applicability.SAFE if comparable and not lazy else Applicability.UNSAFE, "Sort it", tuple(edits)), None
 
 
 def _list_around(document: Document, node: cst.BaseExpression) -> cst.Call | None:

@@ -16,7 +16,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program import order_calls, order_loops
 from torchrepro_lint.program.callers import visible_calls
-from torchrepro_lint.program.order_places import attribute_uses, decides_samples, name_uses
+from torchrepro_lint.program.order_places import attribute_uses, decides_samples, is_target, name_uses
 from torchrepro_lint.program.parents import Node, parents_of
 from torchrepro_lint.program.reach import Link
 from torchrepro_lint.program.samplers import part_names
@@ -140,8 +140,21 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 if decides_samples(program, facts, read):
                     yield sink(there, "samples", read, f"`{attr}` gives the samples of a data set")
                 yield there
-        case tree.Subscript(value=tree.Name() | tree.Attribute() as owner):
-            yield from stored(program, carrier, owner)
+        case tree.Subscript(value=tree.Name() as owner):
+            for use in name_uses(program, carrier.facts, owner):
+                yield from _taken_out(program, carrier, use)
+        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner):
+            for facts, read in attribute_uses(program, carrier.facts, owner):
+                yield from _taken_out(program, replace(carrier, facts=facts), read)
+
+
+def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that holds the elements under some key to where they are taken out of it."""
+    above = parents_of(program.ev, carrier.facts).of(holder)
+    if isinstance(above, tree.Subscript) and above.value is holder and not is_target(program, carrier.facts, above):
+        if decides_samples(program, carrier.facts, above):
+            yield sink(carrier, "samples", above, "gives the samples of a data set")
+        yield replace(carrier, node=above, numbered=False)
 
 
 def _through_subscript(

@@ -16,7 +16,7 @@ from torchrepro_lint.program.values import ClassValue
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["attribute_uses", "decides_samples", "name_uses", "scope_around"]
+__all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
 
@@ -139,15 +139,22 @@ def _is_replaced_by_sorted(parents: Parents, use: tree.Attribute) -> bool:
     return False
 
 
-def decides_samples(program: Program, facts: ModuleFacts, use: tree.Attribute) -> bool:
-    """Whether a data set fetches its samples from the attribute by position, or iterates over it."""
+def is_target(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
+    """Whether a name, attribute or item is assigned to."""
+    return _is_target(parents_of(program.ev, facts), node)
+
+
+def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> bool:
+    """Whether a data set fetches its samples from what it holds by position, or iterates over it."""
     parents = parents_of(program.ev, facts)
     function = next((above for above in parents.around(use) if isinstance(above, tree.FunctionDef)), None)
     if function is None or not _is_dataset(_class_around(parents, use)):
         return False
     match parents.of(use):
         case tree.Subscript(value=value, index=index) if value is use:
-            return not isinstance(index, (tree.Const, tree.Opaque)) and function.name != "__init__"
+            outer = parents.of(use)
+            by_position = not isinstance(index, (tree.Const, tree.Opaque)) and function.name != "__init__"
+            return by_position and not (isinstance(outer, tree.Subscript) and _is_target(parents, outer))
         case tree.For(iter=iterated) if iterated is use:
             return function.name == "__iter__"
     return False

@@ -23,8 +23,11 @@ __all__ = ["OrderedSet", "ordered_sets"]
 _WORDS: Final = re.compile(rb"(?<!\w)(?:set|frozenset)\s*\(|\{[^:{}]*[,\s](?:for\s|['\"])")
 #: Names of whole numbers, whose sets have the same order in every run.
 _NUMBERS: Final = re.compile(
-    r"(?<![a-z])(?:idx|idxs|index|indices|inds?|num|count|rank|epoch|step|layer|port)s?(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:(?:idx|idxs|index|indices|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
+    r"|(?:img|image|cat|ann|obj)_?ids?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
+    re.IGNORECASE,
 )
+_ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +58,7 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             for node in _sets(program, facts, scope):
                 program.ev.begin_question()
                 whole = _whole(program, facts, node)
-                if whole.site in found or _is_of_numbers(program, facts, scope, node):
+                if whole.site in found or any(_is_of_numbers(program, facts, scope, one) for one in (node, whole)):
                     continue
                 sink = find_sink(program, facts, whole, indexes=True)
                 if sink is not None:
@@ -134,13 +137,29 @@ def _is_of_numbers(program: Program, facts: ModuleFacts, scope: Scope, node: tre
                 isinstance(one, Constant) and not isinstance(one.value, (str, bytes)) for one in elements
             ):
                 return True
+    if isinstance(node, tree.Binary):
+        return _is_of_numbers(program, facts, scope, node.left)
     match node:
         case tree.Call(args=(first, *_)):
-            return _says_numbers(first.value)
+            return _says_numbers(first.value) or _is_from_array(first.value, scope, set())
         case tree.Comprehension(element=element):
             return _says_numbers(element)
         case tree.Display(items=items):
             return all(_says_numbers(item) for item in items)
+    return False
+
+
+def _is_from_array(node: tree.Expr, scope: Scope, seen: set[str]) -> bool:
+    """Whether something comes out of an array or tensor (`np.unique(mask).tolist()`): these hold numbers as a rule."""
+    match node:
+        case tree.Call(func=tree.Attribute(value=tree.Name(id=module))) if module in _ARRAYS:
+            return True
+        case tree.Call(func=tree.Attribute(value=value)) | tree.Subscript(value=value):
+            return _is_from_array(value, scope, seen)
+        case tree.Name(id=name) if name not in seen:
+            seen.add(name)
+            bound = [one.node for one in scope.bindings.get(name, ()) if one.kind == "assign" and one.node is not None]
+            return any(_is_from_array(value, scope, seen) for value in bound)  # type: ignore[arg-type]
     return False
 
 

@@ -65,5 +65,7 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
-            fix, declined = sort_fix(program, one.site, safe=False) if one.at_once else (None, _KEPT)
+            fix, declined = (None, _KEPT)
+            if one.at_once:
+                fix, declined = sort_fix(program, one.site, lazy=False, comparable=False)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

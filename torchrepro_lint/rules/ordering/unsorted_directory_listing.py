@@ -75,7 +75,7 @@ class UnsortedDirectoryListing(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unsorted_listings(program):
-            fix, declined = sort_fix(program, one.site, safe=not one.lazy, by_name=one.entries)
+            fix, declined = sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
             yield self.finding(program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined)
 
 
