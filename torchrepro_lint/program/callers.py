@@ -192,14 +192,23 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
 
 
 def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
-    """Whether a call can be one of this method: on `self`, or in a file that names the class."""
+    """Whether a call can be one of this method: on `self`, on an imported object, or in a file that names the class."""
     assert method.parent is not None
     match call.func:
         case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
             return True
-        case tree.Attribute():
-            return caller.path in ev.project.containing(method.parent.name)
+        case tree.Attribute(value=owner):
+            return caller.path in ev.project.containing(method.parent.name) or _is_imported(caller, owner)
     return False
+
+
+def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
+    """Whether an expression is a name that the module imports, or something below it: `registry.DATASETS`."""
+    while isinstance(owner, tree.Attribute):
+        owner = owner.value
+    return isinstance(owner, tree.Name) and any(
+        binding.kind in ("import", "import-from") for binding in facts.scope.bindings.get(owner.id, ())
+    )
 
 
 def _may_mean(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, Scope, Store
+from torchrepro_lint.facts.scopes import END, Binding, Scope, Store, sub_expressions
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.program.containers import elements, unpack, updated
 from torchrepro_lint.program.frames import Frame
@@ -26,11 +26,9 @@ from torchrepro_lint.program.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluator import Evaluator
 
-__all__ = ["after_changes", "opened", "with_changes"]
+__all__ = ["after_changes", "joined", "opened", "with_changes"]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
-
-
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
 
 
@@ -47,17 +45,16 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
 def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:
     """What functions of the module put into its global list or dict: `REGISTRY[name] = cls` in a decorator."""
     for scope in _scopes_changing(ev, module).get(name, ()):
-        joined = [
+        changed = [
             with_changes(ev, values, frame, -1, END, lambda node: _is_name(node, name))
             for frame in ev.contexts(module.facts, scope)
         ]
-        values = union(values, *(opened(value) for after in joined for value in after))
-        # One open dict says as much as the many that the calls leave behind.
-        values = _joined(values)
+        values = joined(union(values, *(opened(value) for after in changed for value in after)))
     return values
 
 
-def _joined(values: Values) -> Values:
+def joined(values: Values) -> Values:
+    """The values with one dict for all of theirs: what many calls leave behind, of which each has put in something."""
     dicts = [value for value in values if isinstance(value, DictValue)]
     if len(dicts) < 2:
         return values
@@ -66,8 +63,8 @@ def _joined(values: Values) -> Values:
         before = entries.get((type(key), key))
         entries[type(key), key] = (key, union(before[1], found) if before is not None else found, False)
     in_order = sorted(entries.values(), key=lambda entry: (type(entry[0]).__name__, repr(entry[0])))
-    joined = DictValue(tuple(in_order), True, union(*(value.rest for value in dicts)))
-    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(joined))
+    whole = DictValue(tuple(in_order), True, union(*(value.rest for value in dicts)))
+    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(whole))
 
 
 def opened(value: Value) -> Values:
@@ -117,11 +114,13 @@ def with_changes(
     for store in frame.scope.stores:
         match store.target:
             case tree.Subscript(value=owner) if start < store.statement.site < end and is_target(owner):
+                if _last_site(store.value) >= end:
+                    continue  # what is stored is made of what was there before
                 changes.append((store.statement.site, store, store.path))
     for call, path in frame.scope.calls:
         match call.func:
             case tree.Attribute(value=owner, attr=attr) if attr in _LIST_CHANGES or attr in _DICT_CHANGES:
-                if start < call.site < end and is_target(owner):
+                if start < call.site < end and is_target(owner) and _last_site(call) < end:
                     changes.append((call.site, call, path))
     for _, change, path in sorted(changes, key=lambda item: item[0]):
         runs = ev.decide(path, frame)
@@ -129,6 +128,17 @@ def with_changes(
             continue
         values = union(*(_changed(ev, value, change, runs is True, frame) for value in values)) if values else NOTHING
     return values
+
+
+def _last_site(root: tree.Expr) -> int:
+    """The last site in an expression: a use there comes before what the expression does."""
+    last = root.site
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        last = max(last, node.site)
+        pending.extend(sub_expressions(node))
+    return last
 
 
 def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bool, frame: Frame) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from torchrepro_lint.facts.scopes import END, Scope, Store
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program import classes
 from torchrepro_lint.program.arguments import bound_frame, external_argument
-from torchrepro_lint.program.changes import opened, with_changes
+from torchrepro_lint.program.changes import joined, opened, with_changes
 from torchrepro_lint.program.construction import base_arguments, init_frames
 from torchrepro_lint.program.containers import unpack
 from torchrepro_lint.program.dataclass_fields import dataclass_field
@@ -113,30 +114,40 @@ def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: V
         if not isinstance(base, ClassValue):
             continue
         class_frame = ev.class_frame(base)
-        for scope in class_frame.scope.children:
-            if not isinstance(scope.node, tree.FunctionDef) or not _changes(scope, attr):
-                continue
-            if id(scope) in init:
-                frames = [init[id(scope)]]
-            elif scope.node.name == "__init__":
-                continue
-            else:
-                frames = _calling_frames(ev, scope, class_frame, instance)
-            is_target = partial(_is_self_attribute, attr=attr, self_name=scope.self_name)
-            changed = [with_changes(ev, values, frame, -1, END, is_target) for frame in frames]
-            joined = union(*changed) if changed else values
-            # A method other than __init__ may have run any number of times, also never.
-            values = joined if id(scope) in init else union(values, *(opened(value) for value in joined))
+        for method in class_frame.scope.children:
+            for scope in _functions_in(method):
+                if not _changes(scope, attr, method.self_name):
+                    continue
+                if id(scope) in init:
+                    frames = [init[id(scope)]]
+                elif scope is not method:  # a decorator that a method makes: it knows the method's `self`
+                    frames = [frame for frame in ev.contexts(base.frame.facts, scope) if instance in frame.receiver()]
+                elif scope.name == "__init__":
+                    continue
+                else:
+                    frames = _calling_frames(ev, scope, class_frame, instance)
+                is_target = partial(_is_self_attribute, attr=attr, self_name=method.self_name)
+                changed = [with_changes(ev, values, frame, -1, END, is_target) for frame in frames]
+                after = union(*changed) if changed else values
+                # A method other than __init__ may have run any number of times, also never.
+                values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))
     return values
 
 
-def _changes(scope: Scope, attr: str) -> bool:
-    name = scope.self_name
+def _functions_in(method: Scope) -> Iterator[Scope]:
+    """A method and the functions inside it."""
+    if isinstance(method.node, tree.FunctionDef):
+        yield method
+        for inner in method.children:
+            yield from _functions_in(inner)
+
+
+def _changes(scope: Scope, attr: str, self_name: str | None) -> bool:
     for store in scope.stores:
-        if isinstance(store.target, tree.Subscript) and _is_self_attribute(store.target.value, attr, name):
+        if isinstance(store.target, tree.Subscript) and _is_self_attribute(store.target.value, attr, self_name):
             return True
     for call, _ in scope.calls:
-        if isinstance(call.func, tree.Attribute) and _is_self_attribute(call.func.value, attr, name):
+        if isinstance(call.func, tree.Attribute) and _is_self_attribute(call.func.value, attr, self_name):
             return True
     return False
 
