@@ -15,7 +15,7 @@ from torchrepro_lint.program.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.parents import parents_of
 from torchrepro_lint.program.samplers import part_names
 from torchrepro_lint.program.values import Constant, Site
-from torchrepro_lint.program.ways import is_followed_by, ways
+from torchrepro_lint.program.ways import Way, is_followed_by, ways
 from torchrepro_lint.program.workers import argument, condition_holds
 
 if TYPE_CHECKING:
@@ -92,12 +92,21 @@ def _is_whole(call: KnownCall) -> bool:
 
 def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
     """A call that seeds NumPy's global generator in the same program, unless it surely runs after the split."""
-    own = None
-    for one in program.evidence_in_programs_of(call.facts, call.frame):
+    own = ways(program.ev, call.facts, call.scope, call.call.site)
+    evidence = program.evidence_in_programs_of(call.facts, call.frame)
+    if _runs_unseen(program, call, own):
+        # A module that is imported by its name at run time, perhaps: any program of the project may run it.
+        evidence = [one for one in program.evidence if one.roots]
+    for one in evidence:
         if one.effect != "seed" or "numpy" not in one.seeds:
             continue
-        own = own or ways(program.ev, call.facts, call.scope, call.call.site)
         theirs = ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
         if not is_followed_by(own, theirs):
             return one
     return None
+
+
+def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:
+    """Whether the call stands in a function that nothing in sight calls, in a module that nothing in sight imports."""
+    ends_in_function = all(way[-1].scope.parent is not None for way in own)
+    return ends_in_function and program.imports.above(call.facts.path) == {call.facts.path}
