@@ -18,6 +18,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import (
+    SeedingCall,
     assignment_switch,
     call_switches,
     seeding_call,
@@ -28,7 +29,7 @@ from torchrepro_lint.program.callers import called_name, contexts, instances_of,
 from torchrepro_lint.program.frames import Frame
 from torchrepro_lint.program.order import ordered
 from torchrepro_lint.program.references import references
-from torchrepro_lint.program.values import Arguments, ClassValue, External, Site, Values
+from torchrepro_lint.program.values import Arguments, ClassValue, Constant, External, Site, Values
 from torchrepro_lint.program.workers import argument, condition_holds
 
 if TYPE_CHECKING:
@@ -122,8 +123,18 @@ def _from_calls(
             seeding = seeding_call(value.name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
-                level = "seeded" if seeding.seeds & {"torch"} else None
+                level = "seeded" if "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values) else None
                 yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path, roots)
+
+
+def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> bool:
+    """Whether the seed is proven to be another one in every run: none is given, and there is no default."""
+    if seeding.default is not None:
+        return False
+    if seeding.seed_parameter is None:
+        return True
+    given, _ = argument(arguments, seeding.seed_parameter.name, seeding.seed_parameter.position)
+    return not given or values == frozenset((Constant(None),))
 
 
 def _written(call: tree.Call, arguments: Arguments, parameter: object) -> tuple[tree.Expr | None, Values]:

@@ -12,11 +12,12 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.callers import frame_without_callers
 from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.intent import Evidence
 from torchrepro_lint.program.intent_at import ways_of
 from torchrepro_lint.program.operations import Operation
 from torchrepro_lint.program.tensors import is_network_class
 from torchrepro_lint.program.values import ClassValue, External
-from torchrepro_lint.program.ways import Stand, Way, is_followed_by, own_way, ways
+from torchrepro_lint.program.ways import Stand, Way, own_way, surely_before, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -221,14 +222,18 @@ def flag_is_off(program: Program, operation: Operation) -> bool:
     switches = [one for one in program.evidence if one.effect in ("algorithms", "algorithms-off", "algorithms-warn")]
     if not any(one.effect == "algorithms-off" for one in switches):
         return False
-    own = ways_to(program, operation)
-    before = [one for one in switches if is_followed_by(ways_of(program, one), own)]
-    here = [one for one in before if one.frame.scope is operation.frame.scope] or before
-    if not here:
-        return False
-    if len({one.frame.scope for one in here}) > 1:
-        return all(one.effect == "algorithms-off" for one in here)
-    return max(here, key=lambda one: one.site.number).effect == "algorithms-off"
+    return all(_last_word(program, switches, way) == "algorithms-off" for way in ways_to(program, operation))
+
+
+def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
+    """The effect of the switch that comes last before the place on this way, as far as it surely comes."""
+    before = [
+        (moment, one.effect)
+        for one in switches
+        for other in ways_of(program, one)
+        if (moment := surely_before(other, way)) is not None
+    ]
+    return max(before)[1] if before else ""
 
 
 def is_relevant(row: OpRow, *, excluded: frozenset[str]) -> bool:

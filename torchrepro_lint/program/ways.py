@@ -31,6 +31,7 @@ __all__ = [
     "never_together",
     "own_way",
     "runs_as_script",
+    "surely_before",
     "ways",
 ]
 
@@ -128,6 +129,19 @@ def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the second statement surely runs after the first one, wherever their ways meet."""
     met = [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
     return bool(met) and all(a.site < b.site and _surely_with(b, a) for a, b in met)
+
+
+def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
+    """How late a statement comes before the beginning of a way, where it runs whenever the way is taken: the larger,
+    the later in time. None where it comes after it, or may be left out.
+    """
+    met = _meeting(way, switch)
+    if met is None:
+        return None
+    place, other = met
+    if other.site >= place.site or not _surely_with(other, place):
+        return None
+    return -way.index(place), other.site
 
 
 def are_exclusive(first: Stand, second: Stand) -> bool:
