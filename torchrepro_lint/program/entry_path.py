@@ -15,8 +15,10 @@ from torchrepro_lint.program.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.entry_walk import IN_TRAINING, TRAINS, EntryWalker
 from torchrepro_lint.program.idle_draws import is_idle
 from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.intent_at import ways_of
 from torchrepro_lint.program.reach import Event
 from torchrepro_lint.program.values import ClassValue, External, FunctionValue, MethodValue
+from torchrepro_lint.program.ways import runs_as_script
 from torchrepro_lint.program.workers import Effect, effects_of
 
 if TYPE_CHECKING:
@@ -109,8 +111,14 @@ class EntryRun:
         return [
             one
             for one in self.program.evidence
-            if one.effect == "seed" and one.site.path in self.files and one.roots & self.files
+            if one.effect == "seed" and one.site.path in self.files and one.roots & self.files and self._comes_by(one)
         ]
+
+    def _comes_by(self, one: Evidence) -> bool:
+        """Whether a seeding call is not only part of the trial of a module that this program imports."""
+        return any(
+            way[-1].facts.path == self.entry.path or not runs_as_script(way) for way in ways_of(self.program, one)
+        )
 
     @cached_property
     def trains(self) -> bool:

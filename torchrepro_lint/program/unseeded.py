@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UnseededProgram", "unseeded_programs"]
 
-_SAMPLES = re.compile(r"main|train|sampl|generat|infer|predict|eval|test|txt2img|img2img|synth|inpaint|simulat")
+_SAMPLES = re.compile(r"main|train|sampl|generat|infer|predict|eval|test|2img|nll|synth|inpaint|simulat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,8 @@ def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
     for run in entry_runs(program):
         if not run.trains and not _SAMPLES.search(run.entry.path.stem):
             continue  # it only tries something out
-        if run.seedings or run.may_be_seeded_elsewhere or _mentions_seeding(program, run):
+        if run.seedings or run.may_be_seeded_elsewhere:
             continue
         draws = [(rng, *found) for rng in MAIN_RNGS if (found := first_draw(program, run, rng)) is not None]
         if any(rng == "torch" for rng, _, _ in draws) or (draws and run.trains):
             yield UnseededProgram(run, tuple(draws))
-
-
-def _mentions_seeding(program: Program, run: EntryRun) -> bool:
-    """Whether a file of the program holds a seeding call that could not be placed."""
-    return any(one.effect == "seed" and one.site.path in run.files and one.roots for one in program.evidence)

@@ -1,0 +1,111 @@
+"""Where programs start, and what they draw and seed on their way, in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from program.asking import program_of
+
+from torchrepro_lint.program.entry_path import entry_runs
+from torchrepro_lint.program.entry_points import entry_points
+from torchrepro_lint.program.late_seeds import late_seeds
+from torchrepro_lint.program.seed_faults import changing_seeds
+
+GUARDED = """\
+    import torch
+
+    def main():
+        print(torch.rand(1))
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def _entries(root: Path, files: dict[str, str]) -> list[str]:
+    return [entry.path.name for entry in entry_points(program_of(root, files))]
+
+
+def test_guards_and_scripts_start_programs(tmp_path: Path) -> None:
+    assert _entries(tmp_path, {"a.py": GUARDED, "b.py": "import torch\nprint(torch.rand(1))\n"}) == ["a.py", "b.py"]
+
+
+def test_modules_tests_and_trials_of_library_modules_start_none(tmp_path: Path) -> None:
+    files = {"layers.py": GUARDED, "test_layers.py": GUARDED, "defs.py": "import torch\nX = 1\n", "setup.py": GUARDED}
+    assert _entries(tmp_path, {**files, "train.py": "import layers\nimport torch\nprint(torch.rand(1))\n"}) == [
+        "train.py"
+    ]
+
+
+def test_steps_come_in_the_order_of_the_run(tmp_path: Path) -> None:
+    files = {
+        "main.py": """\
+            import helper
+            import torch
+
+            def main():
+                torch.manual_seed(0)
+                torch.rand(1)
+
+            if __name__ == "__main__":
+                main()
+        """,
+        "helper.py": "import torch\nNOISE = torch.randn(2)\nif __name__ == '__main__':\n    torch.manual_seed(9)\n",
+    }
+    (run,) = entry_runs(program_of(tmp_path, files))
+    assert [step.event.name for step in run.steps] == ["torch.randn", "torch.manual_seed", "torch.rand"]
+    (late,) = late_seeds(run.program)
+    assert late.early.name == "torch.randn"
+
+
+def test_forks_and_other_arms_are_no_early_draws(tmp_path: Path) -> None:
+    text = """\
+        import sys
+        import torch
+
+        with torch.random.fork_rng():
+            torch.rand(1)
+        if "--show" in sys.argv:
+            torch.rand(1)
+        else:
+            torch.manual_seed(0)
+        torch.rand(1)
+    """
+    assert list(late_seeds(program_of(tmp_path, text))) == []
+
+
+def test_a_seed_from_the_clock_is_found_through_helpers(tmp_path: Path) -> None:
+    text = """\
+        import time
+        import torch
+
+        def now():
+            return int(time.time())
+
+        def fix(seed):
+            torch.manual_seed(seed % 100)
+
+        fix(now())
+    """
+    (fault,) = changing_seeds(program_of(tmp_path, text))
+    assert fault.source is not None
+    assert (fault.source.name, fault.fallback) == ("time.time", False)
+
+
+def test_a_fallback_is_one_and_is_silent_where_it_is_told(tmp_path: Path) -> None:
+    text = """\
+        import time
+        import torch
+
+        def fix(seed=None):
+            seed = seed or int(time.time())
+            torch.manual_seed(seed)
+
+        fix({0})
+    """
+    (fault,) = changing_seeds(program_of(tmp_path / "a", text.replace("{0}", "open('x').read()")))
+    assert fault.fallback
+    told = text.replace("{0}", "open('x').read()").replace(
+        "torch.manual_seed(seed)", "torch.manual_seed(seed); print(seed)"
+    )
+    assert list(changing_seeds(program_of(tmp_path / "b", told))) == []
