@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program import containers
@@ -65,13 +65,32 @@ def _defaultdict(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _enumerate(ev: Evaluator, arguments: Arguments) -> Values:
-    pair = SequenceValue("tuple", (unknown(), ev.elements(first_argument(arguments))), NOTHING)
+    source = first_argument(arguments)
+    items = _items(source)
+    if items is not None and len(arguments.positional) == 1 and not arguments.keywords:
+        return _rows([(values_of(Constant(index)), item) for index, item in enumerate(items)])
+    pair = SequenceValue("tuple", (unknown(), ev.elements(source)), NOTHING)
     return values_of(SequenceValue("generator", None, values_of(pair)))
 
 
 def _zip(ev: Evaluator, arguments: Arguments) -> Values:
+    columns = [_items(values) for values in arguments.positional]
+    known = [column for column in columns if column is not None]
+    if known and len(known) == len(columns) and not arguments.open_positional:
+        return _rows(list(zip(*known, strict=False)))
     row = SequenceValue("tuple", tuple(ev.elements(values) for values in arguments.positional), NOTHING)
     return values_of(SequenceValue("generator", None, values_of(row)))
+
+
+def _items(values: Values) -> tuple[Values, ...] | None:
+    """The items of what is proven to be one sequence, in order."""
+    only = next(iter(values)) if len(values) == 1 else None
+    return only.items if isinstance(only, SequenceValue) and only.kind != "set" else None
+
+
+def _rows(rows: Sequence[tuple[Values, ...]]) -> Values:
+    tuples = tuple(values_of(SequenceValue("tuple", row, NOTHING)) for row in rows)
+    return values_of(SequenceValue("generator", tuples, NOTHING))
 
 
 def _map(ev: Evaluator, arguments: Arguments) -> Values:
