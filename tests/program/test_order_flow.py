@@ -32,6 +32,7 @@ INNOCENT = {
     "a set": "known = set(os.listdir('.'))\nprint(len(known))",
     "table by name": "sizes = {name: os.path.getsize(name) for name in os.listdir('.')}",
     "loaded by name": "data = {}\nfor i, name in enumerate(os.listdir('.')):\n    data[name] = open(name).read()",
+    "a list for each": "for f in os.listdir('.'):\n    xs = []\n    xs.append(f)\n    random.shuffle(xs)",
     "first of one": "weights = os.listdir('.')[0]",
 }
 

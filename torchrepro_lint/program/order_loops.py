@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program import order_flow
 from torchrepro_lint.program.guards import walk
+from torchrepro_lint.program.order_places import scope_around
 from torchrepro_lint.program.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
@@ -54,11 +55,25 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
                 if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")
                 text = _text(owner)
+                if _is_made_anew(program, carrier, owner, loop):
+                    continue
                 if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
                     filled.add(text)
                     yield from order_flow.stored(program, carrier.to(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
+
+
+def _is_made_anew(program: Program, carrier: Carrier, owner: tree.Expr, loop: tree.For) -> bool:
+    """Whether each turn of the loop makes the list that is filled: then it holds nothing of the loop's order."""
+    while isinstance(owner, tree.Subscript):
+        owner = owner.value
+    if not isinstance(owner, tree.Name):
+        return False
+    scope = scope_around(program, carrier.facts, loop)
+    return any(
+        binding.kind == "assign" and (loop.site, "body") in binding.path for binding in scope.bindings.get(owner.id, ())
+    )
 
 
 def _statements(block: tree.Block) -> Iterator[tree.Stmt]:
