@@ -103,7 +103,10 @@ def test_a_line_that_workers_run(write) -> None:
         ("data, num_workers=2, persistent_workers=True", "  workers          2 (persistent)"),
         ("data, num_workers=2", "  dataset          something that could not be followed"),
         ("data, shuffle=flag", "  order            shuffle = unknown, which may be true"),
-        ("data, sampler=RandomSampler(data)", "  order            sampler: torch.utils.data.RandomSampler, made at a.py:9"),
+        (
+            "data, sampler=RandomSampler(data)",
+            "  order            sampler: torch.utils.data.RandomSampler, made at a.py:9",
+        ),
         ("data, generator=g", "  generator        torch.Generator, made at a.py:4"),
         ("data, worker_init_fn=lambda i: None", "                     <lambda> seeds nothing"),
         ("data, worker_init_fn=unknown.seed", "  worker_init_fn   something that could not be followed"),

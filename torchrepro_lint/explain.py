@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program import value_text
-from torchrepro_lint.program.dataset_reseeding import reaches_dataset
-from torchrepro_lint.program.dependence import Dependence, Term
-from torchrepro_lint.program.held_generators import drawn_objects
-from torchrepro_lint.program.library_rngs import library_draws
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.managers import managing, seeds_its_workers
+from torchrepro_lint.program.evaluation import value_text
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Instance, Site, Values
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.ranks import distributed_start
-from torchrepro_lint.program.reach import Event, Link
-from torchrepro_lint.program.seeding import seeding_of
-from torchrepro_lint.program.unresolved import reason
-from torchrepro_lint.program.values import Constant, ExternalObject, Instance, Site, Values
-from torchrepro_lint.program.worker_init import InitRun, init_runs
+from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.unresolved import reason
+from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
+from torchrepro_lint.program.workers.dependence import Dependence, Term
+from torchrepro_lint.program.workers.held_generators import drawn_objects
+from torchrepro_lint.program.workers.library_rngs import library_draws
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
+from torchrepro_lint.program.workers.ranks import distributed_start
+from torchrepro_lint.program.workers.seeding import seeding_of
+from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
 __all__ = ["explain_line", "explain_loader"]
 

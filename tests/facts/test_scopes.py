@@ -136,7 +136,10 @@ def test_what_reaches_a_use(source: str, expected: str) -> None:
         ("x = 1\nuse(x)\ndef f():\n    global x\n    x = 2", "1 2"),
         ("def f():\n    global x\n    x = 2\nuse(x)", "2?"),
         ("def g():\n    x = 1\n    def f():\n        nonlocal x\n        x = 2\n    use(x)", "1 2"),
-        ("class A:\n  x = 3\n  def g(self):\n    x = 1\n    def f():\n      nonlocal x\n      x = 2\n    use(x)", "1 2"),
+        (
+            "class A:\n  x = 3\n  def g(self):\n    x = 1\n    def f():\n      nonlocal x\n      x = 2\n    use(x)",
+            "1 2",
+        ),
         ("x = 1\ndef f():\n    x = 2\nuse(x)", "1"),
         ("y = [x := 1 for _ in z]\nuse(x)", "opaque?"),
         ("x = 0\ny = [x := 1 for _ in z]\nuse(x)", "0 opaque"),

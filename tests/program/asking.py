@@ -7,8 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from torchrepro_lint.facts.scopes import END
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.values import (
+from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
     DictValue,
@@ -24,6 +23,7 @@ from torchrepro_lint.program.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

@@ -9,9 +9,9 @@ from program.asking import program_of, shown
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.callers import contexts, instances_of, visible_calls
+from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.values import ClassValue
+from torchrepro_lint.program.running.callers import contexts, instances_of, visible_calls
 
 
 def the_scope(program: Program, name: str, file: str = "main.py") -> Scope:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from program.asking import program_of
 
-from torchrepro_lint.program.entry_path import entry_runs
-from torchrepro_lint.program.entry_points import entry_points
-from torchrepro_lint.program.late_seeds import late_seeds
-from torchrepro_lint.program.seed_faults import changing_seeds
+from torchrepro_lint.program.running.entry_path import entry_runs
+from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.seeds.late_seeds import late_seeds
+from torchrepro_lint.program.seeds.seed_faults import changing_seeds
 
 GUARDED = """\
     import torch

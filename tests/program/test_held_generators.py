@@ -7,8 +7,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from torchrepro_lint.program.held_generators import held_generators
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.held_generators import held_generators
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.intent_at import (
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.ways import Way, ways
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import (
     intent_at,
     is_chosen_against,
     is_chosen_for_speed,
     is_opposed,
     is_taken_back,
 )
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.ways import Way, ways
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
 ON = "torch.use_deterministic_algorithms(True)\n"

@@ -9,8 +9,8 @@ import pytest
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import facts_of_text
-from torchrepro_lint.program.item_seeds import is_for_evaluation, item_seeds, trains
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.item_seeds import is_for_evaluation, item_seeds, trains
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
@@ -39,7 +39,10 @@ EVERY_ITEM = {
     "torch's seed": ("worker", "return random.Random(torch.initial_seed() % 2**32).random()"),
     "the worker's": ("worker", "s = get_worker_info().seed; return np.random.RandomState(int(s) % 2**31).rand()"),
     "where a setting says so": ("constant", "\n    if self.fixed:\n        random.seed(1)\n    return random.random()"),
-    "where the draw is made": ("constant", "\n    if index > 3:\n        random.seed(1)\n        return random.random()"),
+    "where the draw is made": (
+        "constant",
+        "\n    if index > 3:\n        random.seed(1)\n        return random.random()",
+    ),
 }
 NOT_EVERY_ITEM = {
     "the index": "return np.random.default_rng(SEED + index).random()",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
-from torchrepro_lint.program.library_rngs import has_effect, library_draws
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.library_rngs import has_effect, library_draws
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

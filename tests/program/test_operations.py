@@ -9,15 +9,15 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.knowledge.ops import newest_release, op_rows
-from torchrepro_lint.program.op_collisions import never_collides
-from torchrepro_lint.program.op_runs import (
+from torchrepro_lint.program.ops.op_collisions import never_collides
+from torchrepro_lint.program.ops.op_runs import (
     flag_is_off,
     is_relevant,
     may_run_backward,
     may_run_on_cuda,
     speaks_of_a_device,
 )
-from torchrepro_lint.program.operations import Operation, rows_proven
+from torchrepro_lint.program.ops.operations import Operation, rows_proven
 from torchrepro_lint.program.program import Program
 
 HEAD = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from torchrepro_lint.program.listings import unsorted_listings
+from torchrepro_lint.program.ordering.listings import unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import find_target

@@ -8,9 +8,9 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.guards import excludes, guards, place_of
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.running.guards import excludes, guards, place_of
 
 
 def calls(program: Program, name: str) -> list[Site]:

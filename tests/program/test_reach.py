@@ -8,8 +8,8 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.facts.scopes import END
-from torchrepro_lint.program.events import Event, shown
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.events import Event, shown
 
 HEAD = "import random\nimport numpy as np\nimport torch\n"
 

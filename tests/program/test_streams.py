@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.streams import whole_streams
+from torchrepro_lint.program.workers.streams import whole_streams
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

@@ -11,8 +11,8 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.callers import contexts
-from torchrepro_lint.program.tensors import tensor
+from torchrepro_lint.program.ops.tensors import tensor
+from torchrepro_lint.program.running.callers import contexts
 
 HEAD = """\
 import numpy as np

@@ -7,9 +7,9 @@ from textwrap import dedent, indent
 
 import pytest
 
-from torchrepro_lint.program.init_faults import Fault, fault_of
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.worker_init import InitRun, init_runs
+from torchrepro_lint.program.workers.init_faults import Fault, fault_of
+from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
@@ -86,8 +86,9 @@ BODIES = {
     "np.random.seed([SEED, worker_id])": ["worker"],
     "np.random.seed(int(f'{worker_id}1'))": ["worker"],
     "np.random.seed(hash((SEED, worker_id)) % 2**32)": ["worker"],
-    "digest = hashlib.md5()\ndigest.update(str(worker_id).encode())\n"
-    "np.random.seed(int(digest.hexdigest()[:8], 16))": ["worker"],
+    "digest = hashlib.md5()\ndigest.update(str(worker_id).encode())\nnp.random.seed(int(digest.hexdigest()[:8], 16))": [
+        "worker"
+    ],
     # torch's seed
     "np.random.seed(torch.initial_seed())": ["torch-seed!"],
     "np.random.seed(get_worker_info().seed)": ["torch-seed!"],
@@ -114,8 +115,9 @@ BODIES = {
     "np.random.seed(torch.empty((), dtype=torch.int64).random_(0, 2**31).item())": ["draw"],
     "np.random.seed(random.randint(0, 1000))": ["draw"],
     "np.random.seed(random.randint(0, 1000) // 2**16)": ["draw"],
-    "g = torch.Generator()\ng.manual_seed(worker_id)\n"
-    "np.random.seed(torch.randint(0, 9, (1,), generator=g).item())": ["worker"],
+    "g = torch.Generator()\ng.manual_seed(worker_id)\nnp.random.seed(torch.randint(0, 9, (1,), generator=g).item())": [
+        "worker"
+    ],
     # a generator that is only a means
     "rng = np.random.default_rng(torch.initial_seed())\nnp.random.seed(rng.integers(2**32))": ["torch-seed"],
     "ss = np.random.SeedSequence([torch.initial_seed(), worker_id])\nnp.random.seed(ss.generate_state(4))": [

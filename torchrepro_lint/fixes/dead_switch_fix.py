@@ -13,8 +13,8 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.dead_switches import DeadSwitch
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.dead_switches import DeadSwitch
 
 __all__ = ["dead_switch_fix"]
 

@@ -14,7 +14,7 @@ from torchrepro_lint.fixes.partial_fix import seeding_lines
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.unseeded import UnseededProgram
+    from torchrepro_lint.program.seeds.unseeded import UnseededProgram
 
 __all__ = ["seeding_block_fix"]
 

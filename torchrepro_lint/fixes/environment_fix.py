@@ -11,11 +11,11 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
-from torchrepro_lint.program.cuda_use import first_use_before
+from torchrepro_lint.program.switches.cuda_use import first_use_before
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.intent import Evidence
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["correct_value_fix", "set_variable_fix"]
 

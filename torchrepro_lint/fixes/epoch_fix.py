@@ -11,9 +11,9 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.fixes.loader_fix import document_of
-from torchrepro_lint.program.callers import contexts
-from torchrepro_lint.program.epoch_samplers import ForgottenEpoch
-from torchrepro_lint.program.values import Constant, ExternalObject, Site, Value, Values
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
+from torchrepro_lint.program.ordering.epoch_samplers import ForgottenEpoch
+from torchrepro_lint.program.running.callers import contexts
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

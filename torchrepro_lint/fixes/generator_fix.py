@@ -11,7 +11,7 @@ from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.loader_fix import document_of
 from torchrepro_lint.fixes.seed_expression import find_seed
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -53,7 +53,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
     `keep_seeding`: the program seeds torch nowhere else, so that the call stays, in a line above.
     """
     document = document_of(program, site.path)
-    node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)  # type: ignore[type-abstract]
+    node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)
     if node is None:
         return None, "the generator could not be located"
     if document.loops(node):

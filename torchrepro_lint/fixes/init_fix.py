@@ -18,12 +18,12 @@ from torchrepro_lint.fixes.init_body import (
     seeds_alone,
 )
 from torchrepro_lint.fixes.loader_fix import document_of
-from torchrepro_lint.program.callers import visible_calls
-from torchrepro_lint.program.init_faults import Fault, FaultySeeding, fault_of
-from torchrepro_lint.program.init_shape import CalledInit
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.values import Site
-from torchrepro_lint.program.worker_init import InitRun
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
+from torchrepro_lint.program.workers.init_shape import CalledInit
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.worker_init import InitRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -11,8 +11,8 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argum
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.values import Site
 
 __all__ = ["keyword_fix"]
 

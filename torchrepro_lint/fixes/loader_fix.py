@@ -13,9 +13,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
 from torchrepro_lint.fixes.worker_init import find_worker_init
-from torchrepro_lint.program.callers import visible_calls
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.values import DictValue
+from torchrepro_lint.program.evaluation.values import DictValue
+from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -63,14 +63,14 @@ def loader_fix(program: Program, loader: Loader, *, init: bool, generator: bool)
 def document_of(program: Program, path: Path) -> Document:
     """The file as the fix planners see it; one for each text of a file."""
     key = ("document", path)
-    return program.ev.remembered(key, lambda: Document(path, program.parsed(path).text), None)  # type: ignore[arg-type, return-value]
+    return program.ev.remembered(key, lambda: Document(path, program.parsed(path).text), None)  # type: ignore[return-value]
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:
     """Whether the `__init__` of a project subclass passes such keywords on."""
     assert loader.cls is not None
-    from torchrepro_lint.program.attributes import find_method
-    from torchrepro_lint.program.values import FunctionValue
+    from torchrepro_lint.program.evaluation.attributes import find_method
+    from torchrepro_lint.program.evaluation.values import FunctionValue
 
     found = find_method(program.ev, loader.cls, "__init__")
     if found is None:

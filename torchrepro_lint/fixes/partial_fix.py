@@ -12,8 +12,8 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.intent import Evidence
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["seed_beside_fix", "seeding_lines"]
 
@@ -29,7 +29,7 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     document = document_of(program, block.site.path)
     parsed = program.parsed(block.site.path)
     call = document.node_at(*parsed.span(block.site.number), cst.Call)
-    value = document.node_at(*parsed.span(block.value.site), cst.BaseExpression)  # type: ignore[type-abstract]
+    value = document.node_at(*parsed.span(block.value.site), cst.BaseExpression)
     if call is None or value is None:
         return None, "the seeding call could not be located"
     statement = document.statement(call)

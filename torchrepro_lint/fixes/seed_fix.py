@@ -11,9 +11,9 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.seed_faults import ChangingSeed
-    from torchrepro_lint.program.values import Site
+    from torchrepro_lint.program.seeds.seed_faults import ChangingSeed
 
 __all__ = ["Planned", "constant_seed_fix"]
 

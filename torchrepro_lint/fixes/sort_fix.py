@@ -9,7 +9,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.loader_fix import document_of
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -26,7 +26,7 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
     come: sorting has to wait for their end. `by_name`: they are directory entries, which sort by their names only.
     """
     document = document_of(program, site.path)
-    node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)  # type: ignore[type-abstract]
+    node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)
     if node is None:
         return None, "the expression could not be located"
     if document.scope_of(node).resolve("sorted") is not None:

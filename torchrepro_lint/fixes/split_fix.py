@@ -12,7 +12,7 @@ from torchrepro_lint.fixes.loader_fix import document_of, is_distributed, is_rep
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.program.known_calls import KnownCall
+from torchrepro_lint.program.running.known_calls import KnownCall
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -12,8 +12,8 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.intent import Evidence
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["set_value_fix", "switch_beside_fix"]
 

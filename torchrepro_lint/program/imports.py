@@ -16,7 +16,8 @@ from torchrepro_lint.program.modules import Project
 __all__ = ["ImportGraph"]
 
 _STATEMENT = re.compile(
-    r"^[ \t]*(?:>>>[ \t]*)?(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
+    r"^[ \t]*(?:>>>[ \t]*)?"
+    r"(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
     r"|import[ \t]+(?P<plain>[^\n#;]+))",
     re.MULTILINE,
 )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Location
 from torchrepro_lint.facts.positions import LineTable
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.modules import Project
-from torchrepro_lint.program.values import Site
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -82,7 +82,7 @@ class Places:
         return self._parsed[path]
 
     def location(self, site: Site) -> Location:
-        """Where the node of `site` stands. A function or class stands at its `def` or `class` line, without the body."""
+        """Where the node of `site` stands. A function or class stands at its `def` or `class` line only."""
         import libcst as cst
 
         parsed = self.parsed(site.path)

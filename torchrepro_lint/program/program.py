@@ -10,17 +10,17 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import Location, TraceStep
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.program.evaluator import Evaluator
-from torchrepro_lint.program.frames import Frame
+from torchrepro_lint.program.evaluation.evaluator import Evaluator
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.imports import ImportGraph
-from torchrepro_lint.program.intent import Evidence, find_evidence, running_modules
-from torchrepro_lint.program.loaders import Loader, find_loaders
 from torchrepro_lint.program.locations import ParsedFile, Places
 from torchrepro_lint.program.modules import Project
-from torchrepro_lint.program.operations import Operation, find_operations
-from torchrepro_lint.program.reach import Link, Walker
-from torchrepro_lint.program.values import Site
-from torchrepro_lint.program.workers import WorkerRun, worker_run
+from torchrepro_lint.program.ops.operations import Operation, find_operations
+from torchrepro_lint.program.running.reach import Link, Walker
+from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
+from torchrepro_lint.program.workers.loaders import Loader, find_loaders
+from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
@@ -107,7 +107,7 @@ class Program:
         return [one for one in self.evidence if one.roots & above]
 
     def evidence_in_programs_of(self, facts: ModuleFacts, frame: Frame) -> list[Evidence]:
-        """The evidence in the programs that run this frame's code: in its callers' modules, what those import, and above."""
+        """The evidence in the programs that run this frame's code: in the modules of its callers, and above them."""
         roots = running_modules(self.ev, facts, frame.scope) or frozenset((facts.path,))
         above = self.runs_with(roots) | self.imports.above(facts.path)
         return [one for one in self.evidence if one.roots & above]

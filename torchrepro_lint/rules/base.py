@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.running.reach import Link
 
 __all__ = ["Rule"]
 

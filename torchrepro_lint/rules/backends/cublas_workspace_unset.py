@@ -1,4 +1,4 @@
-'''TRL303 cublas-workspace-unset.
+"""TRL303 cublas-workspace-unset.
 
 What it does
     Finds `torch.use_deterministic_algorithms(True)` in a program that may run on torch 1.7 to 2.9 and does not set the
@@ -49,7 +49,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/2.9/generated/torch.use_deterministic_algorithms.html
     https://docs.nvidia.com/cuda/cublas/#results-reproducibility
-'''
+"""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.versions import admits
-from torchrepro_lint.program.cuda_use import first_use_before
-from torchrepro_lint.program.environment import Setting, is_set_outside, settings_of
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.intent_at import is_test_file
-from torchrepro_lint.program.op_runs import loaded_with, speaks_of_a_device
+from torchrepro_lint.program.ops.op_runs import loaded_with, speaks_of_a_device
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.cuda_use import first_use_before
+from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.rules.base import Rule
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"

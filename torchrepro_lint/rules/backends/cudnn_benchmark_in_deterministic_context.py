@@ -1,4 +1,4 @@
-'''TRL301 cudnn-benchmark-in-deterministic-context.
+"""TRL301 cudnn-benchmark-in-deterministic-context.
 
 What it does
     Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
@@ -47,7 +47,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.benchmark
-'''
+"""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.intent_at import intent_at, is_chosen_against, is_opposed, is_taken_back, ways_of
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_against, is_opposed, is_taken_back, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 

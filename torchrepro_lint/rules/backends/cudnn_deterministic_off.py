@@ -1,4 +1,4 @@
-'''TRL302 cudnn-deterministic-off.
+"""TRL302 cudnn-deterministic-off.
 
 What it does
     Finds `torch.backends.cudnn.deterministic = False`, or `cudnn.flags(deterministic=False)`, in a program that asks
@@ -48,7 +48,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic
     https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism
-'''
+"""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.switch_fix import set_value_fix
-from torchrepro_lint.program.intent_at import intent_at, is_opposed, is_taken_back, ways_of
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, is_taken_back, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 

@@ -1,4 +1,4 @@
-'''TRL307 cudnn-flags-resets-the-rest.
+"""TRL307 cudnn-flags-resets-the-rest.
 
 What it does
     Finds calls of the context manager `torch.backends.cudnn.flags` that leave out `enabled`.
@@ -41,7 +41,7 @@ Do not flag
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#module-torch.backends.cudnn
-'''
+"""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.loader_fix import document_of
-from torchrepro_lint.program.external_calls import calls_of
-from torchrepro_lint.program.intent_at import intent_at, is_opposed, ways_of
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.running.external_calls import calls_of
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.rules.base import Rule
 
 _FLAGS = "torch.backends.cudnn.flags"

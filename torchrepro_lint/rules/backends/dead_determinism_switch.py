@@ -1,4 +1,4 @@
-'''TRL305 dead-determinism-switch.
+"""TRL305 dead-determinism-switch.
 
 What it does
     Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
@@ -43,7 +43,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/backends.html
     https://docs.pytorch.org/docs/stable/notes/randomness.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
-from torchrepro_lint.program.dead_switches import DeadSwitch, dead_switches
-from torchrepro_lint.program.intent_at import is_test_file
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
+from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.rules.base import Rule
 
 

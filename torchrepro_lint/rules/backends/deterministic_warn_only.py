@@ -1,4 +1,4 @@
-'''TRL304 deterministic-warn-only.
+"""TRL304 deterministic-warn-only.
 
 What it does
     Finds deterministic mode that only warns: `use_deterministic_algorithms(True, warn_only=True)`,
@@ -42,7 +42,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
     https://docs.pytorch.org/docs/stable/generated/torch.set_deterministic_debug_mode.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
-from torchrepro_lint.program.intent import Evidence
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Constant
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.backends.switches import switch_site
 from torchrepro_lint.rules.base import Rule
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.intent_at import intent_at, is_chosen_for_speed
-from torchrepro_lint.program.op_runs import is_relevant, may_run_backward, may_run_on_cuda, ways_to
-from torchrepro_lint.program.operations import Operation, operation_words, rows_proven, runs_somewhere
+from torchrepro_lint.program.ops.op_runs import is_relevant, may_run_backward, may_run_on_cuda, ways_to
+from torchrepro_lint.program.ops.operations import Operation, operation_words, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.source.target import TargetTorch
 
 __all__ = ["OTHERS_SPEAK", "candidates", "releases", "when_it_runs"]

@@ -1,4 +1,4 @@
-'''TRL402 nondeterministic-op.
+"""TRL402 nondeterministic-op.
 
 What it does
     Finds operations that are nondeterministic on CUDA in a program that asks for determinism by cuDNN's switch, or by a
@@ -57,7 +57,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ from collections.abc import Iterator, Sequence
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import switch_beside_fix
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.op_collisions import never_collides
-from torchrepro_lint.program.operations import Operation
+from torchrepro_lint.program.ops.op_collisions import never_collides
+from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, when_it_runs
 
@@ -112,9 +112,7 @@ class NondeterministicOp(Rule):
             Link(operation.site, "adds in no fixed order" if row.effect != "silent" else "differs between runs"),
         ]
         fix, declined = _fix(program, row, intent, raising)
-        return self.finding(
-            program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined
-        )
+        return self.finding(program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined)
 
 
 def _adds_integers(operation: Operation, row: OpRow) -> bool:

@@ -1,4 +1,4 @@
-'''TRL401 op-raises-under-determinism.
+"""TRL401 op-raises-under-determinism.
 
 What it does
     Finds operations that have no deterministic CUDA kernel at the torch version in use, in a program that calls
@@ -48,7 +48,7 @@ Do not flag
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.op_runs import flag_is_off
-from torchrepro_lint.program.operations import Operation
+from torchrepro_lint.program.ops.op_runs import flag_is_off
+from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, releases, when_it_runs
 

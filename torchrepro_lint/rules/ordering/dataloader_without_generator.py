@@ -1,4 +1,4 @@
-'''TRL201 dataloader-without-generator.
+"""TRL201 dataloader-without-generator.
 
 What it does
     Finds DataLoaders that take their order, or the seeds of their workers, from torch's global random number generator
@@ -50,7 +50,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
-'''
+"""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
-from torchrepro_lint.program.conditions import agreed, truthiness
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.managers import managing
+from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.seeding import has_generator, seeding_of
-from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import managing
+from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
@@ -123,5 +123,6 @@ def _first_draw(program: Program, loader: Loader) -> Effect | None:
 
 def _message(draw: Effect | None) -> str:
     if draw is not None:
-        return f"no `generator`: the seeds of the workers, which draw random numbers ({draw.event.name}), come from torch's global RNG"
+        drawing = f"which draw random numbers ({draw.event.name})"
+        return f"no `generator`: the seeds of the workers, {drawing}, come from torch's global RNG"
     return "no `generator`: the shuffled order comes from torch's global RNG, and any other draw changes it"

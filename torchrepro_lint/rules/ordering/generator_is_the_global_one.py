@@ -1,4 +1,4 @@
-'''TRL204 generator-is-the-global-one.
+"""TRL204 generator-is-the-global-one.
 
 What it does
     Finds `generator=torch.manual_seed(x)` and `generator=torch.default_generator`.
@@ -37,7 +37,7 @@ Fix safety
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.manual_seed.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import own_generator_fix
-from torchrepro_lint.program.global_generators import GlobalGenerator, global_generators
+from torchrepro_lint.program.ordering.global_generators import GlobalGenerator, global_generators
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 

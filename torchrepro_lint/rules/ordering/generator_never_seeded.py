@@ -1,4 +1,4 @@
-'''TRL203 generator-never-seeded.
+"""TRL203 generator-never-seeded.
 
 What it does
     Finds a `torch.Generator()` that is used and never given a seed, and one that takes its seed from the operating
@@ -46,7 +46,7 @@ Do not flag
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
-from torchrepro_lint.program.generators import holder_of, is_used, made_generators, seedings
-from torchrepro_lint.program.known_calls import KnownCall
+from torchrepro_lint.program.ordering.generators import holder_of, is_used, made_generators, seedings
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 

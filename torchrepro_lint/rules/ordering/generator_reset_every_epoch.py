@@ -1,4 +1,4 @@
-'''TRL205 generator-reset-every-epoch.
+"""TRL205 generator-reset-every-epoch.
 
 What it does
     Finds the generator of a loader or sampler that is seeded with the same number in every epoch: in the epoch loop
@@ -50,19 +50,19 @@ Known limits
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
-'''
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.epochs import EpochRun, epoch_runs, varies_within
-from torchrepro_lint.program.generators import Seeding, consumers, seedings
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.generators import Seeding, consumers, seedings
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Site
-from torchrepro_lint.program.ways import ways
+from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, varies_within
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.rules.base import Rule
 
 

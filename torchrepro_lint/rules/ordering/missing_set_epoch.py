@@ -1,4 +1,4 @@
-'''TRL206 missing-set-epoch.
+"""TRL206 missing-set-epoch.
 
 What it does
     Finds epoch loops over a loader whose shuffling `DistributedSampler` is never told the epoch.
@@ -52,7 +52,7 @@ Do not flag
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
-'''
+"""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.epoch_fix import set_epoch_fix
-from torchrepro_lint.program.epoch_samplers import forgotten_epochs
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.epoch_samplers import forgotten_epochs
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 

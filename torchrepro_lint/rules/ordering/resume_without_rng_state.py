@@ -1,4 +1,4 @@
-'''TRL210 resume-without-rng-state.
+"""TRL210 resume-without-rng-state.
 
 What it does
     Finds checkpoints with an optimizer and a count of epochs or steps that are saved and loaded again, with no state
@@ -68,16 +68,16 @@ Known limits
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.get_rng_state.html
-'''
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.checkpoints import checkpoints_without_rng
+from torchrepro_lint.program.ordering.checkpoints import checkpoints_without_rng
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 

@@ -1,4 +1,4 @@
-'''TRL208 set-iteration-order.
+"""TRL208 set-iteration-order.
 
 What it does
     Finds sets of texts (or of what may be texts) whose order of iteration fixes something: class numbers and
@@ -36,7 +36,7 @@ Do not flag
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
-'''
+"""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.program.ordering.set_order import ordered_sets
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.set_order import ordered_sets
 from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
@@ -65,7 +65,6 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
-            fix, declined = (None, _KEPT)
-            if one.at_once:
-                fix, declined = sort_fix(program, one.site, lazy=False, comparable=False)
+            planned = sort_fix(program, one.site, lazy=False, comparable=False) if one.at_once else (None, _KEPT)
+            fix, declined = planned
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

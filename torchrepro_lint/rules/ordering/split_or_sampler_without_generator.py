@@ -1,4 +1,4 @@
-'''TRL202 split-or-sampler-without-generator.
+"""TRL202 split-or-sampler-without-generator.
 
 What it does
     Finds `random_split`, `RandomSampler`, `SubsetRandomSampler`, `WeightedRandomSampler`, and permutations by
@@ -49,7 +49,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Sampler
-'''
+"""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.split_fix import generator_fix
-from torchrepro_lint.program.managers import sets_order_of
+from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
 
 

@@ -1,4 +1,4 @@
-'''TRL209 split-without-random-state.
+"""TRL209 split-without-random-state.
 
 What it does
     Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and their relatives, and
@@ -38,7 +38,7 @@ Do not flag
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
-'''
+"""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.split_fix import random_state_fix
-from torchrepro_lint.program.intent import Evidence
-from torchrepro_lint.program.numpy_splits import numpy_splits, seeding_before
+from torchrepro_lint.program.ordering.numpy_splits import numpy_splits, seeding_before
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 
 

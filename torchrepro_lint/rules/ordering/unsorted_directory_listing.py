@@ -1,4 +1,4 @@
-'''TRL207 unsorted-directory-listing.
+"""TRL207 unsorted-directory-listing.
 
 What it does
     Finds `os.listdir`, `os.scandir`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths whose
@@ -48,7 +48,7 @@ Do not flag
 References
     https://docs.python.org/3/library/os.html#os.listdir
     https://docs.python.org/3/library/glob.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fix
-from torchrepro_lint.program.listings import Listing, unsorted_listings
+from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 

@@ -66,9 +66,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.late_environment import LateVariable, late_variables
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.late_environment import LateVariable, late_variables
 from torchrepro_lint.rules.base import Rule
 
 

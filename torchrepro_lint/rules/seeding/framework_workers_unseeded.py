@@ -71,9 +71,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.keyword_fix import keyword_fix
-from torchrepro_lint.program.framework_workers import unseeded_workers
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.framework_workers import unseeded_workers
 from torchrepro_lint.rules.base import Rule
 
 _MESSAGE = (

@@ -54,9 +54,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
-from torchrepro_lint.program.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.rules.base import Rule
 
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}

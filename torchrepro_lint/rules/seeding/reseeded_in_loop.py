@@ -53,8 +53,8 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.reseeding import reseedings
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.reseeding import reseedings
 from torchrepro_lint.rules.base import Rule
 
 

@@ -57,8 +57,8 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.seed_fix import constant_seed_fix
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.seed_faults import ChangingSeed, changing_seeds
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds
 from torchrepro_lint.rules.base import Rule
 
 

@@ -56,8 +56,8 @@ from typing import ClassVar, Literal
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.entry_fix import seeding_block_fix
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.unseeded import UnseededProgram, unseeded_programs
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.unseeded import UnseededProgram, unseeded_programs
 from torchrepro_lint.rules.base import Rule
 
 _WORDS = {"python": "`random`", "numpy": "NumPy", "torch": "torch"}

@@ -1,4 +1,4 @@
-'''TRL107 generator-held-by-dataset.
+"""TRL107 generator-held-by-dataset.
 
 What it does
     Finds generator objects (`numpy.random.Generator`, `RandomState`, `random.Random`, `torch.Generator`) that are made
@@ -78,7 +78,7 @@ Known limits
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
     https://numpy.org/doc/stable/reference/random/parallel.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.guards import place_of
-from torchrepro_lint.program.held_generators import HeldGenerator, generator_expression, held_generators
-from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link, shown
-from torchrepro_lint.program.values import Constant, Site
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.reach import Link, shown
+from torchrepro_lint.program.workers.held_generators import HeldGenerator, generator_expression, held_generators
+from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torchrepro_lint.program.init_faults import FaultySeeding
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.init_faults import FaultySeeding
 
 __all__ = ["seeded", "trace_of"]
 

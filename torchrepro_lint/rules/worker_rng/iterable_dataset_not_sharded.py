@@ -1,4 +1,4 @@
-'''TRL110 iterable-dataset-not-sharded.
+"""TRL110 iterable-dataset-not-sharded.
 
 What it does
     Finds DataLoaders with worker processes over an `IterableDataset` whose `__iter__` goes through stored data (a list,
@@ -56,18 +56,18 @@ Do not flag
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
-'''
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.program.loaders import Loader
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.streams import WholeStream, whole_streams
-from torchrepro_lint.program.values import Constant
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.streams import WholeStream, whole_streams
 from torchrepro_lint.rules.base import Rule
 
 

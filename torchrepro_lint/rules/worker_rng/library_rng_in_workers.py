@@ -1,4 +1,4 @@
-'''TRL109 library-rng-in-workers.
+"""TRL109 library-rng-in-workers.
 
 What it does
     Finds DataLoaders without a `worker_init_fn` whose workers draw from a generator that a library keeps for itself and
@@ -70,17 +70,17 @@ References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
     https://imgaug.readthedocs.io/en/latest/source/api_random.html
     https://albumentations.ai/docs/4-advanced-guides/seeds-and-randomness/
-'''
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.library_rngs import LibraryDraw, library_draws
-from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.library_rngs import LibraryDraw, library_draws
+from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 
 _WHOSE = {

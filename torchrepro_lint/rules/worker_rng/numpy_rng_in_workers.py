@@ -1,4 +1,4 @@
-'''TRL101 numpy-rng-in-workers.
+"""TRL101 numpy-rng-in-workers.
 
 What it does
     Finds DataLoaders with worker processes whose code draws from NumPy's global random number generator while no
@@ -77,7 +77,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
-from torchrepro_lint.program.init_shape import called_init
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.managers import managing, seeds_its_workers
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.seeding import has_generator, has_seeded_generator, seeding_of
-from torchrepro_lint.program.worker_reseeding import seeds_itself
-from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.init_shape import called_init
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
+from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, seeding_of
+from torchrepro_lint.program.workers.worker_reseeding import seeds_itself
+from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 
@@ -141,7 +141,9 @@ def _message(name: str, program: Program, is_old: bool, controlled: bool) -> str
     if is_old and program.target.known and not program.target.admits_from("1.9"):
         return f"{what}: with torch < 1.9 {repeats}"
     if is_old:
-        return f"{what}: with torch < 1.9 {repeats}; from 1.9 on `np.random.seed` in the main process does not reach them"
+        return (
+            f"{what}: with torch < 1.9 {repeats}; from 1.9 on `np.random.seed` in the main process does not reach them"
+        )
     if controlled:
         return f"{what}: only torch's seed decides what they draw, `np.random.seed` does not reach them"
     return f"{what}: `np.random.seed` does not reach them, and torch is not seeded, so every run draws other numbers"

@@ -1,4 +1,4 @@
-'''TRL111 ranks-share-worker-seeds.
+"""TRL111 ranks-share-worker-seeds.
 
 What it does
     Finds DataLoaders of distributed programs whose workers draw random numbers, while every rank seeds torch with the
@@ -77,7 +77,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
     https://github.com/pytorch/pytorch/issues/5059
-'''
+"""
 
 from __future__ import annotations
 
@@ -85,15 +85,20 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.dataset_reseeding import init_values
-from torchrepro_lint.program.loaders import Loader
-from torchrepro_lint.program.managers import managing
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.ranks import depends_on_rank, distributed_start, functions_name_rank, generator_seeds
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.seeding import has_generator, seeding_of
-from torchrepro_lint.program.values import UNKNOWN, Site
-from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.dataset_reseeding import init_values
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import managing
+from torchrepro_lint.program.workers.ranks import (
+    depends_on_rank,
+    distributed_start,
+    functions_name_rank,
+    generator_seeds,
+)
+from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 _FROM_BASE_SEED = ("torch", "python", "numpy")

@@ -1,4 +1,4 @@
-'''TRL106 worker-init-fn-broken.
+"""TRL106 worker-init-fn-broken.
 
 What it does
     Finds worker init functions that cannot work: one that is called instead of passed (`worker_init_fn=seed_worker()`
@@ -68,7 +68,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import passed_fix, range_fix
-from torchrepro_lint.program.init_faults import Fault, faulty_seedings
-from torchrepro_lint.program.init_shape import Misfit, called_init, misfit
-from torchrepro_lint.program.init_walk import ordered
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.values import Site
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
+from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit
+from torchrepro_lint.program.workers.init_walk import ordered
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_texts import trace_of
 

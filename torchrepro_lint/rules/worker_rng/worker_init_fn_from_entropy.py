@@ -1,4 +1,4 @@
-'''TRL105 worker-init-fn-from-entropy.
+"""TRL105 worker-init-fn-from-entropy.
 
 What it does
     Finds worker init functions that seed from what differs in every run: `np.random.seed()` or `None`, the clock, the
@@ -72,7 +72,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
 

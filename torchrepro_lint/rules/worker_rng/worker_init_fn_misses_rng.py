@@ -1,4 +1,4 @@
-'''TRL102 worker-init-fn-misses-rng.
+"""TRL102 worker-init-fn-misses-rng.
 
 What it does
     Finds loaders whose `worker_init_fn` leaves out a generator that the workers draw from and that torch does not seed
@@ -73,7 +73,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
-from torchrepro_lint.program.init_shape import misfit
-from torchrepro_lint.program.loaders import Loader
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.reach import Link
-from torchrepro_lint.program.worker_init import InitRun, init_runs
-from torchrepro_lint.program.workers import Effect
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.init_shape import misfit
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
+from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 #: Global generators that torch leaves alone in every version, and their names in a message.

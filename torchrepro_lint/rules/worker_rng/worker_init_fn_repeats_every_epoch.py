@@ -1,4 +1,4 @@
-'''TRL104 worker-init-fn-repeats-every-epoch.
+"""TRL104 worker-init-fn-repeats-every-epoch.
 
 What it does
     Finds worker init functions whose seed depends on the worker only: `worker_id`, `SEED + worker_id`,
@@ -77,7 +77,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.dependence import Term
-from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.dependence import Term
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
 

@@ -1,4 +1,4 @@
-'''TRL103 worker-init-fn-same-in-every-worker.
+"""TRL103 worker-init-fn-same-in-every-worker.
 
 What it does
     Finds worker init functions that seed every worker alike: with a constant, with a seed of the main process, or with
@@ -74,7 +74,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.dependence import Term
-from torchrepro_lint.program.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.dependence import Term
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
 

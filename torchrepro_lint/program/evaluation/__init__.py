@@ -1,0 +1,1 @@
+"""What expressions can be: values, names, attributes, calls and conditions."""

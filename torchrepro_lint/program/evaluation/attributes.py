@@ -1,0 +1,88 @@
+"""What `value.attr` is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation import command_line, instances, names
+from torchrepro_lint.program.evaluation.classes import (
+    after,
+    class_attribute,
+    decorator_name,
+    external_bases,
+    find_method,
+    has_unknown_base,
+    look_up_along,
+    method_frame,
+    mro,
+)
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    Constant,
+    DictValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MemberOf,
+    MethodValue,
+    ModuleValue,
+    SequenceValue,
+    SuperValue,
+    Value,
+    Values,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = [
+    "attribute",
+    "class_attribute",
+    "decorator_name",
+    "external_bases",
+    "find_method",
+    "has_unknown_base",
+    "method_frame",
+    "mro",
+]
+
+
+def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
+    """What `value.attr` can be; nothing where it is proven not to exist."""
+    match value:
+        case ModuleValue():
+            return names.module_attribute(ev, value, attr)
+        case External(name=name):
+            return values_of(External(canonical(f"{name}.{attr}")))
+        case ClassValue():
+            return _of_class(ev, value, attr)
+        case Instance():
+            return instances.instance_attribute(ev, value, attr)
+        case SuperValue(cls=cls, receiver=receiver):
+            start = receiver.cls if isinstance(receiver, Instance) else receiver
+            return look_up_along(ev, after(mro(ev, start), cls), attr, receiver)
+        case ExternalObject() if command_line.is_parsed(value):
+            return command_line.choices_of(ev, value, attr) or values_of(MemberOf(value, attr))
+        case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
+            return values_of(MemberOf(value, attr))
+        case FunctionValue() | MethodValue():
+            return _of_function(ev, value, attr)
+    return unknown()
+
+
+def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -> Values:
+    function = value if isinstance(value, FunctionValue) else value.function
+    if attr == "__name__":
+        return values_of(Constant(function.name))
+    return unknown()
+
+
+def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
+    if attr == "__name__":
+        return values_of(Constant(cls.name))
+    found = look_up_along(ev, mro(ev, cls), attr, cls)
+    return found

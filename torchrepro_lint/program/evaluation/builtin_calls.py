@@ -1,0 +1,173 @@
+"""Calls of things outside the project: what they give, and what their methods give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tensors import returns_tensor
+from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
+from torchrepro_lint.program.evaluation.registries import is_registry, registered
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    ClassValue,
+    Constant,
+    DictValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MemberOf,
+    MethodValue,
+    SequenceValue,
+    Site,
+    Value,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["external_result", "member_name", "member_result", "object_result"]
+
+MAX_DOTS = 10
+
+
+def external_result(ev: Evaluator, function: External, arguments: Arguments, site: Site | None) -> Values:
+    """What a call of something outside the project gives."""
+    special = PYTHON_CALLS.get(function.name)
+    if special is not None:
+        return special(ev, arguments)
+    if function.name == "functools.wraps":
+        return values_of(ExternalObject(function.name, arguments, site))
+    return _known_result(ev, function.name, arguments, site)
+
+
+def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | None) -> Values:
+    known = external_callable(name)
+    if known is not None and known.returns is not None:
+        returns = known.returns
+        if returns.startswith("param:"):
+            place = returns.removeprefix("param:")
+            parameters = known.parameters
+            parameter = parameters[int(place)] if place.isdigit() and int(place) < len(parameters) else place
+            given = external_argument(arguments, parameters, parameter)[0]
+            if given:
+                return given
+            if place.isdigit() and int(place) < len(arguments.positional):
+                return arguments.positional[int(place)]
+            return unknown()
+        if returns.startswith("sequence-of:"):
+            made = ExternalObject(returns.removeprefix("sequence-of:"), arguments, site)
+            return values_of(SequenceValue("list", None, values_of(made)))
+        return values_of(ExternalObject(returns, arguments, site))
+    if returns_tensor(name):
+        return values_of(ExternalObject(containers.TENSOR, None, None))
+    return values_of(ExternalObject(name, arguments, site))
+
+
+def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments, site: Site | None) -> Values:
+    """What calling an object gives: a decorator keeps its function, a network gives tensors, else unknown."""
+    first = first_argument(arguments)
+    if any(isinstance(value, (FunctionValue, ClassValue, MethodValue)) for value in first):
+        return first
+    if called.name.startswith("torch.nn."):
+        return values_of(ExternalObject(containers.TENSOR))
+    return unknown()
+
+
+#: Methods that give back the object they are called on.
+_FLUENT = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_", "share_memory", "manual_seed"}
+)
+
+
+def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: Site | None) -> Values:
+    """What calling a method of a list, a dict, a constant, an external object or an external base gives."""
+    receiver, attr = member.receiver, member.attr
+    match receiver:
+        case DictValue():
+            return _dict_method(ev, receiver, attr, arguments)
+        case SequenceValue():
+            if attr == "copy":
+                return values_of(receiver)
+            if attr == "pop":
+                return receiver.elements()
+            return unknown()
+        case Constant(value=str() as text):
+            if attr in ("lower", "upper", "strip") and not arguments.positional:
+                return values_of(Constant(getattr(text, attr)()))
+            return unknown()
+        case Instance():
+            return values_of(receiver) if attr in _FLUENT else unknown()
+        case ExternalObject(name=name):
+            if attr in _FLUENT:
+                return values_of(receiver)
+            if is_registry(receiver) and attr in ("get", "build", "__getitem__"):
+                entries = registered(ev, receiver)
+                return ev.call_all(entries, Arguments((), (), True, True), site) if attr == "build" else entries
+            full = canonical(f"{name}.{attr}")
+            if full.count(".") > MAX_DOTS:
+                return unknown()
+            stage_of = external_callable(name)
+            if stage_of is not None and stage_of.returns == "receiver":
+                return values_of(receiver)
+            known = external_callable(full)
+            if known is not None and known.returns == "receiver":
+                # A stage of a pipeline runs what it was given beside what the stages before it run.
+                stage = (ExternalObject(full, arguments, site),) if known.runs else ()
+                return values_of(receiver, *stage)
+            return _known_result(ev, full, arguments, site)
+        case MemberOf():
+            dotted = member_name(member)
+            return values_of(ExternalObject(dotted, arguments, site)) if dotted is not None else unknown()
+    return unknown()
+
+
+def member_name(member: MemberOf) -> str | None:
+    """The dotted name of a member of an external object: `numpy.random.Generator.integers`."""
+    parts = [member.attr]
+    value: Value = member.receiver
+    while isinstance(value, MemberOf):
+        parts.append(value.attr)
+        value = value.receiver
+    if isinstance(value, ExternalObject) and len(parts) < MAX_DOTS:
+        return canonical(".".join([value.name, *reversed(parts)]))
+    return None
+
+
+def _dict_method(ev: Evaluator, receiver: DictValue, attr: str, arguments: Arguments) -> Values:
+    match attr:
+        case "get" | "pop" | "setdefault":
+            default = arguments.positional[1] if len(arguments.positional) > 1 else NOTHING
+            found = containers.subscript(ev, values_of(receiver), first_argument(arguments), False)
+            key = ev.one_constant(first_argument(arguments))
+            entry = receiver.get(key.value) if key is not None else None
+            if entry is not None and entry[1]:
+                return found
+            fallback = default or (values_of(Constant(None)) if attr == "get" else NOTHING)
+            return union(found, fallback)
+        case "items":
+            keys = frozenset(Constant(key) for key, _, _ in receiver.entries) if not receiver.open else unknown()
+            if not receiver.open and len(receiver.entries) <= 12:
+                pairs = tuple(
+                    values_of(SequenceValue("tuple", (values_of(Constant(key)), values), NOTHING))
+                    for key, values, _ in receiver.entries
+                )
+                return values_of(SequenceValue("generator", pairs, NOTHING))
+            pair = SequenceValue("tuple", (keys, receiver.all_values() or unknown()), NOTHING)
+            return values_of(SequenceValue("generator", None, values_of(pair)))
+        case "values":
+            return values_of(SequenceValue("generator", None, receiver.all_values() or unknown()))
+        case "keys":
+            return values_of(SequenceValue("generator", None, ev.elements(values_of(receiver))))
+        case "copy":
+            return values_of(receiver)
+    return unknown()

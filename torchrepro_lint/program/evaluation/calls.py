@@ -1,0 +1,105 @@
+"""What calls give: returns, objects, and the calls of well-known functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation import builtin_calls, classes
+from torchrepro_lint.program.evaluation.arguments import bound_frame, evaluate_arguments, external_argument, merged
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    ClassValue,
+    Constant,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MemberOf,
+    MethodValue,
+    Partial,
+    SequenceValue,
+    Site,
+    Value,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["bound_frame", "evaluate_arguments", "external_argument", "merged", "result"]
+
+
+def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | None) -> Values:
+    """What calling `function` with `arguments` can give. `site` is where the call stands."""
+    match function:
+        case FunctionValue():
+            return _returned(ev, function, bound_frame(ev, function, arguments))
+        case MethodValue(function=inner):
+            return _returned(ev, inner, classes.method_frame(ev, function, arguments))
+        case ClassValue():
+            return _made(ev, function, arguments, site)
+        case Partial():
+            return ev.call_all(function.function, merged(function.arguments, arguments), site)
+        case Instance():
+            called = ev.attribute(function, "__call__") or ev.attribute(function, "forward")
+            return ev.call_all(called, arguments, site) if called else unknown()
+        case External():
+            return builtin_calls.external_result(ev, function, arguments, site)
+        case ExternalObject():
+            return builtin_calls.object_result(ev, function, arguments, site)
+        case MemberOf():
+            return builtin_calls.member_result(ev, function, arguments, site)
+    return unknown()
+
+
+def _made(ev: Evaluator, cls: ClassValue, arguments: Arguments, site: Site | None) -> Values:
+    created = classes.find_method(ev, cls, "__new__")
+    if created is not None:
+        made = union(
+            *(
+                ev.call(value, Arguments((values_of(cls), *arguments.positional), arguments.keywords), site)
+                for value in created[1]
+            )
+        )
+        kept = frozenset(value for value in made if isinstance(value, (Instance, ClassValue, FunctionValue)))
+        return union(kept, values_of(Instance(cls, arguments, site)))
+    return values_of(Instance(cls, arguments, site))
+
+
+def _returned(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
+    if frame.depth > 24:
+        return unknown()
+    return ev.remembered(("returns", frame), lambda: _returns(ev, function, frame), NOTHING)
+
+
+def _returns(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
+    node = function.node
+    if isinstance(node, tree.Lambda):
+        return ev.values(node.body, frame)
+    if node.is_generator:
+        return values_of(SequenceValue("generator", None, _yielded(ev, frame)))
+    parts: list[Values] = []
+    for statement, path in frame.scope.returns:
+        runs = ev.decide(path, frame)
+        if runs is False:
+            continue
+        parts.append(ev.values(statement.value, frame) if statement.value is not None else values_of(Constant(None)))
+        if runs is True and not any(branch in frame.scope.loops for branch, _ in path):
+            if not any(arm.startswith("except") for _, arm in path):
+                break
+    return union(*parts) if parts else values_of(Constant(None))
+
+
+def _yielded(ev: Evaluator, frame: Frame) -> Values:
+    parts = []
+    for node in frame.scope.yields:
+        if node.value is not None:
+            values = ev.values(node.value, frame)
+            parts.append(ev.elements(values) if node.delegates else values)
+    return union(*parts) if parts else NOTHING

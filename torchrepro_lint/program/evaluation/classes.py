@@ -1,0 +1,208 @@
+"""Classes of the project: their bases, what their bodies bind, and how that is bound to an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation import names
+from torchrepro_lint.program.evaluation.arguments import bound_frame
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    ClassValue,
+    External,
+    FunctionValue,
+    Instance,
+    MemberOf,
+    MethodValue,
+    Value,
+    Values,
+    union,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = [
+    "PROPERTIES",
+    "after",
+    "bind",
+    "bind_first",
+    "class_attribute",
+    "decorator_name",
+    "external_bases",
+    "find_method",
+    "has_unknown_base",
+    "look_up_along",
+    "method_frame",
+    "mro",
+    "sorted_bases",
+]
+
+
+def mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
+    """The class and its bases in the order of look-up; bases outside the project are `External`."""
+    return ev.remembered(("mro", cls), lambda: _mro(ev, cls), (cls,))
+
+
+def _mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
+    chains: list[list[ClassValue | External]] = []
+    direct: list[ClassValue | External] = []
+    for base in cls.node.bases:
+        if base.keyword is not None:
+            continue
+        for value in sorted_bases(ev.values(base.value, cls.frame)):
+            direct.append(value)
+            chains.append(list(mro(ev, value)) if isinstance(value, ClassValue) else [value])
+    order: list[ClassValue | External] = [cls]
+    merged = _merge([*chains, direct])
+    order.extend(value for value in merged if value != cls)
+    return tuple(order)
+
+
+def sorted_bases(values: Values) -> list[ClassValue | External]:
+    """The classes among `values`, in an order that does not depend on hashing."""
+    bases = [value for value in values if isinstance(value, (ClassValue, External))]
+    return sorted(bases, key=lambda v: (v.name, str(v.frame.facts.path) if isinstance(v, ClassValue) else ""))
+
+
+def _merge(chains: list[list[ClassValue | External]]) -> list[ClassValue | External]:
+    """Python's C3 order; where the chains contradict each other, the first still unplaced class is taken."""
+    result: list[ClassValue | External] = []
+    rest = [chain[:] for chain in chains if chain]
+    while rest:
+        head = next(
+            (chain[0] for chain in rest if not any(chain[0] in other[1:] for other in rest)),
+            rest[0][0],
+        )
+        result.append(head)
+        rest = [[value for value in chain if value != head] for chain in rest]
+        rest = [chain for chain in rest if chain]
+    return result
+
+
+def after(order: tuple[ClassValue | External, ...], cls: ClassValue) -> tuple[ClassValue | External, ...]:
+    for index, value in enumerate(order):
+        if value == cls or (isinstance(value, ClassValue) and value.node is cls.node):
+            return order[index + 1 :]
+    return ()
+
+
+def external_bases(ev: Evaluator, cls: ClassValue) -> tuple[str, ...]:
+    """The names of the bases that are not of the project, nearest first."""
+    return tuple(base.name for base in mro(ev, cls) if isinstance(base, External))
+
+
+def has_unknown_base(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether some base could not be resolved, so that attributes may come from anywhere."""
+    for base in mro(ev, cls):
+        if isinstance(base, ClassValue):
+            for arg in base.node.bases:
+                values = ev.values(arg.value, base.frame)
+                if arg.keyword is None and not all(isinstance(v, (ClassValue, External)) for v in values):
+                    return True
+    return False
+
+
+def class_attribute(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
+    """What the class's own body binds `attr` to."""
+    frame = ev.class_frame(cls)
+    bindings, _ = frame.scope.reaching(attr, END, lambda path: ev.decide(path, frame))
+    return union(*(names.binding_values(ev, binding, frame) for binding in bindings)) if bindings else NOTHING
+
+
+def find_method(ev: Evaluator, cls: ClassValue, name: str) -> tuple[ClassValue, Values] | None:
+    """The first class in the order of look-up whose body binds `name`, with what it binds."""
+    for base in mro(ev, cls):
+        if isinstance(base, ClassValue):
+            found = class_attribute(ev, base, name)
+            if found:
+                return base, found
+    return None
+
+
+def look_up_along(
+    ev: Evaluator, order: tuple[ClassValue | External, ...], attr: str, receiver: Instance | ClassValue
+) -> Values:
+    """`attr` looked up along `order` and bound to `receiver`."""
+    for base in order:
+        if isinstance(base, External):
+            member = canonical(f"{base.name}.{attr}")
+            if attr.startswith("__") and base.name == "builtins.object":
+                continue
+            return (
+                values_of(MemberOf(receiver, attr)) if isinstance(receiver, Instance) else values_of(External(member))
+            )
+        found = class_attribute(ev, base, attr)
+        if found:
+            return union(*(bind(ev, value, receiver, _decorators(base, attr, ev)) for value in found))
+    return NOTHING
+
+
+def bind_first(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bool]:
+    """A class attribute as the instance sees it, and whether it is a property."""
+    for base in mro(ev, instance.cls):
+        if isinstance(base, ClassValue):
+            found = class_attribute(ev, base, attr)
+            if found:
+                decorators = _decorators(base, attr, ev)
+                is_property = bool(decorators & PROPERTIES)
+                return union(*(bind(ev, value, instance, decorators) for value in found)), is_property
+    return NOTHING, False
+
+
+PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "lazyproperty"})
+
+
+def _decorators(cls: ClassValue, attr: str, ev: Evaluator) -> frozenset[str]:
+    """The last parts of the names of a method's decorators."""
+    scope: Scope = cls.frame.facts.scope_of(cls.node)
+    for binding in reversed(scope.bindings.get(attr, ())):
+        if isinstance(binding.node, tree.FunctionDef):
+            return frozenset(decorator_name(decorator) for decorator in binding.node.decorators)
+    return frozenset()
+
+
+def decorator_name(node: tree.Expr) -> str:
+    """`functools.cached_property` -> "cached_property"; of a call, what is called."""
+    match node:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(attr=attr, value=tree.Name(id=owner)) if attr in ("setter", "getter", "deleter"):
+            return "property" if owner else attr
+        case tree.Attribute(attr=attr):
+            return attr
+        case tree.Call(func=func):
+            return decorator_name(func)
+    return ""
+
+
+def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorators: frozenset[str]) -> Values:
+    """What a class attribute becomes when it is read through an instance or the class."""
+    if not isinstance(value, FunctionValue):
+        return values_of(value)
+    if "staticmethod" in decorators:
+        return values_of(value)
+    if "classmethod" in decorators:
+        return values_of(MethodValue(value, receiver.cls if isinstance(receiver, Instance) else receiver))
+    if isinstance(receiver, ClassValue):
+        return values_of(value)
+    if decorators & PROPERTIES:
+        return ev.call(MethodValue(value, receiver), Arguments(), None)
+    return values_of(MethodValue(value, receiver))
+
+
+def method_frame(ev: Evaluator, method: MethodValue, arguments: Arguments) -> Frame:
+    """The frame in which the method runs when it is called with `arguments`."""
+    with_receiver = Arguments(
+        (values_of(method.receiver), *arguments.positional),
+        arguments.keywords,
+        arguments.open_positional,
+        arguments.open_keywords,
+    )
+    return bound_frame(ev, method.function, with_receiver)

@@ -1,0 +1,143 @@
+"""What the command line can give: `args.x`, where `add_argument("--x", choices=[...])` names the possible values.
+
+A default is no proof, since the user may give something else; with `choices` the user may give one of them and nothing
+else. The default counts beside them, because argparse does not hold it against the choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    UNKNOWN,
+    Constant,
+    ExternalObject,
+    SequenceValue,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["choices_of", "is_parsed"]
+
+MAX_FILES = 12
+_PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
+_SEVERAL = ("+", "*")
+
+
+def is_parsed(value: ExternalObject) -> bool:
+    """Whether the object is what a parser of the command line gave."""
+    return value.name in _PARSERS
+
+
+def choices_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
+    """What `arguments.name` can be; nothing where no `choices` bound it.
+
+    The file that parses is asked first, then the others that declare arguments: options may stand elsewhere.
+    """
+    if arguments.site is None:
+        return NOTHING
+    path = arguments.site.path
+    return ev.remembered(("choices", path, name), lambda: _choices(ev, path, name), NOTHING)
+
+
+def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
+    facts = ev.project.facts(parsed_in)
+    if facts is None or _is_assigned(facts, name):
+        return NOTHING
+    found = list(_declared(ev, facts, name))
+    if not found:
+        spelt = set(ev.project.containing(name)) | set(ev.project.containing(name.replace("_", "-")))
+        others = [path for path in ev.project.containing("add_argument") if path in spelt and path != parsed_in]
+        for path in sorted(others)[:MAX_FILES]:
+            other = ev.project.facts(path)
+            if other is not None and not _is_assigned(other, name):
+                found.extend(_declared(ev, other, name))
+    # One declaration without choices, or with choices that cannot be followed, leaves it open.
+    if not found or any(not values or UNKNOWN in values for values in found):
+        return NOTHING
+    return union(*found)
+
+
+def _is_assigned(facts: ModuleFacts, name: str) -> bool:
+    """Whether the file assigns to an attribute of that name: `args.x = ...`."""
+    for scope in facts.walk_scopes():
+        for store in scope.stores:
+            match store.target:
+                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if attr == name and owner != scope.self_name:
+                    return True
+    return False
+
+
+def _declared(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[Values]:
+    """For each declaration of the argument, what it allows."""
+    nothing: dict[str, list[tuple[Scope, tree.Call]]] = {}
+    declared = ev.remembered(("arguments-declared", id(facts)), lambda: _declarations(facts), nothing)
+    for scope, call in declared.get(name, ()):
+        yield _allowed(ev, call, enclosing_frame(ev, facts, scope))
+
+
+def _declarations(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call]]]:
+    found: dict[str, list[tuple[Scope, tree.Call]]] = {}
+    for scope in facts.walk_scopes():
+        for call, _ in scope.calls:
+            match call.func:
+                case tree.Attribute(attr="add_argument"):
+                    name = _destination(call)
+                    if name is not None:
+                        found.setdefault(name, []).append((scope, call))
+    return found
+
+
+def _destination(call: tree.Call) -> str | None:
+    """The attribute under which argparse keeps an argument: `dest`, the first long option, or the positional name."""
+    spellings: list[str] = []
+    for arg in call.args:
+        match arg:
+            case tree.Arg(keyword="dest", value=tree.Const(value=str() as text)):
+                return text
+            case tree.Arg(keyword=None, star="", value=tree.Const(value=str() as text)):
+                spellings.append(text)
+    long = [text for text in spellings if text.startswith("--")]
+    chosen = (long or spellings or [""])[0].lstrip("-")
+    return chosen.replace("-", "_") or None
+
+
+def _allowed(ev: Evaluator, call: tree.Call, frame: Frame) -> Values:
+    given = {arg.keyword: arg.value for arg in call.args if arg.keyword is not None}
+    if "choices" not in given:
+        return NOTHING
+    choices = ev.elements(ev.values(given["choices"], frame))
+    if not choices or not all(isinstance(value, Constant) for value in choices):
+        return NOTHING
+    is_optional = any(
+        isinstance(arg.value, tree.Const) and str(arg.value.value).startswith("-")
+        for arg in call.args
+        if arg.keyword is None
+    )
+    required = given.get("required")
+    if "default" in given:
+        default = ev.values(given["default"], frame)
+    elif is_optional and not (isinstance(required, tree.Const) and required.value is True):
+        default = values_of(Constant(None))
+    else:
+        default = NOTHING
+    match given.get("nargs"), given.get("action"):
+        case None, None | tree.Const(value="store"):
+            return union(choices, default)
+        case tree.Const(value=nargs), None if nargs in _SEVERAL or isinstance(nargs, int):
+            return union(values_of(SequenceValue("list", None, choices)), default)
+        case None, tree.Const(value="append"):
+            return union(values_of(SequenceValue("list", None, choices)), default)
+    return unknown()

@@ -1,0 +1,213 @@
+"""Which conditions are proven, and so which arms of the code run."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    Constant,
+    DictValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    ModuleValue,
+    Partial,
+    SequenceValue,
+    Value,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+_ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_OBJECTS = (ClassValue, FunctionValue, MethodValue, ModuleValue, Partial)
+
+
+def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
+    """Whether the condition `node` is proven true or proven false in the frame."""
+    match node:
+        case tree.Const(value=value):
+            return bool(value)
+        case tree.Unary(op="not", operand=operand):
+            inner = truth(ev, operand, frame)
+            return None if inner is None else not inner
+        case tree.Boolean(op=op, left=left, right=right):
+            first = truth(ev, left, frame)
+            decisive = op == "or"
+            if first is decisive:
+                return decisive
+            second = truth(ev, right, frame)
+            if second is decisive:
+                return decisive
+            return None if first is None or second is None else not decisive
+        case tree.Compare(left=left, ops=(op,), comparators=(right,)):
+            return compare(ev, op, ev.values(left, frame), ev.values(right, frame))
+        case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
+            return False
+    return agreed(truthiness(ev, value) for value in ev.values(node, frame))
+
+
+def agreed(answers: Any) -> bool | None:
+    """The one answer that all give; None where they differ, where one is None, or where there are none."""
+    result: bool | None = None
+    seen = False
+    for answer in answers:
+        if answer is None or (seen and answer is not result):
+            return None
+        result = answer
+        seen = True
+    return result
+
+
+def truthiness(ev: Evaluator, value: Value) -> bool | None:
+    match value:
+        case Constant(value=constant):
+            return bool(constant)
+        case Instance():
+            if ev.attribute(value, "__bool__") or ev.attribute(value, "__len__"):
+                return None
+            return True
+        case SequenceValue(items=items) if items is not None:
+            return bool(items)
+        case DictValue(entries=entries, open=is_open):
+            if any(certain for _, _, certain in entries):
+                return True
+            return None if is_open or entries else False
+        case ClassValue() | FunctionValue() | MethodValue() | ModuleValue() | Partial():
+            return True
+    return None
+
+
+def is_none(value: Value) -> bool | None:
+    """Whether a value is None. What a class makes is not; what a function gives may be."""
+    match value:
+        case Constant(value=constant):
+            return constant is None
+        case ClassValue() | FunctionValue() | MethodValue() | ModuleValue() | Partial() | Instance():
+            return False
+        case SequenceValue() | DictValue() | External():
+            return False
+        case ExternalObject(name=name):
+            last = name.rpartition(".")[2]
+            return False if last[:1].isupper() else None
+    return None
+
+
+def compare(ev: Evaluator, op: str, left: Values, right: Values) -> bool | None:
+    """The outcome of a comparison, where every pair of possible values gives the same one."""
+    return agreed(_compare_two(op, a, b) for a in left for b in right)
+
+
+def _compare_two(op: str, left: Value, right: Value) -> bool | None:
+    if op in ("is", "is not", "==", "!="):
+        same = _same(op, left, right)
+        if same is not None:
+            return same if op in ("is", "==") else not same
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        if op in _ORDERINGS:
+            try:
+                return bool(_ORDERINGS[op](left.value, right.value))
+            except TypeError:
+                return None
+        if op in ("in", "not in") and isinstance(left.value, str) and isinstance(right.value, str):
+            return (left.value in right.value) is (op == "in")
+    if op in ("in", "not in") and isinstance(left, Constant):
+        found = _contains(left, right)
+        return None if found is None else found is (op == "in")
+    return None
+
+
+def _same(op: str, left: Value, right: Value) -> bool | None:
+    if isinstance(right, Constant) and right.value is None:
+        return is_none(left)
+    if isinstance(left, Constant) and left.value is None:
+        return is_none(right)
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return bool(left.value == right.value)
+    if isinstance(left, _OBJECTS) and isinstance(right, _OBJECTS):
+        return left == right
+    return None
+
+
+def _contains(item: Constant, container: Value) -> bool | None:
+    if isinstance(container, DictValue):
+        entry = container.get(item.value)
+        if entry is not None and entry[1]:
+            return True
+        return None if container.open or entry is not None else False
+    if isinstance(container, SequenceValue) and container.items is not None:
+        certain = True
+        for values in container.items:
+            if len(values) != 1:
+                certain = False
+                continue
+            (value,) = values
+            if not isinstance(value, Constant):
+                certain = False
+            elif value.value == item.value:
+                return True
+        return False if certain else None
+    return None
+
+
+# --- arms -----------------------------------------------------------------------------------------------------
+
+
+def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
+    """Whether a statement that stands in these arms runs: proven to, proven not to, or None."""
+    result: bool | None = True
+    for branch, arm in path:
+        verdict = _decide_arm(ev, branch, arm, frame)
+        if verdict is False:
+            return False
+        if verdict is None:
+            result = None
+    return result
+
+
+def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | None:
+    statement = frame.scope.branches.get(branch)
+    match statement:
+        case tree.If(test=test):
+            holds = ev.remembered(("truth", test, frame), lambda: truth(ev, test, frame), None)
+            return None if holds is None else holds is (arm == "then")
+        case tree.Try():
+            return True if arm == "try" else None
+        case tree.Match(subject=subject, cases=cases):
+            return _decide_case(ev, ev.values(subject, frame), cases, arm, frame)
+    return None
+
+
+def _decide_case(
+    ev: Evaluator, subject: Values, cases: tuple[tree.Case, ...], arm: str, frame: Frame
+) -> bool | None:  # fmt: skip
+    for index, case in enumerate(cases):
+        matches: bool | None = None
+        if case.literals == ():
+            matches = True
+        elif case.literals is not None:
+            outcomes = [compare(ev, "==", subject, ev.values(literal, frame)) for literal in case.literals]
+            if any(outcome is True for outcome in outcomes):
+                matches = True
+            elif all(outcome is False for outcome in outcomes):
+                matches = False
+        if matches and case.guard is not None:
+            matches = truth(ev, case.guard, frame)
+        if arm == f"case{index}":
+            return matches
+        if matches is True:
+            return False
+        if matches is None:
+            return None
+    return True if arm == "none" else None

@@ -1,0 +1,128 @@
+"""Lists, tuples and dicts: what is in them, and what is taken out of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.registries import is_registry, registered
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    Constant,
+    DictValue,
+    ExternalObject,
+    Instance,
+    SequenceValue,
+    Value,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["TENSOR", "elements", "subscript", "unpack", "updated"]
+
+TENSOR = "torch.Tensor"
+
+
+def elements(ev: Evaluator, values: Values) -> Values:
+    """What iterating over any of `values` can give."""
+    parts: list[Values] = []
+    for value in values:
+        match value:
+            case SequenceValue():
+                parts.append(value.elements())
+            case DictValue(entries=entries, open=is_open):
+                parts.append(frozenset(Constant(key) for key, _, _ in entries))
+                if is_open:
+                    parts.append(unknown())
+            case Instance():
+                iterators = ev.attribute(value, "__iter__")
+                if iterators:
+                    made = ev.call_all(iterators, Arguments(), None)
+                    parts.append(union(*(v.elements() if isinstance(v, SequenceValue) else unknown() for v in made)))
+                else:
+                    getters = ev.attribute(value, "__getitem__")
+                    parts.append(ev.call_all(getters, Arguments((unknown(),)), None) if getters else unknown())
+            case ExternalObject(name=name) if name == TENSOR:
+                parts.append(values_of(value))
+            case _:
+                parts.append(unknown())
+    return union(*parts) if parts else NOTHING
+
+
+def unpack(ev: Evaluator, values: Values, places: tuple[int, ...]) -> Values:
+    """What destructuring assigns to the target at `places`: `a, (b, c) = x` gives `c` the places (1, 1)."""
+    for place in places:
+        values = union(*(_item(ev, value, place) for value in values)) if values else NOTHING
+    return values
+
+
+def _item(ev: Evaluator, value: Value, place: int) -> Values:
+    match value:
+        case SequenceValue(items=items) if items is not None:
+            return items[place] if -len(items) <= place < len(items) else NOTHING
+        case SequenceValue(element=element):
+            return element
+        case ExternalObject(name=name) if name == TENSOR:
+            return values_of(value)
+    return elements(ev, values_of(value))
+
+
+def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> Values:
+    """What `values[index]` can be."""
+    parts: list[Values] = []
+    constant = ev.one_constant(index)
+    for value in values:
+        match value:
+            case DictValue():
+                parts.append(_dict_item(value, index))
+            case SequenceValue(items=items) if is_slice:
+                parts.append(values_of(SequenceValue(value.kind, None, value.elements())) if items != () else NOTHING)
+            case SequenceValue(items=items):
+                if items is not None and constant is not None and isinstance(constant.value, int):
+                    parts.append(_item(ev, value, constant.value))
+                else:
+                    parts.append(value.elements())
+            case Instance():
+                getters = ev.attribute(value, "__getitem__")
+                parts.append(ev.call_all(getters, Arguments((index,)), None) if getters else unknown())
+            case ExternalObject(name=name) if name == TENSOR:
+                parts.append(values_of(value))
+            case ExternalObject() if is_registry(value):
+                parts.append(registered(ev, value))
+            case _:
+                parts.append(unknown())
+    return union(*parts) if parts else NOTHING
+
+
+def _dict_item(value: DictValue, index: Values) -> Values:
+    parts: list[Values] = []
+    for key in index:
+        if not isinstance(key, Constant):
+            return value.all_values() or unknown()
+        entry = value.get(key.value)
+        if entry is not None:
+            parts.append(entry[0])
+        elif value.open:
+            parts.append(value.rest or unknown())
+    return union(*parts) if parts else (unknown() if value.open or not index else NOTHING)
+
+
+def updated(base: DictValue, other: DictValue, certain: bool) -> DictValue:
+    """`base` after `base.update(other)`, which surely happened or perhaps did."""
+    entries = {(type(k), k): (k, values, sure) for k, values, sure in base.entries}
+    for key, values, sure in other.entries:
+        place = (type(key), key)
+        if place in entries and not (sure and certain):
+            _, before, was_sure = entries[place]
+            entries[place] = (key, union(before, values), was_sure)
+        else:
+            entries[place] = (key, values, sure and certain)
+    if other.open:
+        # What is not known of the other may have replaced anything.
+        entries = {k: (key, union(values, unknown()), sure) for k, (key, values, sure) in entries.items()}
+    return DictValue(tuple(entries.values()), base.open or other.open, union(base.rest, other.rest))

@@ -1,0 +1,76 @@
+"""Frames: one activation of a scope, with what its parameters are in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import NOTHING, Values
+
+if TYPE_CHECKING:
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Frame", "enclosing_frame"]
+
+
+class Frame:
+    """A scope that runs. `params` are what is known of its parameters, by name; others are unknown.
+
+    The frame of a class body, a lambda or a comprehension has the frame around it as its `parent`; a module's has none.
+    Equal content is an equal frame, whichever call made it: results are shared between calls with equal arguments.
+    """
+
+    __slots__ = ("_hash", "depth", "facts", "params", "parent", "scope")
+
+    def __init__(
+        self, facts: ModuleFacts, scope: Scope, parent: Frame | None = None, params: tuple[tuple[str, Values], ...] = ()
+    ) -> None:
+        self.facts = facts
+        self.scope = scope
+        self.parent = parent
+        self.params = params
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self._hash = hash((id(scope), parent, params))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Frame):
+            return False
+        return (
+            self._hash == other._hash
+            and self.scope is other.scope
+            and self.params == other.params
+            and self.parent == other.parent
+        )
+
+    def __repr__(self) -> str:
+        return f"Frame({self.facts.path.name}:{self.scope.name or 'module'})"
+
+    def param(self, name: str) -> Values | None:
+        """What is known of a parameter, or None where nothing was said of it."""
+        for key, values in self.params:
+            if key == name:
+                return values
+        return None
+
+    def receiver(self) -> Values:
+        """What `self` (or `cls`) is, in the method that this frame is or stands in."""
+        frame: Frame | None = self
+        while frame is not None:
+            name = frame.scope.self_name
+            if name is not None:
+                return frame.param(name) or NOTHING
+            frame = frame.parent
+        return NOTHING
+
+
+def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
+    """A frame of the scope in which nothing is known of the parameters."""
+    if scope.parent is None:
+        return ev.module_frame(facts)
+    return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))

@@ -1,0 +1,286 @@
+"""From a name at a place to what it can be: bindings, imports, star imports, builtins."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Binding
+from torchrepro_lint.knowledge.known import is_known
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.changes import after_changes
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    UNKNOWN,
+    Arguments,
+    ClassValue,
+    Constant,
+    DictValue,
+    External,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    ModuleValue,
+    Partial,
+    SequenceValue,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
+    """What `name` can be at `site`, by Python's rules of scope."""
+    current: Frame | None = frame
+    place = site
+    own = True
+    wanted = None
+    while current is not None:
+        scope = current.scope
+        declared = scope.declared.get(name) if own else None
+        if declared is not None:
+            wanted = declared
+        skip = (
+            (not own and isinstance(scope.node, tree.ClassDef))
+            or (wanted == "global" and scope.node is not None)
+            or declared is not None
+        )
+        if not skip:
+            found, certain = _bound_here(ev, name, place, current)
+            if found is not None and (certain or not isinstance(scope.node, tree.ClassDef)):
+                return found
+        # A comprehension and a class body run where they stand; a function runs later.
+        if isinstance(scope.node, tree.ClassDef):
+            place = scope.node.site if own else END
+            own = False
+        elif not isinstance(scope.node, tree.Comprehension):
+            place = END
+            own = False
+        current = current.parent
+    return _beyond_bindings(ev, name, frame)
+
+
+def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Values | None, bool]:
+    bindings, certain = frame.scope.reaching(name, site, lambda path: ev.decide(path, frame))
+    if not bindings:
+        return None, False
+    parts = []
+    for index, binding in enumerate(bindings):
+        values = binding_values(ev, binding, frame)
+        if binding.kind in ("assign", "param") and not binding.unpack:
+            values = after_changes(ev, name, values, binding, site, frame)
+        for later in bindings[:index]:
+            if later.order > binding.order and later.path[:-1] == binding.path:
+                values = past_rebinding(ev, name, values, later, frame)
+        parts.append(values)
+    return at_use(ev, name, union(*parts), site, frame), certain
+
+
+def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
+    """What one binding gives its name."""
+    node = binding.node
+    if binding.scope is not None and binding.scope is not frame.scope:
+        # A function's `global name`: what it assigns is written in its own names.
+        inner = ev.contexts(frame.facts, binding.scope)
+        return union(*(binding_values(ev, binding, one) for one in inner if one.scope is binding.scope)) or unknown()
+    match binding.kind, node:
+        case "param", tree.Param():
+            return _param(ev, node, frame)
+        case "assign", _:
+            assert node is not None and not isinstance(node, tree.Param)
+            return containers.unpack(ev, ev.values(node, frame), binding.unpack)  # type: ignore[arg-type]
+        case "element", _:
+            given = frame.param(binding.name)
+            if given is not None:
+                return given
+            iterated_in = frame
+            if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:
+                if frame.scope.node.clauses[0].iter is node:
+                    iterated_in = frame.parent
+            return containers.unpack(ev, ev.elements(ev.values(node, iterated_in)), binding.unpack)  # type: ignore[arg-type]
+        case "context", _:
+            return containers.unpack(ev, _entered(ev, ev.values(node, frame)), binding.unpack)  # type: ignore[arg-type]
+        case "augmented", tree.AugAssign():
+            return ev.remembered(("augmented", node, frame), lambda: _augmented(ev, node, binding, frame), NOTHING)
+        case "import", tree.Import(module=module, alias=alias):
+            return import_module(ev, frame.facts.path, module if alias else module.partition(".")[0])
+        case "import-from", tree.ImportFrom():
+            original = next(n for n, alias in node.names if (alias or n) == binding.name)
+            return import_from(ev, frame.facts.path, node, original)
+        case "function", tree.FunctionDef():
+            return function_value(ev, node, frame)
+        case "class", tree.ClassDef():
+            return class_value(ev, node, frame)
+        case "delete", _:
+            return NOTHING
+    return unknown()
+
+
+def _augmented(ev: Evaluator, node: tree.AugAssign, binding: Binding, frame: Frame) -> Values:
+    """What `name op= value` leaves: in a loop it may have run any number of times."""
+    assert isinstance(node.target, tree.Name)
+    before = look_up(ev, node.target.id, node.site, frame)
+    result = ev.combine(node.op, before, ev.values(node.value, frame))
+    if binding.scope is None and not any(branch in frame.scope.loops for branch, _ in binding.path):
+        return result
+    elements = [value for value in result if isinstance(value, SequenceValue)]
+    if elements and len(elements) == len(result):
+        return values_of(*(SequenceValue(value.kind, None, value.elements()) for value in elements))
+    return union(result, unknown())
+
+
+def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Values:
+    given = frame.param(param.name)
+    if given is not None:
+        return given
+    if param.kind == "star":
+        return values_of(SequenceValue("tuple", None, unknown()))
+    if param.kind == "double-star":
+        return values_of(DictValue((), True, unknown()))
+    if param.default is not None and frame.parent is not None:
+        return union(ev.values(param.default, frame.parent), unknown())
+    return unknown()
+
+
+def _entered(ev: Evaluator, values: Values) -> Values:
+    """What `with value as name` binds."""
+    parts = []
+    for value in values:
+        if isinstance(value, Instance):
+            parts.append(ev.call_all(ev.attribute(value, "__enter__"), Arguments(), None))
+        elif isinstance(value, SequenceValue) and value.kind == "generator":  # a @contextmanager function
+            parts.append(value.elements())
+        else:
+            parts.append(values_of(value))
+    return union(*parts) if parts else NOTHING
+
+
+# --- functions and classes ------------------------------------------------------------------------------------
+
+
+def function_value(ev: Evaluator, node: tree.FunctionDef, frame: Frame) -> Values:
+    """The function as its decorators leave it."""
+    plain = FunctionValue(node, frame)
+    return _decorated(ev, node.decorators, values_of(plain), frame)
+
+
+def class_value(ev: Evaluator, node: tree.ClassDef, frame: Frame) -> Values:
+    return _decorated(ev, node.decorators, values_of(ClassValue(node, frame)), frame)
+
+
+def _decorated(ev: Evaluator, decorators: tuple[tree.Expr, ...], plain: Values, frame: Frame) -> Values:
+    result = plain
+    for decorator in reversed(decorators):
+        wrapped = []
+        for applied in ev.values(decorator, frame):
+            # An external decorator (torch.no_grad(), lru_cache, property, ...) is taken to keep what it is given.
+            if isinstance(applied, (FunctionValue, MethodValue, ClassValue, Instance, Partial)):
+                wrapped.append(ev.call(applied, Arguments((result,)), None))
+        kept = [
+            value
+            for value in union(*wrapped)
+            if isinstance(value, (FunctionValue, ClassValue, MethodValue, Partial, Instance))
+        ] if wrapped else []  # fmt: skip
+        if kept:
+            result = values_of(*kept)
+    return result
+
+
+# --- imports --------------------------------------------------------------------------------------------------
+
+
+def import_module(ev: Evaluator, importer: Path, dotted: str) -> Values:
+    """The module `dotted` as the file `importer` would import it."""
+    path = ev.project.resolve(importer, dotted)
+    if path is None:
+        return values_of(External(canonical(dotted)))
+    return _module_at(ev, path)
+
+
+def _module_at(ev: Evaluator, path: Path) -> Values:
+    if path.suffix != ".py":
+        return values_of(ModuleValue(path, None))
+    facts = ev.project.facts(path)
+    return values_of(ModuleValue(path, facts)) if facts is not None else unknown()
+
+
+def import_from(ev: Evaluator, importer: Path, statement: tree.ImportFrom, name: str) -> Values:
+    """What `from module import name` gives in the file `importer`."""
+    if statement.level:
+        path = ev.project.resolve_relative(importer, statement.level, statement.module)
+        if path is None:
+            return unknown()
+    else:
+        path = ev.project.resolve(importer, statement.module)
+        if path is None:
+            return values_of(External(canonical(f"{statement.module}.{name}")))
+    return union(*(ev.attribute(module, name) for module in _module_at(ev, path)))
+
+
+def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
+    """What `module.name` is: a global of the module, or a module below it."""
+    if module.facts is not None:
+        frame = ev.module_frame(module.facts)
+        found, _ = _bound_here(ev, name, END, frame)
+        if found:
+            return found
+    below = (
+        ev.project.module_file(module.folder, name) if module.folder != module.path or module.facts is None else None
+    )
+    if below is not None:
+        return _module_at(ev, below)
+    if module.facts is not None:
+        frame = ev.module_frame(module.facts)
+        starred = _from_stars(ev, name, frame)
+        if starred:
+            return starred
+        if "__getattr__" in module.facts.scope.bindings:
+            return unknown()
+    return NOTHING if module.facts is not None else unknown()
+
+
+def _from_stars(ev: Evaluator, name: str, frame: Frame) -> Values:
+    parts: list[Values] = []
+    for statement in frame.scope.stars:
+        importer = frame.facts.path
+        if statement.level:
+            path = ev.project.resolve_relative(importer, statement.level, statement.module)
+        else:
+            path = ev.project.resolve(importer, statement.module)
+        if path is None:
+            if not statement.level:
+                parts.append(_external_star(statement.module, name))
+        elif path != importer and not name.startswith("_"):
+            parts.extend(ev.attribute(module, name) for module in _module_at(ev, path))
+    return union(*parts) if parts else NOTHING
+
+
+def _external_star(module: str, name: str) -> Values:
+    """A name that `from external import *` may give: only one that is known to exist there."""
+    full = canonical(f"{module}.{name}")
+    return values_of(External(full)) if is_known(full) else NOTHING
+
+
+def _beyond_bindings(ev: Evaluator, name: str, frame: Frame) -> Values:
+    module = ev.module_frame(frame.facts)
+    starred = ev.remembered(("star", module, name), lambda: _from_stars(ev, name, module), NOTHING)
+    if starred:
+        return starred
+    if name == "__file__":
+        return unknown()
+    if name == "__name__":
+        return values_of(Constant("__main__"), UNKNOWN)
+    if name in _BUILTINS:
+        return values_of(External(f"builtins.{name}"))
+    return unknown()

@@ -1,0 +1,121 @@
+"""What a test says of the name it is about: in the arm of `if isinstance(dataset, IterableDataset)` it is one.
+
+A test of a name holds for its value as long as the name is not bound again, so what contradicts it is left out. What
+may or may not pass the test stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Binding, Scope
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.program.evaluation.conditions import is_none, truthiness
+from torchrepro_lint.program.evaluation.values import Value, Values
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.frames import Frame
+
+__all__ = ["at_use", "past_rebinding"]
+
+
+def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
+    """What of the values `name` can have at a use, after the tests that the way to it has passed.
+
+    These are the tests in whose arms the use stands, and those before it of which one arm leaves.
+    """
+    scope = frame.scope
+    if len(values) < 2 or site == END or not scope.branches:
+        return values
+    use_path = scope.path_at(site)
+    tests: tuple[tree.If, ...] = ev.remembered(("tests", id(scope), name), lambda: _tests_of(scope, name), ())
+    for statement in tests:
+        if statement.site >= site:
+            break
+        arm = dict(use_path).get(statement.site) or _only_way_past(scope, statement, use_path)
+        if arm is not None and not _bound_since(scope, name, statement.site, site):
+            values = _passing(ev, name, values, statement.test, arm == "then", frame)
+    return values
+
+
+def _tests_of(scope: Scope, name: str) -> tuple[tree.If, ...]:
+    tests = [one for one in scope.branches.values() if isinstance(one, tree.If) and _is_about(one.test, name)]
+    return tuple(sorted(tests, key=lambda one: one.site))
+
+
+def _only_way_past(scope: Scope, statement: tree.If, use_path: ArmPath) -> str | None:
+    """The arm through which code goes that comes after the statement, where the other one leaves."""
+    if any(step not in use_path and not _is_only_way(scope, *step) for step in scope.path_at(statement.site)):
+        return None
+    return next((arm for arm in ("then", "else") if _is_only_way(scope, statement.site, arm)), None)
+
+
+def _is_only_way(scope: Scope, branch: int, arm: str) -> bool:
+    others = [other for other in scope.arms.get(branch, ()) if other != arm]
+    return bool(others) and all((branch, other) in scope.ended for other in others)
+
+
+def _bound_since(scope: Scope, name: str, start: int, end: int) -> bool:
+    return any(start < binding.order < end for binding in scope.bindings.get(name, ()))
+
+
+def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, frame: Frame) -> Values:
+    """What of earlier values is left after an arm that binds the name anew: `if x is None: x = default`."""
+    if len(values) < 2 or not later.path:
+        return values
+    branch, arm = later.path[-1]
+    statement = frame.scope.branches.get(branch)
+    if isinstance(statement, tree.If) and _is_about(statement.test, name):
+        return _passing(ev, name, values, statement.test, arm != "then", frame)
+    return values
+
+
+def _passing(ev: Evaluator, name: str, values: Values, test: tree.Expr, holds: bool, frame: Frame) -> Values:
+    for part, wanted in _parts(test, holds):
+        values = frozenset(value for value in values if _outcome(ev, name, value, part, frame) is not (not wanted))
+    return values
+
+
+def _parts(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
+    """The tests that surely have the outcome given, where the whole has: all parts of an `and` that holds."""
+    match test:
+        case tree.Unary(op="not", operand=operand):
+            yield from _parts(operand, not holds)
+        case tree.Boolean(op=op, left=left, right=right):
+            if (op == "and") is holds:
+                yield from _parts(left, holds)
+                yield from _parts(right, holds)
+        case _:
+            yield test, holds
+
+
+def _outcome(ev: Evaluator, name: str, value: Value, test: tree.Expr, frame: Frame) -> bool | None:
+    """Whether a test of the name holds where it is `value`; None where that is not known, or it is no such test."""
+    match test:
+        case tree.Name(id=found) if found == name:
+            return truthiness(ev, value)
+        case tree.Compare(left=tree.Name(id=found), ops=(op,), comparators=(tree.Const(value=None),)) if found == name:
+            answer = is_none(value)
+            return answer if answer is None or op in ("is", "==") else not answer
+        case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=found)), kind)):
+            if found != name:
+                return None
+            answers = {ev.is_instance(value, one) for one in ev.values(kind.value, frame)}
+            return answers.pop() if len(answers) == 1 else None
+    return None
+
+
+def _is_about(test: tree.Expr, name: str) -> bool:
+    """Whether a test has a part of a form that is understood here, and is about the name."""
+    for part, _ in (*_parts(test, True), *_parts(test, False)):
+        match part:
+            case tree.Name(id=found) | tree.Compare(left=tree.Name(id=found)):
+                if found == name:
+                    return True
+            case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=found)), *_)):
+                if found == name:
+                    return True
+    return False

@@ -1,0 +1,223 @@
+"""What calls of Python's builtins and of its standard library's wrappers give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    Constant,
+    DictValue,
+    Instance,
+    Partial,
+    SequenceValue,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["PYTHON_CALLS", "first_argument"]
+
+
+def first_argument(arguments: Arguments) -> Values:
+    """The first positional argument; nothing where there is none."""
+    return arguments.positional[0] if arguments.positional else NOTHING
+
+
+def _sequence(kind: str) -> Callable[[Evaluator, Arguments], Values]:
+    def make(ev: Evaluator, arguments: Arguments) -> Values:
+        if not arguments.positional:
+            return values_of(SequenceValue(kind, () if not arguments.open_positional else None, NOTHING))
+        source = first_argument(arguments)
+        only = next(iter(source)) if len(source) == 1 else None
+        if isinstance(only, SequenceValue) and only.items is not None and kind != "set":
+            return values_of(SequenceValue(kind, only.items, NOTHING))
+        return values_of(SequenceValue(kind, None, ev.elements(source)))
+
+    return make
+
+
+def _reordered(ev: Evaluator, arguments: Arguments) -> Values:
+    return values_of(SequenceValue("list", None, ev.elements(first_argument(arguments))))
+
+
+def _dict(ev: Evaluator, arguments: Arguments) -> Values:
+    result = DictValue((), arguments.open_keywords or arguments.open_positional, NOTHING)
+    for values in arguments.positional[:1]:
+        for value in values:
+            other = value if isinstance(value, DictValue) else DictValue((), True, unknown())
+            result = containers.updated(result, other, len(values) == 1)
+    entries = tuple((name, values, certain) for name, values, certain in arguments.keywords)
+    return values_of(containers.updated(result, DictValue(entries, False), True))
+
+
+def _defaultdict(ev: Evaluator, arguments: Arguments) -> Values:
+    made = ev.call_all(first_argument(arguments), Arguments(), None) if arguments.positional else NOTHING
+    return values_of(DictValue((), True, made))
+
+
+def _enumerate(ev: Evaluator, arguments: Arguments) -> Values:
+    source = first_argument(arguments)
+    items = _items(source)
+    if items is not None and len(arguments.positional) == 1 and not arguments.keywords:
+        return _rows([(values_of(Constant(index)), item) for index, item in enumerate(items)])
+    pair = SequenceValue("tuple", (unknown(), ev.elements(source)), NOTHING)
+    return values_of(SequenceValue("generator", None, values_of(pair)))
+
+
+def _zip(ev: Evaluator, arguments: Arguments) -> Values:
+    columns = [_items(values) for values in arguments.positional]
+    known = [column for column in columns if column is not None]
+    if known and len(known) == len(columns) and not arguments.open_positional:
+        return _rows(list(zip(*known, strict=False)))
+    row = SequenceValue("tuple", tuple(ev.elements(values) for values in arguments.positional), NOTHING)
+    return values_of(SequenceValue("generator", None, values_of(row)))
+
+
+def _items(values: Values) -> tuple[Values, ...] | None:
+    """The items of what is proven to be one sequence, in order."""
+    only = next(iter(values)) if len(values) == 1 else None
+    return only.items if isinstance(only, SequenceValue) and only.kind != "set" else None
+
+
+def _rows(rows: Sequence[tuple[Values, ...]]) -> Values:
+    tuples = tuple(values_of(SequenceValue("tuple", row, NOTHING)) for row in rows)
+    return values_of(SequenceValue("generator", tuples, NOTHING))
+
+
+def _map(ev: Evaluator, arguments: Arguments) -> Values:
+    given = Arguments(tuple(ev.elements(values) for values in arguments.positional[1:]))
+    return values_of(SequenceValue("generator", None, ev.call_all(first_argument(arguments), given, None)))
+
+
+def _filter(ev: Evaluator, arguments: Arguments) -> Values:
+    source = arguments.positional[1] if len(arguments.positional) > 1 else NOTHING
+    return values_of(SequenceValue("generator", None, ev.elements(source)))
+
+
+def _next(ev: Evaluator, arguments: Arguments) -> Values:
+    return union(ev.elements(first_argument(arguments)), *arguments.positional[1:2])
+
+
+def _iter(ev: Evaluator, arguments: Arguments) -> Values:
+    return values_of(SequenceValue("generator", None, ev.elements(first_argument(arguments))))
+
+
+def _getattr(ev: Evaluator, arguments: Arguments) -> Values:
+    if len(arguments.positional) < 2:
+        return unknown()
+    default = arguments.positional[2] if len(arguments.positional) > 2 else NOTHING
+    parts = [default]
+    for name in arguments.positional[1]:
+        if not (isinstance(name, Constant) and isinstance(name.value, str)):
+            return unknown()
+        found = ev.instances_attribute(arguments.positional[0], name.value)
+        parts.append(found)
+    return union(*parts) or unknown()
+
+
+def _bool(ev: Evaluator, arguments: Arguments) -> Values:
+    holds = agreed(truthiness(ev, value) for value in first_argument(arguments))
+    return values_of(Constant(holds)) if holds is not None else unknown()
+
+
+def _chosen(ev: Evaluator, arguments: Arguments) -> Values:
+    return ev.elements(first_argument(arguments))
+
+
+def _converted(kind: type) -> Callable[[Evaluator, Arguments], Values]:
+    def convert(ev: Evaluator, arguments: Arguments) -> Values:
+        constant = ev.one_constant(first_argument(arguments))
+        if constant is None or len(arguments.positional) != 1:
+            return unknown()
+        try:
+            return values_of(Constant(kind(constant.value)))
+        except (TypeError, ValueError, OverflowError):
+            return unknown()
+
+    return convert
+
+
+def _len(ev: Evaluator, arguments: Arguments) -> Values:
+    source = first_argument(arguments)
+    only = next(iter(source)) if len(source) == 1 else None
+    if isinstance(only, SequenceValue) and only.items is not None and only.kind != "set":
+        return values_of(Constant(len(only.items)))
+    return unknown()
+
+
+def _isinstance(ev: Evaluator, arguments: Arguments) -> Values:
+    if len(arguments.positional) < 2:
+        return unknown()
+    holds = agreed(ev.is_instance(value, kind) for value in arguments.positional[0] for kind in arguments.positional[1])
+    return values_of(Constant(holds)) if holds is not None else unknown()
+
+
+def _same(ev: Evaluator, arguments: Arguments) -> Values:
+    return first_argument(arguments)
+
+
+def _partial(ev: Evaluator, arguments: Arguments) -> Values:
+    if not arguments.positional:
+        return unknown()
+    rest = Arguments(
+        arguments.positional[1:], arguments.keywords, arguments.open_positional, arguments.open_keywords
+    )  # fmt: skip
+    return values_of(Partial(arguments.positional[0], rest))
+
+
+def _type(ev: Evaluator, arguments: Arguments) -> Values:
+    classes = [value.cls for value in first_argument(arguments) if isinstance(value, Instance)]
+    return values_of(*classes) if classes and len(classes) == len(first_argument(arguments)) else unknown()
+
+
+def _import_module(ev: Evaluator, arguments: Arguments) -> Values:
+    constant = ev.one_constant(first_argument(arguments))
+    if constant is not None and isinstance(constant.value, str) and not constant.value.startswith("."):
+        return ev.import_module(ev.project.root / "_", constant.value)
+    return unknown()
+
+
+PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
+    "builtins.list": _sequence("list"),
+    "builtins.tuple": _sequence("tuple"),
+    "builtins.set": _sequence("set"),
+    "builtins.frozenset": _sequence("set"),
+    "builtins.sorted": _reordered,
+    "builtins.reversed": _reordered,
+    "builtins.dict": _dict,
+    "collections.OrderedDict": _dict,
+    "collections.defaultdict": _defaultdict,
+    "random.choice": _chosen,
+    "numpy.random.choice": _chosen,
+    "random.choices": _reordered,
+    "random.sample": _reordered,
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+    "builtins.map": _map,
+    "builtins.filter": _filter,
+    "builtins.next": _next,
+    "builtins.iter": _iter,
+    "builtins.getattr": _getattr,
+    "builtins.bool": _bool,
+    "builtins.int": _converted(int),
+    "builtins.float": _converted(float),
+    "builtins.str": _converted(str),
+    "builtins.len": _len,
+    "builtins.isinstance": _isinstance,
+    "builtins.type": _type,
+    "functools.partial": _partial,
+    "copy.copy": _same,
+    "copy.deepcopy": _same,
+    "importlib.import_module": _import_module,
+    "tqdm.tqdm": _same,
+    "tqdm.auto.tqdm": _same,
+}

@@ -1,0 +1,1 @@
+"""Operations of torch, the tensors that they work on, and where they run."""

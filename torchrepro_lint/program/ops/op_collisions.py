@@ -1,0 +1,148 @@
+"""Whether anything can meet in an operation that adds where things meet: else its order does not matter.
+
+Torch alerts on the operation whatever its arguments are. Two runs differ only where two windows overlap, or an index
+comes twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Values
+from torchrepro_lint.program.ops.operations import Operation
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["never_collides"]
+
+_PERMUTATIONS = frozenset({"sort", "argsort", "topk", "randperm", "arange"})
+
+
+def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
+    """Whether the arguments prove that no two addends meet."""
+    if "pooled" in row.flags:
+        return True
+    if "windows" in row.flags:
+        return _windows_are_apart(ev, operation)
+    if "indices" in row.flags:
+        index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
+        if index is not None and _is_unique(ev, operation, index):
+            return True
+        return operation.name.endswith((".scatter", ".scatter_")) and _is_one_value(operation)
+    return False
+
+
+_FILLED = frozenset(
+    {"ones", "zeros", "ones_like", "zeros_like", "full", "full_like", "new_ones", "new_zeros", "new_full", "fill_"}
+)
+
+
+def _is_one_value(operation: Operation) -> bool:
+    """Whether what is written is the same everywhere, so that it does not matter which comes last."""
+    source = _argument(operation, "src", 2)
+    if source is None or _argument(operation, "reduce", 3) is not None:
+        return False
+    written: list[object] = [source]
+    if isinstance(source, tree.Name):
+        bindings, certain = operation.frame.scope.reaching(source.id, source.site)
+        written = [binding.node if binding.kind == "assign" and certain else None for binding in bindings]
+    return bool(written) and all(_is_filled(node) for node in written)
+
+
+def _is_filled(node: object) -> bool:
+    """Whether an expression is a number, or a tensor that is filled with one."""
+    match node:
+        case tree.Const():
+            return True
+        case tree.Call(func=tree.Name(id="Variable"), args=(tree.Arg(value=inner), *_)):  # of torch before 0.4
+            return _is_filled(inner)
+        case tree.Call(func=tree.Attribute(value=owner, attr=name)):
+            return name in _FILLED or (name in _MOVES and _is_filled(owner))
+    return False
+
+
+def _unmoved(node: tree.Expr) -> tree.Expr:
+    """An expression without `.to(...)`, `.cuda()`, `.long()` and the like behind it."""
+    while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+    return node
+
+
+_MOVES = frozenset({"to", "cuda", "long", "int", "float", "type_as", "contiguous"})
+
+
+def _argument(operation: Operation, name: str, position: int) -> tree.Expr | None:
+    """The expression for a parameter, whose `position` is counted without the tensor operated upon."""
+    shift = 0 if operation.is_method or operation.is_module else 1
+    for place, arg in enumerate(operation.call.args):
+        if arg.star:
+            return None
+        if arg.keyword == name or (arg.keyword is None and place == position + shift):
+            return arg.value
+    return None
+
+
+def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
+    """Whether the stride is left out, which makes it the size of the window, or is no smaller."""
+    size, stride = _argument(operation, "kernel_size", 0), _argument(operation, "stride", 1)
+    if stride is None:
+        return not any(arg.star for arg in operation.call.args)
+    if size is None:
+        return False
+    steps, sizes = ev.values(stride, operation.frame), ev.values(size, operation.frame)
+    if steps == frozenset((Constant(None),)):
+        return True
+    wide, far = _numbers(sizes), _numbers(steps)
+    return bool(wide) and bool(far) and max(wide) <= min(far)
+
+
+def _numbers(values: Values) -> list[int]:
+    """The integers that one value is or consists of; none where that is not known."""
+    value = next(iter(values)) if len(values) == 1 else None
+    if isinstance(value, Constant) and type(value.value) is int:
+        return [value.value]
+    if isinstance(value, SequenceValue) and value.items:
+        parts = [_numbers(item) for item in value.items]
+        return [part[0] for part in parts] if all(len(part) == 1 for part in parts) else []
+    return []
+
+
+def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
+    """Whether an index has one place along the dimension, or is a permutation."""
+    frame = operation.frame
+    written = _unmoved(_written_as(index, frame))
+    dimension = _argument(operation, "dim", 0)
+    match written:
+        case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
+            return dimension is not None and ev.values(place, frame) == ev.values(dimension, frame) != frozenset()
+        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
+            return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
+        case tree.Call(args=(tree.Arg(value=tree.Display(items=items)), *_)):
+            numbers = [item.value for item in items if isinstance(item, tree.Const)]
+            return len(numbers) == len(items) == len(set(numbers))
+        case tree.Call(func=func) | tree.Subscript(value=tree.Call(func=func)):
+            return _permutes(ev, func, frame)
+    return False
+
+
+def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
+    """The expression behind a local name that is bound once."""
+    if isinstance(node, tree.Name):
+        bindings, certain = frame.scope.reaching(node.id, node.site)
+        only = bindings[0] if len(bindings) == 1 and certain else None
+        if only is not None and only.kind == "assign" and isinstance(only.node, tree.Call):
+            return only.node
+    return node
+
+
+def _permutes(ev: Evaluator, func: tree.Expr, frame: Frame) -> bool:
+    match func:
+        case tree.Attribute(attr=attr) if attr in _PERMUTATIONS:
+            return True
+    names = {canonical(value.name) for value in ev.values(func, frame) if isinstance(value, External)}
+    return any(name.startswith("torch.") and name.rpartition(".")[2] in _PERMUTATIONS for name in names)

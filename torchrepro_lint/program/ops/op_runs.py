@@ -1,0 +1,246 @@
+"""Where an operation runs: on which device, with gradients or without, with torch's determinism flag on or off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.tensors import is_network_class
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.ways import Stand, Way, own_way, surely_before, ways
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import ways_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = [
+    "flag_is_off",
+    "is_relevant",
+    "loaded_with",
+    "may_run_backward",
+    "may_run_on_cuda",
+    "speaks_of_a_device",
+    "ways_to",
+]
+
+# What a program says that may use a GPU: its own words for one, or a device that comes from outside.
+_GPU = re.compile(
+    rb"cuda|gpu|nccl|rocm|accelerat|\bTrainer\b|--device\b|\b(?:args?|opts?|options|cfg|conf|config|hparams|hps|params"
+    rb"|flags|FLAGS|settings)(?:\.\w+)*(?:\.device\b|\[[\"']device[\"']\])",
+    re.IGNORECASE,
+)
+_TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
+_TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
+_NOT_TRAINING = re.compile(
+    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_pos|visuali|export|demo|metric|accuracy"
+    r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment",
+    re.IGNORECASE,
+)
+_WITHOUT_GRAD = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+
+
+def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
+    """The ways that lead to an operation; to a module's construction that around it, wherever the object is made."""
+    frame = operation.frame
+    if operation.is_module:
+        return (own_way(frame.facts, frame.scope, operation.call.site),)
+    return program.ev.remembered(
+        ("ways", operation.site), lambda: ways(program.ev, frame.facts, frame.scope, operation.call.site), ()
+    )
+
+
+# --- device -------------------------------------------------------------------------------------------------------
+
+
+def may_run_on_cuda(program: Program, operation: Operation) -> bool:
+    """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
+    if operation.inputs and all(one.on_cpu for one in operation.inputs):
+        return _changes_default_device(program, operation.site.path)
+    if _HIDDEN.search(_data(program, operation.site.path)):
+        return False
+    return any(_GPU.search(_data(program, path)) for path in loaded_with(program, operation.site.path))
+
+
+_DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
+
+
+_HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")
+
+
+def speaks_of_a_device(program: Program, path: Path) -> bool:
+    """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
+    if _HIDDEN.search(_data(program, path)):
+        return False
+    return any(_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
+
+
+_DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
+
+
+def _changes_default_device(program: Program, path: Path) -> bool:
+    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
+
+
+def loaded_with(program: Program, path: Path) -> frozenset[Path]:
+    """The files that are loaded where `path` is: those that import it, and all that they import."""
+    return program.ev.remembered(("program-files", path), lambda: _closure(program, path), frozenset())
+
+
+def _closure(program: Program, path: Path) -> frozenset[Path]:
+    found = set(program.imports.above(path))
+    pending = sorted(found)
+    while pending:
+        for below in program.imports.imported_by_file(pending.pop()):
+            if below not in found:
+                found.add(below)
+                pending.append(below)
+    return frozenset(found)
+
+
+def _data(program: Program, path: Path) -> bytes:
+    source = program.project.source(path)
+    return source.data if source is not None else b""
+
+
+# --- gradients ----------------------------------------------------------------------------------------------------
+
+
+def may_run_backward(program: Program, operation: Operation) -> bool:
+    """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
+    if not any(_TRAINS.search(_data(program, path)) for path in loaded_with(program, operation.site.path)):
+        return False
+    return any(_is_differentiated(program, operation, way) for way in ways_to(program, operation))
+
+
+def _is_differentiated(program: Program, operation: Operation, way: Way) -> bool:
+    if any(_is_without_grad(program, stand) for stand in way):
+        return False
+    if operation.is_module or any(one.grad for one in operation.inputs):
+        return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
+    if operation.subject is None and not _is_in_a_network(program, way[0]):
+        return False  # it may be data as well as what a network gave
+    for stand in way:
+        if any(_NOT_TRAINING.search(name) for name in _names_around(stand)):
+            return False
+        if _TRAINING_NAME.search(stand.scope.name) and not _is_custom_function(stand):
+            return True
+        if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
+            return True
+    return False
+
+
+def _names_around(stand: Stand) -> list[str]:
+    """The names of the function in which the place is and of its class."""
+    scope = stand.scope
+    around = scope.parent
+    return [scope.name, around.name] if around is not None and isinstance(around.node, tree.ClassDef) else [scope.name]
+
+
+def _is_in_a_network(program: Program, stand: Stand) -> bool:
+    scope = stand.scope
+    while scope.parent is not None and not isinstance(scope.node, tree.ClassDef):
+        scope = scope.parent
+    if not isinstance(scope.node, tree.ClassDef) or scope.parent is None:
+        return False
+    around = frame_without_callers(program.ev, stand.facts, scope.parent)
+    return is_network_class(program.ev, ClassValue(scope.node, around))
+
+
+def _is_custom_function(stand: Stand) -> bool:
+    """`forward(ctx, ...)` of a torch.autograd.Function runs without gradients: its `backward` is written by hand."""
+    node = stand.scope.node
+    return isinstance(node, tree.FunctionDef) and bool(node.params) and node.params[0].name == "ctx"
+
+
+def _is_without_grad(program: Program, stand: Stand) -> bool:
+    node = stand.scope.node
+    frame = program.ev.module_frame(stand.facts)
+    if isinstance(node, tree.FunctionDef):
+        if any(_is_no_grad(program, decorator, frame) for decorator in node.decorators):
+            return True
+        if node.params and node.params[0].name == "ctx":
+            return True
+    body = stand.facts.body if node is None else ()
+    if isinstance(node, (tree.FunctionDef, tree.ClassDef)):
+        body = node.body
+    return any(
+        _is_no_grad(program, item, frame)
+        for statement in _around(body, stand.site)
+        if isinstance(statement, tree.With)
+        for item, _ in statement.items
+    )
+
+
+def _is_no_grad(program: Program, node: tree.Expr, frame: Frame) -> bool:
+    function = node.func if isinstance(node, tree.Call) else node
+    names = {canonical(v.name) for v in program.ev.values(function, frame) if isinstance(v, External)}
+    return not names.isdisjoint(_WITHOUT_GRAD)
+
+
+def _around(body: tree.Block, site: int) -> Iterator[tree.Stmt]:
+    """The statements in which a site stands, from the outside in; sites grow in the order of the text."""
+    while True:
+        inside = [statement for statement in body if statement.site <= site]
+        if not inside:
+            return
+        yield inside[-1]
+        blocks = [block for block in _blocks(inside[-1]) if block and block[0].site <= site]
+        if not blocks:
+            return
+        body = blocks[-1]
+
+
+def _blocks(statement: tree.Stmt) -> Sequence[tree.Block]:
+    match statement:
+        case tree.If(body=body, orelse=orelse) | tree.For(body=body, orelse=orelse):
+            return (body, orelse)
+        case tree.While(body=body, orelse=orelse):
+            return (body, orelse)
+        case tree.With(body=body):
+            return (body,)
+        case tree.Try(body=body, handlers=handlers, orelse=orelse, final=final):
+            return (body, *(handler.body for handler in handlers), orelse, final)
+        case tree.Match(cases=cases):
+            return tuple(case.body for case in cases)
+    return ()
+
+
+# --- the flag -----------------------------------------------------------------------------------------------------
+
+
+def flag_is_off(program: Program, operation: Operation) -> bool:
+    """Whether `use_deterministic_algorithms(False)` was the last word before the operation, on every way to it."""
+    switches = [one for one in program.evidence if one.effect in ("algorithms", "algorithms-off", "algorithms-warn")]
+    if not any(one.effect == "algorithms-off" for one in switches):
+        return False
+    return all(_last_word(program, switches, way) == "algorithms-off" for way in ways_to(program, operation))
+
+
+def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
+    """The effect of the switch that comes last before the place on this way, as far as it surely comes."""
+    before = [
+        (moment, one.effect)
+        for one in switches
+        for other in ways_of(program, one)
+        if (moment := surely_before(other, way)) is not None
+    ]
+    return max(before)[1] if before else ""
+
+
+def is_relevant(row: OpRow, *, excluded: frozenset[str]) -> bool:
+    """Whether a row speaks of CUDA, and carries none of the flags that other rules or switches take care of."""
+    return row.device in ("cuda", "any") and not row.flags & excluded and _library_admits(row)
+
+
+def _library_admits(row: OpRow) -> bool:
+    """Whether the newest release of the other package that a row asks for has it: nothing bounds it from above."""
+    return row.requires is None or "<" not in row.requires

@@ -1,0 +1,146 @@
+"""What is known of a tensor, and what becomes of that in a call of a function or a method of torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.tensors import dtype_is_floating, made_on_cpu, result_is_floating, tensor_methods
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, Value, Values
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["OUTPUT", "SOME", "Tensor", "moved", "of_function", "of_method"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What is known of a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
+    whether gradients flow back to it; None where that is not known.
+    """
+
+    on_cpu: bool = False
+    floating: bool | None = None
+    grad: bool | None = None
+
+    def joined(self, other: Tensor) -> Tensor:
+        """What holds for both."""
+        return Tensor(
+            self.on_cpu and other.on_cpu,
+            self.floating if self.floating == other.floating else None,
+            self.grad if self.grad == other.grad else None,
+        )
+
+
+SOME = Tensor()
+OUTPUT = Tensor(floating=True, grad=True)  # what a network or a parameter gives
+
+
+_CASTS = {
+    "float": True, "double": True, "half": True, "bfloat16": True, "long": False, "int": False, "bool": False,
+    "short": False, "byte": False, "char": False,
+}  # fmt: skip
+
+
+def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
+    """What a method of a tensor gives; None where that is no tensor."""
+    if attr not in tensor_methods() and attr not in ("to", "cuda", "cpu", "detach"):
+        return None
+    if attr in ("to", "cuda", "cpu"):
+        return moved(ev, found, attr, node, frame)
+    if attr in _CASTS:
+        floating = _CASTS[attr]
+        return replace(found, floating=floating, grad=found.grad if floating else False)
+    if attr == "detach":
+        return replace(found, grad=False)
+    if attr == "requires_grad_":
+        return replace(found, grad=True)
+    given = result_is_floating(f"torch.Tensor.{attr}")
+    if given is None:
+        return found
+    return replace(found, floating=given, grad=found.grad if given else False)
+
+
+def moved(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor:
+    """A tensor after `.to(...)`, `.cuda()` or `.cpu()`."""
+    if attr == "cpu":
+        return replace(found, on_cpu=True)
+    if attr == "cuda":
+        return replace(found, on_cpu=False)
+    for arg in node.args:
+        if arg.keyword not in (None, "device", "dtype", "other"):
+            continue
+        values = ev.values(arg.value, frame)
+        floating = _dtype(values)
+        if floating is not None:
+            found = replace(found, floating=floating, grad=found.grad if floating else False)
+        elif arg.keyword != "dtype":
+            found = replace(found, on_cpu=_is_cpu(values))
+    return found
+
+
+def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs: list[Tensor]) -> Tensor:
+    """What a call of a function of torch, or of a class of tensors, gives for the tensors among its arguments."""
+    arguments = ev.arguments(node.args, frame)
+    floating = _floating_of(ev, name, node, inputs, arguments)
+    grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
+    if made_on_cpu(name):
+        _, device = argument(arguments, "device", None)
+        on_cpu = _is_cpu(device) if device else all(one.on_cpu for one in inputs) and not arguments.open_keywords
+        given, wanted = argument(arguments, "requires_grad", None)
+        is_leaf = not given or any(isinstance(value, Constant) and value.value is False for value in wanted)
+        return Tensor(on_cpu, floating, not is_leaf)
+    if name.endswith("Parameter"):
+        return OUTPUT
+    on_cpu = bool(inputs) and all(one.on_cpu for one in inputs)
+    if inputs and all(one.grad is False for one in inputs) and grad is None and not name.startswith("torch.nn."):
+        grad = False
+    return Tensor(on_cpu, floating, grad)
+
+
+def _floating_of(ev: Evaluator, name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments) -> bool | None:
+    given, values = argument(arguments, "dtype", None)
+    if given:
+        return _dtype(values)
+    known = result_is_floating(name)
+    if known is not None:
+        return known
+    if inputs:
+        return inputs[0].floating
+    return _literals_float(node.args[0].value) if node.args else None
+
+
+def _literals_float(node: tree.Expr) -> bool | None:
+    """Whether a literal of numbers makes a floating-point tensor."""
+    match node:
+        case tree.Const(value=value):
+            return isinstance(value, float) if isinstance(value, (bool, int, float)) else None
+        case tree.Unary(operand=operand):
+            return _literals_float(operand)
+        case tree.Display(items=items) if items:
+            found = {_literals_float(item) for item in items}
+            return True if True in found else (None if None in found else False)
+    return None
+
+
+def _dtype(values: Values) -> bool | None:
+    """Whether a dtype is a floating-point one; None where it is none, or not known."""
+    found = {dtype_is_floating(value.name) if isinstance(value, External) else None for value in values}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_cpu(values: Values) -> bool:
+    return bool(values) and all(_names_cpu(value) for value in values)
+
+
+def _names_cpu(value: Value) -> bool:
+    match value:
+        case Constant(value="cpu"):
+            return True
+        case ExternalObject(name="torch.device", arguments=Arguments(positional=(first, *_))):
+            return _is_cpu(first)
+    return False

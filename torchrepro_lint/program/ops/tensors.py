@@ -1,0 +1,334 @@
+"""Whether an expression is a tensor, as far as can be told, and what is known of that tensor.
+
+A method such as `gather` or `cumsum` counts as torch's only where its receiver shows itself as a tensor: made by a
+function of torch, what a network gives, a parameter of a network's `forward`, annotated, moved to a device. What shows
+nothing is none: a data frame, an array, a dict, an object of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Binding, Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tensors import gives_tensors, is_tensor_attribute, returns_tensor
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import ClassValue, External, ExternalObject, Instance, Value, Values
+from torchrepro_lint.program.ops.tensor_results import OUTPUT, SOME, Tensor, moved, of_function, of_method
+from torchrepro_lint.program.running.callers import contexts, visible_calls
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Tensor", "is_network_class", "tensor"]
+
+MAX_CALLERS = 6
+
+
+_NO_TENSOR_OPERATORS = frozenset({"is", "is not", "in", "not in"})
+
+
+def tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
+    """What is known of the tensor that `node` is; None where it does not show itself as one."""
+    return ev.remembered(("tensor", node, frame), lambda: _tensor(ev, node, frame), None)
+
+
+def _tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
+    match node:
+        case tree.Name(site=site, id=name):
+            return _named(ev, name, site, frame)
+        case tree.Attribute():
+            return _attribute(ev, node, frame)
+        case tree.Call():
+            return _called(ev, node, frame)
+        case tree.Subscript(value=value):
+            return _subscript(ev, value, frame)
+        case tree.Unary(op="-" | "~" | "+", operand=operand):
+            return tensor(ev, operand, frame)
+        case tree.Binary(op=op, left=left, right=right):
+            return _combined(ev, op, left, right, frame)
+        case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in _NO_TENSOR_OPERATORS:
+            found = _either(ev, (left, right), frame)
+            return Tensor(found.on_cpu, False, False) if found is not None else None
+        case tree.Conditional(body=body, orelse=orelse):
+            return _either(ev, (body, orelse), frame)
+        case tree.Walrus(value=value) | tree.Starred(value=value):
+            return tensor(ev, value, frame)
+    return None
+
+
+def _either(ev: Evaluator, nodes: Iterable[tree.Expr], frame: Frame) -> Tensor | None:
+    return _joined(tensor(ev, node, frame) for node in nodes)
+
+
+def _joined(found: Iterable[Tensor | None]) -> Tensor | None:
+    """What holds for all that are tensors; None where none is."""
+    result: Tensor | None = None
+    for one in found:
+        if one is not None:
+            result = one if result is None else result.joined(one)
+    return result
+
+
+def _combined(ev: Evaluator, op: str, left: tree.Expr, right: tree.Expr, frame: Frame) -> Tensor | None:
+    sides = [one for one in (tensor(ev, left, frame), tensor(ev, right, frame)) if one is not None]
+    if not sides:
+        return None
+    floats = [one.floating for one in sides]
+    if len(sides) == 1:
+        other = right if tensor(ev, left, frame) is not None else left
+        floats.append(isinstance(other.value, float) if isinstance(other, tree.Const) else None)
+    floating = True if op == "/" or True in floats else (None if None in floats else False)
+    grads = [one.grad for one in sides]
+    grad = True if True in grads else (None if None in grads else False)
+    # A tensor on the CPU and one elsewhere do not combine, unless the one on the CPU is a scalar.
+    return Tensor(all(one.on_cpu for one in sides), floating, grad)
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def _named(ev: Evaluator, name: str, site: int, frame: Frame) -> Tensor | None:
+    current: Frame | None = frame
+    place = site
+    while current is not None:
+        bindings, _ = current.scope.reaching(name, place, lambda path, at=current: ev.decide(path, at))  # type: ignore[misc]
+        if bindings:
+            return _joined(_bound(ev, binding, current) for binding in bindings)
+        if not isinstance(current.scope.node, tree.Comprehension):
+            place = END
+        current = current.parent
+        while current is not None and isinstance(current.scope.node, tree.ClassDef):
+            current = current.parent
+    return _by_values(ev.name(name, site, frame))
+
+
+def _bound(ev: Evaluator, binding: Binding, frame: Frame) -> Tensor | None:
+    node = binding.node
+    match binding.kind, node:
+        case "assign", tree.Display(items=items) if binding.unpack and binding.unpack[0] < len(items):
+            return tensor(ev, items[binding.unpack[0]], frame) if len(binding.unpack) == 1 else None
+        case "assign", _ if binding.unpack:
+            return _of_several(ev, node, frame)  # type: ignore[arg-type]
+        case "assign", _:
+            return tensor(ev, node, frame)  # type: ignore[arg-type]
+        case "augmented", tree.AugAssign(target=tree.Name(id=name, site=site)):
+            # In a loop, what is added to may be what was added before.
+            return ev.remembered(("tensor", node, frame), lambda: _named(ev, name, site, frame), None)
+        case "element", _:
+            iterated_in = frame
+            if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:
+                iterated_in = frame.parent
+            found = tensor(ev, node, iterated_in) or _of_several(ev, node, iterated_in)  # type: ignore[arg-type]
+            return found if not binding.unpack else None
+        case "param", tree.Param():
+            return _param(ev, node, frame)
+    return None
+
+
+def _of_several(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
+    """One of several tensors that a call gives: `values, indices = x.topk(3)`, `out, state = self.lstm(x)`."""
+    if not isinstance(node, tree.Call):
+        return None
+    for name in _external_names(ev.values(node.func, frame)):
+        if gives_tensors(name):
+            first = _joined(tensor(ev, arg.value, frame) for arg in node.args[:1])
+            return replace(first, floating=None) if first is not None else SOME
+    match node.func:
+        case tree.Attribute(value=value, attr=attr) if gives_tensors(f"torch.Tensor.{attr}"):
+            found = tensor(ev, value, frame)
+            return replace(found, floating=None) if found is not None else None
+    if any(_is_network(ev, value) for value in ev.values(node.func, frame)):
+        return replace(OUTPUT, floating=None)
+    return None
+
+
+def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
+    if param.kind in ("star", "double-star"):
+        return None
+    if param.annotation is not None:
+        return SOME if _is_tensor_annotation(ev, param.annotation, frame) else None
+    given = frame.param(param.name)
+    passed = _passed(ev, param, frame)
+    if passed is not None:
+        return passed
+    if given is not None and _by_values(given) is not None:
+        return _by_values(given)
+    if isinstance(param.default, tree.Const) and param.default.value is not None:
+        return None
+    return SOME if _is_forward(ev, frame) and param.name != frame.scope.self_name else None
+
+
+def _passed(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
+    """What the calls in sight pass for a parameter."""
+    scope = frame.scope
+    if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
+        return None
+    names = [one.name for one in scope.node.params if one.kind == "positional"]
+    if isinstance(scope.parent and scope.parent.node, tree.ClassDef) and scope.self_name is not None:
+        names = names[1:]
+    found: list[Tensor | None] = []
+    for call, caller in visible_calls(ev, frame.facts, scope)[:MAX_CALLERS]:
+        for index, arg in enumerate(call.args):
+            if arg.star:
+                break
+            if arg.keyword == param.name or (arg.keyword is None and names[index : index + 1] == [param.name]):
+                found.append(tensor(ev, arg.value, caller))
+    return _joined(found)
+
+
+_WRAPPERS = frozenset({"Optional", "Union", "Annotated", "Final"})
+
+
+def _is_tensor_annotation(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
+    match node:
+        case tree.Const(value=str() as text):
+            return text.strip("'\" ").removeprefix("torch.") == "Tensor"
+        case tree.Binary(op="|", left=left, right=right):
+            return any(_is_tensor_annotation(ev, side, frame) for side in (left, right))
+        case tree.Subscript(value=tree.Name(id=name) | tree.Attribute(attr=name), index=index) if name in _WRAPPERS:
+            parts = index.items if isinstance(index, tree.Display) else (index,)
+            return any(_is_tensor_annotation(ev, part, frame) for part in parts)
+        case tree.Subscript(value=value):  # jaxtyping: Float[Tensor, "b c"]
+            return any(name.startswith("jaxtyping.") for name in _external_names(ev.values(value, frame)))
+        case tree.Name() | tree.Attribute():
+            return any(returns_tensor(name) for name in _external_names(ev.values(node, frame.parent or frame)))
+    return False
+
+
+def _is_forward(ev: Evaluator, frame: Frame) -> bool:
+    """Whether this is the `forward` of a network."""
+    if frame.scope.name != "forward" or frame.parent is None:
+        return False
+    cls, around = frame.parent.scope.node, frame.parent.parent
+    return isinstance(cls, tree.ClassDef) and around is not None and is_network_class(ev, ClassValue(cls, around))
+
+
+def is_network_class(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a class of the project is a torch.nn.Module, by its bases; one from elsewhere counts by its name."""
+    for base in attributes.external_bases(ev, cls):
+        last = base.rpartition(".")[2]
+        if base.startswith("torch.nn.") or last.endswith(("Module", "Model")):
+            return True
+    return False
+
+
+# --- attributes, calls and items ----------------------------------------------------------------------------------
+
+
+def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Tensor | None:
+    found = _by_values(ev.values(node, frame))
+    if found is not None and found.floating is not None:
+        return found
+    match node.value:
+        case tree.Name(id=owner) if owner == _self_name(frame):
+            assigned = _assigned(ev, node.attr, frame)
+            if assigned is not None:
+                return assigned
+    if found is None and is_tensor_attribute(node.attr):
+        return tensor(ev, node.value, frame)
+    return found
+
+
+def _self_name(frame: Frame) -> str | None:
+    current: Frame | None = frame
+    while current is not None:
+        if current.scope.self_name is not None:
+            return current.scope.self_name
+        current = current.parent
+    return None
+
+
+def _assigned(ev: Evaluator, attr: str, frame: Frame) -> Tensor | None:
+    """What the methods of the class assign to `self.attr`, or register as a buffer of that name."""
+    scope: Scope | None = frame.scope
+    while scope is not None and not isinstance(scope.node, tree.ClassDef):
+        scope = scope.parent
+    if scope is None:
+        return None
+    found: list[Tensor | None] = []
+    for method in scope.children:
+        stores = [b for b in method.bindings.get(f"self.{attr}", ()) if b.kind == "assign"]
+        registered = [call for call, _ in method.calls if _registers(call, attr)]
+        if not stores and not registered:
+            continue
+        inside = contexts(ev, frame.facts, method)[0]
+        found.extend(_bound(ev, binding, inside) for binding in stores)
+        for call in registered:
+            given = tensor(ev, call.args[1].value, inside) if len(call.args) > 1 else None
+            found.append(replace(given or SOME, on_cpu=False, grad=_is_parameter(call)))  # it moves with the module
+    return _joined(found)
+
+
+def _is_parameter(call: tree.Call) -> bool:
+    """Whether gradients reach what is registered: a parameter, no buffer."""
+    return isinstance(call.func, tree.Attribute) and call.func.attr == "register_parameter"
+
+
+def _registers(call: tree.Call, attr: str) -> bool:
+    match call:
+        case tree.Call(
+            func=tree.Attribute(attr="register_buffer" | "register_parameter"),
+            args=(tree.Arg(value=tree.Const(value=name)), *_),
+        ):
+            return name == attr
+    return False
+
+
+def _subscript(ev: Evaluator, value: tree.Expr, frame: Frame) -> Tensor | None:
+    found = tensor(ev, value, frame)
+    return found if found is not None else _of_several(ev, value, frame)
+
+
+def _called(ev: Evaluator, node: tree.Call, frame: Frame) -> Tensor | None:
+    functions = ev.values(node.func, frame)
+    for name in _external_names(functions):
+        if returns_tensor(name):
+            inputs = [one for one in (tensor(ev, arg.value, frame) for arg in node.args) if one is not None]
+            return of_function(ev, name, node, frame, inputs)
+    if any(_is_network(ev, value) for value in functions):
+        return OUTPUT
+    match node.func:
+        case tree.Attribute(value=receiver, attr=attr):
+            found = tensor(ev, receiver, frame)
+            if found is not None:
+                return of_method(ev, found, attr, node, frame)
+            if attr in ("cuda", "to") and node.args[:1] and not _is_known_otherwise(ev, receiver, frame):
+                return moved(ev, SOME, attr, node, frame)
+            if attr == "cuda" and not _is_known_otherwise(ev, receiver, frame):
+                return SOME
+    return _by_values(ev.values(node, frame))
+
+
+def _is_known_otherwise(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
+    """Whether what is moved to a device is surely something else: a network, an object of the program."""
+    values = ev.values(node, frame)
+    return bool(values) and all(isinstance(value, (Instance, ExternalObject, ClassValue)) for value in values)
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+def _by_values(values: Values) -> Tensor | None:
+    """A tensor that the evaluation of values has shown already."""
+    for value in values:
+        if isinstance(value, ExternalObject) and returns_tensor(value.name):
+            return OUTPUT if value.name.endswith("Parameter") else SOME
+    return None
+
+
+def _external_names(values: Values) -> list[str]:
+    return sorted(canonical(value.name) for value in values if isinstance(value, External))
+
+
+def _is_network(ev: Evaluator, value: Value) -> bool:
+    match value:
+        case ExternalObject(name=name):
+            return name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper() and not returns_tensor(name)
+        case Instance(cls=cls):
+            return is_network_class(ev, cls)
+    return False

@@ -1,0 +1,1 @@
+"""Orders and splits: samplers, generators, listings, sets, checkpoints."""

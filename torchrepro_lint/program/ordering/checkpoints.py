@@ -1,0 +1,115 @@
+"""Checkpoints that a program saves to resume from: what is in them, and what is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.values import DictValue, Site
+from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Resumed", "checkpoints_without_rng"]
+
+_SAVES: Final = frozenset({"torch.save"})
+_LOADS: Final = frozenset({"torch.load"})
+_OPTIMIZER: Final = re.compile(r"optim", re.IGNORECASE)
+_PROGRESS: Final = re.compile(
+    r"(?<![a-z])(?:epoch|step|iter|iteration|start_epoch|last_epoch)s?(?![a-z])", re.IGNORECASE
+)
+_RNG: Final = re.compile(r"rng|random_state|generator|random", re.IGNORECASE)
+_RNG_STATE: Final = re.compile(
+    rb"get_rng_state|getstate\(|random\.get_state\(|rng_state|random_state_dict|StatefulDataLoader|save_state\("
+)
+_LOADS_OPTIMIZER: Final = re.compile(rb"optim\w*(?:\[[^]]*\])?\.load_state_dict\(", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resumed:
+    """A checkpoint with the optimizer and the epoch in it, the call that saves it, and one that loads it."""
+
+    save: KnownCall
+    load: Site
+
+
+def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
+    """The checkpoints that are saved and resumed without the state of a random number generator."""
+    loads = [group[0] for group in known_calls(program, _LOADS)]
+    for group in known_calls(program, _SAVES):
+        save = next((call for call in group if _is_for_resuming(program, call)), None)
+        if save is None:
+            continue
+        related = _related(program, save.facts.path)
+        if any(_has(program, path, _RNG_STATE) for path in related) or _is_managed(program, related):
+            continue
+        if not any(_has(program, path, _LOADS_OPTIMIZER) for path in related):
+            continue
+        near = [call for call in loads if call.facts.path in related]
+        found = [call for here in (True, False) for call in near if _reads_progress(program, call, here=here)]
+        load = found[0] if found else None
+        if load is not None:
+            yield Resumed(save, load.site)
+
+
+def _is_for_resuming(program: Program, save: KnownCall) -> bool:
+    """Whether an optimizer and a count of epochs or steps are saved, and nothing that is called a random state."""
+    _, values = argument(save.arguments, "obj", 0)
+    for value in values:
+        if isinstance(value, DictValue):
+            keys = [key for key, _, _ in value.entries if isinstance(key, str)]
+            if any(_RNG.search(key) for key in keys):
+                return False
+            if any(map(_OPTIMIZER.search, keys)) and any(map(_PROGRESS.search, keys)):
+                return True
+    return False
+
+
+def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
+    """Whether the function, or only the file, that loads a checkpoint takes the epoch or step out of it."""
+    parents = parents_of(program.ev, load.facts)
+    function = parents.function(load.call)
+    return any(
+        _PROGRESS.search(name) and (not here or parents.function(node) is function) for name, node in parents.texts
+    )
+
+
+def _related(program: Program, path: Path) -> tuple[Path, ...]:
+    """The files of the programs that a file is part of."""
+    found = set(program.imports.above(path))
+    pending = list(found)
+    while pending:
+        for below in program.imports.imported_by_file(pending.pop()):
+            if below not in found:
+                found.add(below)
+                pending.append(below)
+    return tuple(sorted(found))
+
+
+def _has(program: Program, path: Path, pattern: re.Pattern[bytes]) -> bool:
+    source = program.project.source(path)
+    return source is not None and pattern.search(source.data) is not None
+
+
+def _is_managed(program: Program, paths: tuple[Path, ...]) -> bool:
+    """Whether a framework that keeps the state is used."""
+    names = {name.rpartition(".")[2] for name in ordering_names("epoch_setters")}
+    packages = {name.partition(".")[0] for name in ordering_names("epoch_setters")} | {"pytorch_lightning"}
+    for path in paths:
+        facts = program.facts(path)
+        for scope in facts.walk_scopes() if facts is not None else ():
+            for bindings in scope.bindings.values():
+                for binding in bindings:
+                    match binding.node:
+                        case tree.ImportFrom(module=module, names=imported, level=0):
+                            if module.partition(".")[0] in packages and any(name in names for name, _ in imported):
+                                return True
+    return False

@@ -1,0 +1,143 @@
+"""Where a `torch.Generator` is made, where it is seeded, and which loaders and samplers draw from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject, Site
+from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["GENERATOR", "Seeding", "consumers", "holder_of", "is_used", "made_generators", "seedings"]
+
+GENERATOR: Final = "torch.Generator"
+_METHODS: Final = frozenset({"manual_seed", "seed", "set_state"})
+_WORD: Final = re.compile(rb"(?<!\w)(?:manual_seed|seed|set_state)(?!\w)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seeding:
+    """One call of `manual_seed`, `seed` or `set_state` on a generator; `made` are the places that make it.
+
+    `holder` is the last name of what it is called on: `g`, or `rng` of `self.rng`. `open` says that it may be called
+    on something else as well.
+    """
+
+    method: str
+    call: tree.Call
+    facts: ModuleFacts
+    scope: Scope
+    made: frozenset[Site]
+    holder: str | None
+    open: bool
+
+    @property
+    def site(self) -> Site:
+        return Site(self.facts.path, self.call.site)
+
+    @property
+    def seed(self) -> tree.Expr | None:
+        return self.call.args[0].value if self.call.args else None
+
+
+def made_generators(program: Program) -> list[list[KnownCall]]:
+    """The calls of `torch.Generator`, grouped by place."""
+    return known_calls(program, frozenset({GENERATOR}))
+
+
+def seedings(program: Program) -> tuple[Seeding, ...]:
+    """Every call in the project that seeds, or may seed, a `torch.Generator`."""
+    return program.ev.remembered(("generator-seedings",), lambda: tuple(_find_seedings(program)), ())
+
+
+def _find_seedings(program: Program) -> Iterator[Seeding]:
+    ev = program.ev
+    for path in program.project.matching(_WORD):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
+            for call, arms in scope.calls:
+                if not isinstance(call.func, tree.Attribute) or call.func.attr not in _METHODS:
+                    continue
+                made: set[Site] = set()
+                is_open = False
+                for frame in contexts(ev, facts, scope):
+                    if ev.decide(arms, frame) is False:
+                        continue
+                    for value in ev.values(call.func.value, frame):
+                        if isinstance(value, ExternalObject) and value.name == GENERATOR and value.site is not None:
+                            made.add(value.site)
+                        is_open = is_open or value is UNKNOWN
+                if made or is_open:
+                    holder = _last_name(call.func.value)
+                    yield Seeding(call.func.attr, call, facts, scope, frozenset(made), holder, is_open)
+
+
+def _last_name(node: tree.Expr) -> str | None:
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return name
+    return None
+
+
+def holder_of(program: Program, made: KnownCall) -> str | None:
+    """The last name under which a generator is kept where it is made: `g = torch.Generator()`."""
+    match parents_of(program.ev, made.facts).of(made.call):
+        case tree.Assign(targets=(target,)):
+            return _last_name(target)
+    return None
+
+
+def is_used(program: Program, made: KnownCall) -> bool:
+    """Whether anything may draw from a generator: it is handed on at once, or its name is read beside the seeding."""
+    parents = parents_of(program.ev, made.facts)
+    match parents.of(made.call):
+        case tree.Assign(targets=(tree.Name(id=name),)):
+            uses = [use for use in parents.names.get(name, ()) if use.site > made.call.site]
+            return any(not _is_seeded_by(parents.of(use)) for use in uses)
+        case tree.ExprStmt() | tree.Attribute():
+            return False
+    return True
+
+
+def _is_seeded_by(above: object) -> bool:
+    return isinstance(above, tree.Attribute) and above.attr in (*_METHODS, "initial_seed")
+
+
+def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
+    """The loaders that shuffle and the samplers whose generator is made at one of these places."""
+    for loaders in program.loader_sites:
+        for loader in loaders:
+            given, _ = loader.given("generator")
+            if _is_one_of(given, made) and not loader.lacks("shuffle") and not _never(loader.value("shuffle")):
+                yield loader.site
+                break
+    for group in known_calls(program, ordering_names("torch_samplers")):
+        for call in group:
+            _, given = argument(call.arguments, "generator", 1 if call.name.endswith("SubsetRandomSampler") else 3)
+            if _is_one_of(given, made):
+                yield call.site
+                break
+
+
+def _is_one_of(values: frozenset[object], made: frozenset[Site]) -> bool:
+    return any(isinstance(value, ExternalObject) and value.name == GENERATOR and value.site in made for value in values)
+
+
+def _never(values: frozenset[object]) -> bool:
+    from torchrepro_lint.program.evaluation.values import Constant
+
+    return bool(values) and all(isinstance(value, Constant) and not value.value for value in values)

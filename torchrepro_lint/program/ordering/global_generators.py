@@ -1,0 +1,92 @@
+"""Where torch's global generator is passed as a generator of one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Site, Value
+from torchrepro_lint.program.running.callers import contexts
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["GlobalGenerator", "global_generators"]
+
+_GLOBAL: Final = "torch.default_generator"
+_WORDS: Final = re.compile(rb"(?<!\w)(?:generator\s*=|default_generator)|(?:random_split|Sampler)\(")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalGenerator:
+    """One use of the global generator as a generator: the argument, and the expression that gives it."""
+
+    use: Site
+    made: Site
+    by_seeding: bool
+    facts: ModuleFacts
+    frame: Frame
+
+
+def global_generators(program: Program) -> Iterator[GlobalGenerator]:
+    """The places that give the global generator where a generator is passed, in the order of files and text."""
+    for path in program.project.matching(_WORDS):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        found: dict[Site, GlobalGenerator] = {}
+        for scope in facts.walk_scopes():
+            for one in _in_scope(program, facts, scope):
+                found.setdefault(one.made, one)
+        yield from sorted(found.values(), key=lambda one: (str(one.made.path), one.made.number))
+
+
+def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[GlobalGenerator]:
+    ev = program.ev
+    for call, arms in scope.calls:
+        if not any(arg.keyword == "generator" or not (arg.keyword or arg.star) for arg in call.args):
+            continue
+        for frame in contexts(ev, facts, scope):
+            if ev.decide(arms, frame) is False:
+                continue
+            arg = _generator_argument(program, call, frame)
+            made = [] if arg is None else [value for value in ev.values(arg.value, frame) if not _is_none(value)]
+            if arg is None or not made or not all(_is_global(value) for value in made):
+                continue
+            use = Site(facts.path, arg.value.site)
+            sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
+            site = min(sites, key=lambda one: (str(one.path), one.number)) if sites else use
+            yield GlobalGenerator(use, site, bool(sites), facts, frame)
+
+
+def _generator_argument(program: Program, call: tree.Call, frame: Frame) -> tree.Arg | None:
+    for arg in call.args:
+        if arg.keyword == "generator":
+            return arg
+    if any(arg.star for arg in call.args):
+        return None
+    positional = [arg for arg in call.args if arg.keyword is None]
+    for value in program.ev.values(call.func, frame):
+        if isinstance(value, External):
+            for effect in rng_effects(value.name):
+                parameter = effect.generator_parameter
+                if parameter is not None and parameter.name == "generator" and parameter.position is not None:
+                    if parameter.position < len(positional):
+                        return positional[parameter.position]
+    return None
+
+
+def _is_global(value: Value) -> bool:
+    return isinstance(value, (External, ExternalObject)) and canonical(value.name) == _GLOBAL
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None

@@ -1,0 +1,112 @@
+"""Splits that draw from NumPy's global generator where they have no seed of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.ordering.samplers import part_names
+from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.workers.workers import argument, condition_holds
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["NumpySplit", "numpy_splits", "seeding_before"]
+
+_RANDOM_STATE: Final = "random_state"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumpySplit:
+    """A split without a seed of its own; `parameter` is the one that takes it."""
+
+    call: KnownCall
+    parameter: Parameter
+
+
+def numpy_splits(program: Program) -> Iterator[NumpySplit]:
+    """The splits that are left to NumPy's global generator, in the order of files and text."""
+    found: dict[Site, NumpySplit] = {}
+    samples = ordering_names("table_samples")
+    for group in known_calls(program, ordering_names("numpy_splits") | samples):
+        for call in group:
+            if call.name in samples and not _parts_a_table(program, call):
+                break
+            parameter = _unseeded(call)
+            if parameter is not None:
+                found[call.site] = NumpySplit(call, parameter)
+                break
+    yield from sorted(found.values(), key=lambda one: (str(one.call.facts.path), one.call.call.site))
+
+
+def _unseeded(call: KnownCall) -> Parameter | None:
+    """The parameter that would seed the call, where it is proven to draw without a seed."""
+    for effect in rng_effects(call.name):
+        if effect.kind == "draw" and effect.rng == "numpy" and effect.generator_parameter is not None:
+            parameter = effect.generator_parameter
+            given, values = argument(call.arguments, parameter.name, parameter.position)
+            if given and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
+                return None
+            others = [condition for condition in effect.when if condition.parameter != parameter.name]
+            return parameter if all(condition_holds(condition, call.arguments) for condition in others) else None
+    return None
+
+
+def _parts_a_table(program: Program, call: KnownCall) -> bool:
+    """Whether `df.sample(...)` is one part of a table: named so, or the rest is taken by `df.drop(part.index)`."""
+    parents = parents_of(program.ev, call.facts)
+    statement = parents.statement(call.call)
+    if not isinstance(statement, tree.Assign) or statement.value is not call.call:
+        return False
+    names = [target.id for target in statement.targets if isinstance(target, tree.Name)]
+    if any(part_names(target) for target in statement.targets):
+        return not _is_whole(call)
+    for name in names:
+        for use in parents.names.get(name, ()):
+            above = parents.of(use)
+            if isinstance(above, tree.Attribute) and above.attr == "index" and _is_dropped(parents.of(above), parents):
+                return True
+    return False
+
+
+def _is_dropped(arg: object, parents: object) -> bool:
+    call = parents.of(arg) if isinstance(arg, tree.Arg) else None  # type: ignore[attr-defined]
+    return isinstance(call, tree.Call) and isinstance(call.func, tree.Attribute) and call.func.attr == "drop"
+
+
+def _is_whole(call: KnownCall) -> bool:
+    """`frac=1` only shuffles."""
+    given, values = argument(call.arguments, "frac", 1)
+    return given and bool(values) and all(isinstance(v, Constant) and v.value in (1, 1.0) for v in values)
+
+
+def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
+    """A call that seeds NumPy's global generator in the same program, unless it surely runs after the split."""
+    own = ways(program.ev, call.facts, call.scope, call.call.site)
+    evidence = program.evidence_in_programs_of(call.facts, call.frame)
+    if _runs_unseen(program, call, own):
+        # A module that is imported by its name at run time, perhaps: any program of the project may run it.
+        evidence = [one for one in program.evidence if one.roots]
+    for one in evidence:
+        if one.effect != "seed" or "numpy" not in one.seeds:
+            continue
+        theirs = ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
+        if not is_followed_by(own, theirs):
+            return one
+    return None
+
+
+def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:
+    """Whether the call stands in a function that nothing in sight calls, in a module that nothing in sight imports."""
+    ends_in_function = all(way[-1].scope.parent is not None for way in own)
+    return ends_in_function and program.imports.above(call.facts.path) == {call.facts.path}

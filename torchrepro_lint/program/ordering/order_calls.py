@@ -1,0 +1,148 @@
+"""What a call does with the order of its argument: keeps it, loses it, hands it on, or draws from it by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.loaders import loader_class
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.attributes import find_method
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    External,
+    FunctionValue,
+    MemberOf,
+    MethodValue,
+    Site,
+    Value,
+)
+from torchrepro_lint.program.ordering import order_flow, order_loops
+from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers, order_key
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["called", "through_call", "through_method"]
+
+_INTO_RECEIVER: Final = frozenset({"append", "extend", "insert", "appendleft", "extendleft"})
+_SAME_ELEMENTS: Final = frozenset(
+    {"copy", "tolist", "union", "difference", "intersection", "symmetric_difference", "glob", "items", "numpy"}
+)
+
+
+def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
+    """What the call can call, in a stable order."""
+    scope = scope_around(program, carrier.facts, call)
+    frame = frame_without_callers(program.ev, carrier.facts, scope)
+    return sorted(program.ev.values(call.func, frame), key=lambda value: (type(value).__name__, order_key(value)))
+
+
+def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg) -> Iterator[Carrier | Sink]:
+    """From an argument of a call on."""
+    word = called_name(call.func) or ""
+    if word in ordering_names("order_free", "words") or "sort" in word.lower():
+        return
+    if isinstance(call.func, tree.Attribute) and word in _INTO_RECEIVER:
+        yield from order_flow.stored(program, carrier, call.func.value)
+        return
+    values = called(program, carrier, call)
+    names = {canonical(value.name) for value in values if isinstance(value, External)}
+    names |= {name for value in values if isinstance(value, MemberOf) and (name := member_name(value)) is not None}
+    if names & ordering_names("order_free"):
+        return
+    if names & ordering_names("draws_by_position"):
+        yield order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
+        return
+    if any(loader_class(name) is not None for name in names):
+        yield order_flow.sink(carrier, "samples", call, "is the data set of a loader")
+        return
+    if names & ordering_names("order_keeping") or word in ordering_names("order_keeping", "words"):
+        yield from _kept(carrier, call, arg, word)
+        return
+    for value in values:
+        yield from _into_function(program, carrier, call, arg, value)
+
+
+def _kept(carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
+    if word == "dict" and carrier.numbered:
+        yield order_flow.sink(carrier, "index", call, "numbers its elements")
+        return
+    if word == "zip":
+        yield carrier.to(call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args))
+    elif word in ("map", "filter") and call.args and call.args[0] is arg:
+        return
+    else:
+        yield carrier.to(call, numbered=carrier.numbered or word == "enumerate")
+
+
+def _into_function(
+    program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value
+) -> Iterator[Carrier | Sink]:
+    function, bound = _function_of(program, value)
+    if function is None or not isinstance(function.node, tree.FunctionDef):
+        return
+    name = _parameter(function.node, call, arg, skipped=int(bound))
+    if name is None:
+        return
+    facts = function.frame.facts
+    parents = parents_of(program.ev, facts)
+    at = Site(carrier.facts.path, call.site)
+    for use in parents.names.get(name, ()):
+        if parents.function(use) is function.node and _reads_parameter(program, function, name, use):
+            yield carrier.hop(facts, use, at, f"hands it to {_label(value, function)}()")
+
+
+def _label(value: Value, function: FunctionValue) -> str:
+    return value.name if isinstance(value, ClassValue) else function.name
+
+
+def _reads_parameter(program: Program, function: FunctionValue, name: str, use: tree.Name) -> bool:
+    scope = program.ev.function_scope(function)
+    reaching, _ = scope.reaching(name, use.site)
+    return any(binding.kind == "param" for binding in reaching)
+
+
+def _function_of(program: Program, value: Value) -> tuple[FunctionValue | None, bool]:
+    match value:
+        case FunctionValue():
+            return value, False
+        case MethodValue(function=function):
+            return function, True
+        case ClassValue():
+            found = find_method(program.ev, value, "__init__")
+            for init in found[1] if found is not None else ():
+                if isinstance(init, FunctionValue):
+                    return init, True
+    return None, False
+
+
+def _parameter(node: tree.FunctionDef, call: tree.Call, arg: tree.Arg, *, skipped: int) -> str | None:
+    """The parameter that gets an argument."""
+    if arg.star:
+        return None
+    if arg.keyword is not None:
+        return arg.keyword if any(param.name == arg.keyword for param in node.params) else None
+    params = [param.name for param in node.params if param.kind == "positional"][skipped:]
+    before = call.args[: call.args.index(arg)]
+    if any(other.star for other in before):
+        return None
+    position = len([other for other in before if other.keyword is None])
+    return params[position] if position < len(params) else None
+
+
+def through_method(program: Program, carrier: Carrier, above: tree.Attribute, attr: str) -> Iterator[Carrier | Sink]:
+    """From what a method is called on."""
+    call = parents_of(program.ev, carrier.facts).of(above)
+    if not isinstance(call, tree.Call) or call.func is not above:
+        return
+    if attr == "index":
+        yield order_flow.sink(carrier, "index", call, "takes the position for a number")
+    elif attr in _SAME_ELEMENTS:
+        yield carrier.to(call)

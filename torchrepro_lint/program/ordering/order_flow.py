@@ -1,0 +1,193 @@
+"""Where the order of a listing or a set goes: into a data set's samples, a split, an index of classes; or nowhere.
+
+An expression whose elements come in an order that is not fixed is followed forward: through names, attributes of
+`self`, lists filled in a loop over it, parameters and returns. What sorts it, counts it or asks for membership ends the
+way. Nothing is found unless the way ends where the order decides something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering import order_calls, order_loops
+from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
+from torchrepro_lint.program.ordering.samplers import part_names
+from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.parents import Node, parents_of
+from torchrepro_lint.program.running.reach import Link
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Carrier", "Sink", "SinkKind", "find_sink", "sink", "stored", "to_callers"]
+
+MAX_STEPS: Final = 120
+MAX_HOPS: Final = 4
+
+SinkKind = Literal["samples", "split", "index"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carrier:
+    """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it."""
+
+    facts: ModuleFacts
+    node: tree.Expr
+    hops: int = 0
+    numbered: bool = False
+    chain: tuple[Link, ...] = ()
+
+    def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
+        return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
+
+    def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
+        return Carrier(facts, node, self.hops + 1, False, (*self.chain, Link(at, note)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sink:
+    """Where the order decides something; the chain ends there."""
+
+    kind: SinkKind
+    chain: tuple[Link, ...]
+
+
+def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, indexes: bool = False) -> Sink | None:
+    """The first place where the order of the elements of `node` decides something; None where none is found.
+
+    `indexes`: a look-up by position counts as well (of a list made of a set, which had no order before).
+    """
+    pending = [Carrier(facts, node)]
+    seen: set[int] = set()
+    for _ in range(MAX_STEPS):
+        if not pending:
+            break
+        carrier = pending.pop(0)
+        if id(carrier.node) in seen or carrier.hops > MAX_HOPS:
+            continue
+        seen.add(id(carrier.node))
+        for found in _next(program, carrier, indexes):
+            if isinstance(found, Sink):
+                return found
+            pending.append(found)
+    return None
+
+
+def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
+    """The end of a way at `at`."""
+    return Sink(kind, (*carrier.chain, Link(Site(carrier.facts.path, at.site), note)))  # type: ignore[union-attr]
+
+
+def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier | Sink]:
+    node = carrier.node
+    parents = parents_of(program.ev, carrier.facts)
+    above = parents.of(node)
+    match above:
+        case tree.Arg():
+            call = parents.of(above)
+            if isinstance(call, tree.Call):
+                yield from order_calls.through_call(program, carrier, call, above)
+        case tree.Attribute(attr=attr):
+            yield from order_calls.through_method(program, carrier, above, attr)
+        case tree.Subscript(value=value) if value is node:
+            yield from _through_subscript(program, carrier, above, indexes)
+        case tree.Assign(targets=targets):
+            for target in targets:
+                yield from stored(program, carrier, target)
+        case tree.AugAssign(target=target, value=value) if value is node:
+            yield from stored(program, carrier, target)
+        case tree.Walrus(target=target):
+            yield carrier.to(above)
+            yield from stored(program, carrier, target)
+        case tree.Return() | tree.Yield():
+            yield from to_callers(program, carrier, node)
+        case tree.For(iter=iterated) if iterated is node:
+            yield from order_loops.through_loop(program, carrier, above)
+        case tree.Clause(iter=iterated) if iterated is node:
+            yield from order_loops.through_comprehension(carrier, parents.of(above), above)
+        case tree.Starred() | tree.Await():
+            yield carrier.to(above)
+        case tree.Display(kind="list" | "tuple") if isinstance(node, tree.Starred):
+            yield carrier.to(above)
+        case tree.Display(kind="tuple", items=items) if isinstance(parents.of(above), tree.Return):
+            place = next(index for index, item in enumerate(items) if item is node)
+            yield from to_callers(program, carrier, node, place)
+        case tree.Binary() | tree.Boolean():
+            yield carrier.to(above)
+        case tree.Conditional(test=test) if test is not node:
+            yield carrier.to(above)
+        case tree.With(items=items):
+            for context, bound in items:
+                if context is node and bound is not None:
+                    yield from stored(program, carrier, bound)
+
+
+def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a target that gets the elements on to its uses."""
+    match target:
+        case tree.Name():
+            for use in name_uses(program, carrier.facts, target):
+                yield carrier.to(use)
+        case tree.Attribute(value=tree.Name(), attr=attr):
+            for facts, read in attribute_uses(program, carrier.facts, target):
+                there = replace(carrier, facts=facts, node=read, numbered=False)
+                if decides_samples(program, facts, read):
+                    yield sink(there, "samples", read, f"`{attr}` gives the samples of a data set")
+                yield there
+        case tree.Subscript(value=tree.Name() as owner):
+            for use in name_uses(program, carrier.facts, owner):
+                yield from _taken_out(program, carrier, use)
+        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner):
+            for facts, read in attribute_uses(program, carrier.facts, owner):
+                yield from _taken_out(program, replace(carrier, facts=facts), read)
+
+
+def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that holds the elements under some key to where they are taken out of it."""
+    above = parents_of(program.ev, carrier.facts).of(holder)
+    if isinstance(above, tree.Subscript) and above.value is holder and not is_target(program, carrier.facts, above):
+        if decides_samples(program, carrier.facts, above):
+            yield sink(carrier, "samples", above, "gives the samples of a data set")
+        yield replace(carrier, node=above, numbered=False)
+
+
+def _through_subscript(
+    program: Program, carrier: Carrier, above: tree.Subscript, indexes: bool
+) -> Iterator[Carrier | Sink]:
+    if isinstance(above.index, (tree.Const, tree.Unary)):
+        return
+    if not isinstance(above.index, tree.Opaque):
+        if indexes:
+            yield sink(carrier, "index", above, "is looked up by position")
+        return
+    statement = parents_of(program.ev, carrier.facts).statement(above)
+    if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):
+        yield sink(carrier, "split", above, "is cut into the parts of a split")
+    yield carrier.to(above)
+
+
+def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:
+    """From what a function returns or yields to the calls of it; with `place`, as that item of a tuple."""
+    parents = parents_of(program.ev, carrier.facts)
+    function = parents.function(node)
+    if not isinstance(function, tree.FunctionDef):
+        return
+    scope: Scope = carrier.facts.scope_of(function)
+    for call, frame in visible_calls(program.ev, carrier.facts, scope)[:6]:
+        at = Site(frame.facts.path, call.site)
+        there = carrier.hop(frame.facts, call, at, f"gets it from {function.name}()")
+        if place is None:
+            yield there
+            continue
+        match parents_of(program.ev, frame.facts).of(call):
+            case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
+                yield from stored(program, there, items[place])
+            case tree.Return():
+                if there.hops < MAX_HOPS:
+                    yield from to_callers(program, there, call, place)

@@ -1,0 +1,149 @@
+"""What a loop or a comprehension makes of the order of what it iterates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.ordering import order_flow
+from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["counts", "through_comprehension", "through_loop"]
+
+_FILLS = frozenset({"append", "extend", "insert"})
+
+
+def through_comprehension(
+    carrier: Carrier, comprehension: Node | None, clause: tree.Clause
+) -> Iterator[Carrier | Sink]:
+    """A list or generator keeps the order; a dict that numbers its elements fixes it."""
+    if not isinstance(comprehension, tree.Comprehension):
+        return
+    if comprehension.kind in ("list", "generator"):
+        yield carrier.to(comprehension, numbered=False)
+    elif comprehension.kind == "dict" and carrier.numbered:
+        numbers = _numbers(clause.target, clause.iter)
+        parts = [part for part in (comprehension.key, comprehension.element) if part is not None]
+        if any(isinstance(node, tree.Name) and node.id in numbers for node in walk(parts)):
+            yield order_flow.sink(carrier, "index", comprehension, "numbers its elements")
+
+
+def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
+    """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
+    parents = parents_of(program.ev, carrier.facts)
+    numbers = _numbers(loop.target, loop.iter) if carrier.numbered else set()
+    varied = {node.id for node in walk([loop.target]) if isinstance(node, tree.Name)}
+    filled: set[str] = set()
+    for statement in _statements(loop.body):
+        match statement:
+            case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
+                counted = _mentions(value, numbers) or _is_count(value, loop, parents)
+                if counted and _mentions(key, varied):
+                    yield order_flow.sink(carrier, "index", statement, "numbers its elements")
+            case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
+                yield from order_flow.stored(program, carrier, target)
+            case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
+                attr in _FILLS
+            ):
+                if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
+                    yield order_flow.sink(carrier, "index", statement, "numbers its elements")
+                text = _text(owner)
+                if _is_made_anew(program, carrier, owner, loop):
+                    continue
+                if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
+                    filled.add(text)
+                    yield from order_flow.stored(program, carrier.to(carrier.node, numbered=False), owner)
+            case tree.ExprStmt(value=tree.Yield() as node):
+                yield from order_flow.to_callers(program, carrier, node)
+
+
+def _is_made_anew(program: Program, carrier: Carrier, owner: tree.Expr, loop: tree.For) -> bool:
+    """Whether each turn of the loop makes the list that is filled: then it holds nothing of the loop's order."""
+    while isinstance(owner, tree.Subscript):
+        owner = owner.value
+    if not isinstance(owner, tree.Name):
+        return False
+    scope = scope_around(program, carrier.facts, loop)
+    return any(
+        binding.kind == "assign" and (loop.site, "body") in binding.path for binding in scope.bindings.get(owner.id, ())
+    )
+
+
+def _statements(block: tree.Block) -> Iterator[tree.Stmt]:
+    for statement in block:
+        yield statement
+        match statement:
+            case (
+                tree.If(body=body, orelse=orelse)
+                | tree.For(body=body, orelse=orelse)
+                | tree.While(body=body, orelse=orelse)
+            ):
+                yield from _statements(body)
+                yield from _statements(orelse)
+            case tree.With(body=body):
+                yield from _statements(body)
+            case tree.Try(body=body, orelse=orelse):
+                yield from _statements(body)
+                yield from _statements(orelse)
+
+
+def _numbers(target: tree.Expr, iterated: tree.Expr) -> set[str]:
+    """The name that gets the position in `for i, x in enumerate(...)`, or in `for x, i in zip(xs, range(n))`."""
+    if not isinstance(target, tree.Display):
+        return set()
+    at = 0
+    match iterated:
+        case tree.Call(func=tree.Name(id="zip"), args=args):
+            at = next((index for index, arg in enumerate(args) if counts(arg.value)), 0)
+    item = target.items[at] if at < len(target.items) else None
+    return {item.id} if isinstance(item, tree.Name) else set()
+
+
+def counts(node: tree.Expr) -> bool:
+    """Whether an expression counts up: `range(n)`, `itertools.count()`."""
+    match node:
+        case tree.Call(func=tree.Name(id="range" | "count") | tree.Attribute(attr="count" | "arange")):
+            return True
+    return False
+
+
+def _mentions(node: tree.Expr, names: set[str]) -> bool:
+    return any(isinstance(part, tree.Name) and part.id in names for part in walk([node]))
+
+
+def _is_count(value: tree.Expr, loop: tree.For, parents: Parents) -> bool:
+    """Whether a value counts up along the loop: `len(mapping)`, or a counter that the body augments."""
+    match value:
+        case tree.Call(func=tree.Name(id="len")):
+            return True
+        case tree.Name(id=name):
+            for statement in _statements(loop.body):
+                match statement:
+                    case tree.AugAssign(target=tree.Name(id=counted), op="+", value=tree.Const()) if counted == name:
+                        return True
+    return False
+
+
+def _is_pair_with(node: tree.Expr, numbers: set[str]) -> bool:
+    match node:
+        case tree.Display(items=items):
+            return any(isinstance(item, tree.Name) and item.id in numbers for item in items)
+    return False
+
+
+def _text(node: tree.Expr) -> str:
+    match node:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(value=value, attr=attr):
+            return f"{_text(value)}.{attr}"
+        case tree.Subscript(value=value):
+            return f"{_text(value)}[]"
+    return ""

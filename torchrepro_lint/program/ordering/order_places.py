@@ -1,0 +1,168 @@
+"""The uses of a name or an attribute that still have the order it was given; what makes them a data set's samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.parents import Parents, parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
+
+_FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
+
+
+def scope_around(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> Scope:
+    """The function's scope, or the module's, in which a node stands."""
+    function = parents_of(program.ev, facts).function(node)
+    return facts.scope if function is None else facts.scope_of(function)
+
+
+def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterator[tree.Name]:
+    """The reads of a name that what is bound, or filled in, at `target` can reach unsorted."""
+    parents = parents_of(program.ev, facts)
+    scope = scope_around(program, facts, target)
+    function = parents.function(target)
+    if target.id not in scope.bindings:
+        return
+    statement = parents.statement(target)
+    ends = max(
+        (binding.order for binding in scope.bindings[target.id] if _is_of(parents, binding.node, statement)),
+        default=target.site,
+    )
+    sorted_at: int | None = None
+    for use in parents.names.get(target.id, ()):
+        if use is target or (sorted_at is not None and use.site > sorted_at):
+            continue
+        if parents.function(use) is not function and not _is_inside(parents, use, function):
+            continue
+        if _is_target(parents, use):
+            continue
+        inner = parents.function(use) is not function
+        reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
+        if not any(binding.order <= ends for binding in reaching):
+            continue
+        if use.site > target.site and _sorts(parents, use):
+            sorted_at = use.site
+            continue
+        if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
+            yield use
+
+
+def _is_of(parents: Parents, node: object, statement: object) -> bool:
+    if node is statement:
+        return True
+    above = parents.of(node) if node is not None else None  # type: ignore[arg-type]
+    return above is statement
+
+
+def _loops_back(scope: Scope, first: int, second: int) -> bool:
+    loops = {branch for branch, _ in scope.path_at(first) if branch in scope.loops}
+    return any(branch in loops for branch, _ in scope.path_at(second))
+
+
+def _is_inside(parents: Parents, node: tree.Expr, function: object) -> bool:
+    return function is None or any(above is function for above in parents.around(node))
+
+
+def _is_target(parents: Parents, node: tree.Expr) -> bool:
+    above = parents.of(node)
+    match above:
+        case tree.Assign(targets=targets):
+            return any(target is node for target in targets)
+        case tree.AugAssign(target=target) | tree.For(target=target) | tree.Clause(target=target):
+            return target is node
+    return False
+
+
+def _sorts(parents: Parents, node: tree.Expr) -> bool:
+    """Whether a use is `name.sort(...)`."""
+    above = parents.of(node)
+    return isinstance(above, tree.Attribute) and above.attr == "sort" and isinstance(parents.of(above), tree.Call)
+
+
+# --- attributes -----------------------------------------------------------------------------------------------
+
+
+def attribute_uses(
+    program: Program, facts: ModuleFacts, target: tree.Attribute
+) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
+    """The reads of `self.name` in its class and in the project's bases of that; none where it is sorted."""
+    found: list[tuple[ModuleFacts, tree.Attribute]] = []
+    for home, cls in _classes(program, facts, target):
+        parents = parents_of(program.ev, home)
+        for use in parents.attributes.get(target.attr, ()):
+            if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
+                continue
+            if _sorts(parents, use) or _is_replaced_by_sorted(parents, use):
+                return
+            if not _is_target(parents, use):
+                found.append((home, use))
+    yield from found
+
+
+def _classes(
+    program: Program, facts: ModuleFacts, target: tree.Attribute
+) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
+    own = _class_around(parents_of(program.ev, facts), target)
+    if own is None or not isinstance(target.value, tree.Name):
+        return
+    yield facts, own
+    if parents_of(program.ev, facts).of(own) is None:
+        for base in attributes.mro(program.ev, ClassValue(own, program.ev.module_frame(facts))):
+            if isinstance(base, ClassValue) and base.node is not own:
+                yield base.frame.facts, base.node
+
+
+def _class_around(parents: Parents, node: tree.Expr) -> tree.ClassDef | None:
+    return next((above for above in parents.around(node) if isinstance(above, tree.ClassDef)), None)
+
+
+def _is_replaced_by_sorted(parents: Parents, use: tree.Attribute) -> bool:
+    """Whether a use is the target of `self.files = sorted(self.files)`."""
+    above = parents.of(use)
+    match above:
+        case tree.Assign(targets=targets, value=tree.Call(func=func, args=args)) if use in targets:
+            name = called_name(func) or ""
+            return "sort" in name and any(
+                isinstance(arg.value, tree.Attribute) and arg.value.attr == use.attr for arg in args
+            )
+    return False
+
+
+def is_target(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
+    """Whether a name, attribute or item is assigned to."""
+    return _is_target(parents_of(program.ev, facts), node)
+
+
+def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> bool:
+    """Whether a data set fetches its samples from what it holds by position, or iterates over it."""
+    parents = parents_of(program.ev, facts)
+    function = next((above for above in parents.around(use) if isinstance(above, tree.FunctionDef)), None)
+    if function is None or not _is_dataset(_class_around(parents, use)):
+        return False
+    match parents.of(use):
+        case tree.Subscript(value=value, index=index) if value is use:
+            outer = parents.of(use)
+            by_position = not isinstance(index, (tree.Const, tree.Opaque)) and function.name != "__init__"
+            return by_position and not (isinstance(outer, tree.Subscript) and _is_target(parents, outer))
+        case tree.For(iter=iterated) if iterated is use:
+            return function.name == "__iter__"
+    return False
+
+
+def _is_dataset(cls: tree.ClassDef | None) -> bool:
+    if cls is None:
+        return False
+    methods = {statement.name for statement in cls.body if isinstance(statement, tree.FunctionDef)}
+    named = any("Dataset" in (called_name(base.value) or "") for base in cls.bases)
+    return bool(methods & _FETCHING) and (named or "__len__" in methods)

@@ -1,0 +1,1 @@
+"""What runs, from where, how often and under which conditions."""

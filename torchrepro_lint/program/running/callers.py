@@ -1,0 +1,293 @@
+"""From a scope to the frames in which it runs: who calls it, with what.
+
+Callers are found by name in the bytes of the project's files, so that only files that mention a name are parsed; a
+candidate counts when its callee evaluates to the very function. Where no call can be seen, one frame stands for all:
+its parameters are unknown, and its `self` is each object of the class that the project makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.arguments import bound_frame, merged
+from torchrepro_lint.program.evaluation.construction import init_frames
+from torchrepro_lint.program.evaluation.expressions import comprehension_frames
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import order_key, ordered
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    Arguments,
+    ClassValue,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Partial,
+    Value,
+    values_of,
+)
+from torchrepro_lint.program.running.call_index import called_name, calls_named, files_mentioning
+from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = [
+    "called_name",
+    "contexts",
+    "decorator_uses",
+    "frame_without_callers",
+    "frames_of_method",
+    "instances_of",
+    "order_key",
+    "ordered",
+    "plain_definition",
+    "visible_calls",
+]
+
+MAX_CONTEXTS = 16
+
+
+_CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
+
+
+def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
+    """The frames in which `scope` runs, as far as the project shows; never empty."""
+    return ev.remembered(
+        ("contexts", id(scope)),
+        lambda: _contexts(ev, facts, scope),
+        (frame_without_callers(ev, facts, scope),),
+        costly=True,
+    )  # fmt: skip
+
+
+def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
+    if scope.parent is None:
+        return (ev.module_frame(facts),)
+    frames: dict[Frame, None] = {}
+    for outer in contexts(ev, facts, scope.parent):
+        for frame in _frames_within(ev, facts, scope, outer):
+            frames.setdefault(frame)
+            if len(frames) >= MAX_CONTEXTS:
+                return tuple(frames)
+    return tuple(frames) or (frame_without_callers(ev, facts, scope),)
+
+
+def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    node = scope.node
+    if isinstance(node, tree.ClassDef):
+        yield Frame(facts, scope, outer)
+    elif isinstance(node, tree.Comprehension):
+        yield from comprehension_frames(ev, node, outer)
+    elif isinstance(node, tree.Lambda):
+        yield Frame(facts, scope, outer)
+    elif isinstance(node, tree.FunctionDef):
+        seen = False
+        for frame in _frames_of_calls(ev, facts, scope, outer):
+            seen = True
+            yield frame
+        if not seen:
+            yield from _frames_unseen(ev, facts, scope, outer)
+
+
+def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
+    """The frame of a scope of whose callers nothing is known."""
+    parent = frame_without_callers(ev, facts, scope.parent) if scope.parent is not None else None
+    if parent is None:
+        return ev.module_frame(facts)
+    if isinstance(scope.node, tree.FunctionDef) and isinstance(parent.scope.node, tree.ClassDef) and scope.self_name:
+        assert parent.parent is not None
+        instance = Instance(ClassValue(parent.scope.node, parent.parent), None, None)
+        return bound_frame(ev, FunctionValue(scope.node, parent), Arguments((values_of(instance),), (), True, True))
+    return Frame(facts, scope, parent)
+
+
+def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    """Frames of a function that nothing in sight calls."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    function = FunctionValue(scope.node, outer)
+    if isinstance(outer.scope.node, tree.ClassDef) and outer.parent is not None:
+        decorators = {classes.decorator_name(decorator) for decorator in scope.node.decorators}
+        cls = ClassValue(outer.scope.node, outer.parent)
+        if "staticmethod" in decorators:
+            yield bound_frame(ev, function, Arguments((), (), True, True))
+            return
+        if "classmethod" in decorators:
+            yield bound_frame(ev, function, Arguments((values_of(cls),), (), True, True))
+            return
+        for instance in instances_of(ev, cls):
+            if scope.node.name == "__init__":
+                frames = [frame for _, frame in init_frames(ev, instance) if frame.scope is scope]
+                if frames:
+                    yield frames[0]
+                    continue
+            yield bound_frame(ev, function, Arguments((values_of(instance),), (), True, True))
+        return
+    yield bound_frame(ev, function, Arguments((), (), True, True))
+
+
+def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    assert isinstance(scope.node, tree.FunctionDef)
+    if scope.node.name in _CALLED_BY_OTHERS or (scope.node.name.startswith("__") and scope.node.name.endswith("__")):
+        return  # called by the language or a framework, with arguments that no call shows
+    for call, frame in visible_calls(ev, facts, scope):
+        for function in ordered(ev.values(call.func, frame)):
+            yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
+    if _takes_one(scope.node):
+        for value, arguments in decorator_uses(ev, facts, scope):
+            yield from _frames_from(ev, value, arguments, scope, outer)
+
+
+def _takes_one(node: tree.FunctionDef) -> bool:
+    """Whether the function can be a decorator, which is called with one argument."""
+    return 1 <= len([param for param in node.params if param.kind == "positional"]) <= 2
+
+
+def _frames_from(
+    ev: Evaluator, function: Value, arguments: Arguments, scope: Scope, outer: Frame | None
+) -> Iterator[Frame]:
+    match function:
+        case FunctionValue(node=node) if node is scope.node:
+            if outer is None or function.frame == outer:
+                yield bound_frame(ev, function, arguments)
+        case MethodValue(function=inner) if inner.node is scope.node:
+            if outer is None or inner.frame == outer:
+                yield classes.method_frame(ev, function, arguments)
+        case Partial():
+            for inner_function in ordered(function.function):
+                yield from _frames_from(ev, inner_function, merged(function.arguments, arguments), scope, outer)
+        case Instance():
+            for method in ordered(ev.attribute(function, "__call__")):
+                yield from _frames_from(ev, method, arguments, scope, outer)
+
+
+def visible_calls(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope
+) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
+    """The calls in the project whose callee can be this function, each with a frame in which it runs."""
+    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), (), costly=True)
+
+
+def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
+    assert isinstance(scope.node, tree.FunctionDef)
+    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    count = 0
+    for caller, caller_scope, call, path in calls_named(ev, facts, scope.node.name):
+        if is_method and not _mentions_owner(ev, caller, call, scope):
+            continue
+        if not _may_mean(ev, caller, caller_scope, call, lambda value: is_function(value, scope)):
+            continue
+        for frame in contexts(ev, caller, caller_scope):
+            if ev.decide(path, frame) is False:
+                continue
+            if any(is_function(value, scope) for value in ev.values(call.func, frame)):
+                yield call, frame
+                count += 1
+                if count >= MAX_CONTEXTS:
+                    return
+
+
+def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
+    """Whether a call can be one of this method: on `self`, on an imported object, or in a file that names the class."""
+    assert method.parent is not None
+    match call.func:
+        case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
+            return True
+        case tree.Attribute(value=owner):
+            return caller.path in ev.project.containing(method.parent.name) or _is_imported(caller, owner)
+    return False
+
+
+def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
+    """Whether an expression is a name that the module imports, or something below it: `registry.DATASETS`."""
+    while isinstance(owner, tree.Attribute):
+        owner = owner.value
+    return isinstance(owner, tree.Name) and any(
+        binding.kind in ("import", "import-from") for binding in facts.scope.bindings.get(owner.id, ())
+    )
+
+
+def _may_mean(
+    ev: Evaluator, caller: ModuleFacts, scope: Scope, call: tree.Call, wanted: Callable[[Value], bool]
+) -> bool:
+    """A quick look, without asking who calls the caller: false where the callee is surely something else.
+
+    An object that came as a parameter is looked up further only where it is called by a plain name or held by `self`:
+    to follow every `model.step()` to all the models that any caller passes would mean to follow everything.
+    """
+    functions = ev.values(call.func, frame_without_callers(ev, caller, scope))
+    if any(wanted(value) for value in functions):
+        return True
+    if functions and UNKNOWN not in functions:
+        return any(isinstance(value, (Partial, Instance)) for value in functions)
+    match call.func:
+        case tree.Attribute(value=tree.Name(id=owner)):
+            return not any(binding.kind == "param" for binding in scope.bindings.get(owner, ()))
+    return True
+
+
+def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
+    """The objects of the class or its subclasses that the project makes; one made unseen where it makes none."""
+    return ev.remembered(
+        ("instances", cls.node, cls.frame),
+        lambda: _instances_of(ev, cls),
+        (Instance(cls, None, None),),
+        costly=True,
+    )  # fmt: skip
+
+
+def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
+    found: dict[Instance, None] = {}
+    names = [cls.name, *_subclass_names(ev, cls)]
+    for name in names[:8]:
+        for caller, scope, call, path in calls_named(ev, cls.frame.facts, name):
+            if not _may_mean(ev, caller, scope, call, lambda value: isinstance(value, ClassValue)):
+                continue
+            for frame in contexts(ev, caller, scope):
+                if ev.decide(path, frame) is False:
+                    continue
+                for value in ordered(ev.values(call.func, frame)):
+                    if isinstance(value, ClassValue) and any(
+                        isinstance(base, ClassValue) and base.node is cls.node for base in classes.mro(ev, value)
+                    ):
+                        made = Instance(value, ev.arguments(call.args, frame), ev.site(call, frame))
+                        found.setdefault(made)
+                        if len(found) >= MAX_CONTEXTS:
+                            return tuple(found)
+    return tuple(found) or (Instance(cls, None, None),)
+
+
+def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
+    names: list[str] = []
+    pending = [cls.name]
+    while pending and len(names) < 8:
+        wanted = pending.pop(0)
+        for path in files_mentioning(ev, cls.frame.facts.path, wanted):
+            facts = ev.project.facts(path)
+            if facts is None:
+                continue
+            for node in facts.classes:
+                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in names:
+                    names.append(node.name)
+                    pending.append(node.name)
+    return names
+
+
+def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
+    """The frames of the calls of a method on `instance`, uses as a decorator included."""
+    frames: dict[Frame, None] = {}
+    facts = class_frame.facts
+    for call, frame in visible_calls(ev, facts, scope):
+        for function in ordered(ev.values(call.func, frame)):
+            if isinstance(function, MethodValue) and function.receiver == instance:
+                for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
+                    frames.setdefault(made)
+    for value, arguments in decorator_uses(ev, facts, scope):
+        if isinstance(value, MethodValue) and value.receiver == instance:
+            for made in _frames_from(ev, value, arguments, scope, None):
+                frames.setdefault(made)
+    return list(frames)[:MAX_CONTEXTS]

@@ -1,0 +1,203 @@
+"""What a program draws and seeds on the path that runs, in order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MethodValue
+from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
+from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, EntryWalker
+from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.running.ways import runs_as_script
+from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.workers.workers import Effect, effects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["MAIN_RNGS", "EntryRun", "Step", "draws_weights", "entry_runs"]
+
+#: The generators of the main process that a program should seed.
+MAIN_RNGS = ("python", "numpy", "torch")
+_SEED_WORD = re.compile(r"seed|determinis|reproduc", re.IGNORECASE)
+_NOT_SEEDING = re.compile(
+    r"get_\w*seed\w*|initial_seed|\w*seed_?worker\w*|\w*worker_?(init|seed)\w*|parse_seed|add_seed\w*|seeds|get_deterministic\w*"
+)
+_TAKES_CARE = re.compile(
+    rb"LightningCLI|mmengine|mmcv|mmdet|detectron2|ultralytics|fastai|seed_everything:|from_argparse_args|pytest|composer|"
+    rb"paddle|\bjax\b|isaacgym|rsl_rl|stable_baselines|tianshou|rllib|\bchainer"
+)
+_TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim\.[A-Z]\w+\(")
+_INITIALISES = re.compile(
+    r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that a program does to a generator. `kind`: "draw", "seed", or "restore" for a state put back."""
+
+    kind: str
+    rngs: frozenset[str]
+    event: Event
+    order: int
+
+
+class EntryRun:
+    """One entry point, and what happens from there."""
+
+    def __init__(self, program: Program, entry: EntryPoint) -> None:
+        self.program = program
+        self.entry = entry
+
+    @cached_property
+    def files(self) -> frozenset[Path]:
+        """The entry point's file and all that it imports, directly or through others."""
+        seen = {self.entry.path}
+        pending = [self.entry.path]
+        while pending:
+            for below in self.program.imports.imported_by_file(pending.pop()):
+                if below not in seen:
+                    seen.add(below)
+                    pending.append(below)
+        return frozenset(seen)
+
+    @cached_property
+    def _walked(self) -> tuple[list[Event], bool]:
+        ev = self.program.ev
+        ev.begin_question()
+        events = EntryWalker(ev).events(self.entry)
+        return events, ev.exhausted
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the walk came to the end of its budget."""
+        return self._walked[1]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The draws from and seedings of the main generators, in order."""
+        found: list[Step] = []
+        for order, event in enumerate(self._walked[0]):
+            if event.note == IN_TRAINING and not self.trains:
+                continue
+            found.extend(_steps_of(event, order))
+        return found
+
+    def draws(self, rng: str) -> list[Effect]:
+        """What the main process draws from a generator, as far as the results of the program hang on it."""
+        return [
+            effect
+            for step in self.steps
+            if step.kind == "draw" and rng in step.rngs and not is_idle(step.event)
+            for effect in effects_of(step.event)
+            if _is_draw(effect) and effect.effect.rng == rng
+        ]
+
+    @cached_property
+    def seedings(self) -> list[Evidence]:
+        """The seeding calls of the program: those that its files hold and that something runs."""
+        return [
+            one
+            for one in self.program.evidence
+            if one.effect == "seed" and one.site.path in self.files and one.roots & self.files and self._comes_by(one)
+        ]
+
+    def _comes_by(self, one: Evidence) -> bool:
+        """Whether a seeding call is not only part of the trial of a module that this program imports."""
+        return any(
+            way[-1].facts.path == self.entry.path or not runs_as_script(way) for way in ways_of(self.program, one)
+        )
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether the program takes the steps of a training: what it builds is then what it begins with."""
+        own = self.program.project.source(self.entry.path)
+        if own is not None and _TRAINS.search(own.data):
+            return True
+        return any(event.note == TRAINS for event in self._walked[0])
+
+    @cached_property
+    def may_be_seeded_elsewhere(self) -> bool:
+        """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
+        return self._finds(_TAKES_CARE) or any(_unknown_seeding(self.program, path) for path in sorted(self.files))
+
+    def _finds(self, pattern: re.Pattern[bytes]) -> bool:
+        sources = (self.program.project.source(path) for path in self.files)
+        return any(source is not None and pattern.search(source.data) is not None for source in sources)
+
+
+def draws_weights(event: Event) -> bool:
+    """Whether a draw makes the first weights of a model, of which nothing is left once trained ones are loaded."""
+    if event.name.startswith(("torch.nn.", "torchvision.models.")):
+        return True
+    scope = event.frame.scope if event.frame is not None else None
+    return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None
+
+
+def entry_runs(program: Program) -> list[EntryRun]:
+    """A run for each entry point of the project."""
+    return program.ev.remembered(("entry-runs",), lambda: [EntryRun(program, one) for one in entry_points(program)], [])
+
+
+def _steps_of(event: Event, order: int) -> Iterator[Step]:
+    if not event.name:
+        return
+    seeding = seeding_call(event.name)
+    if seeding is not None:
+        yield Step("seed", seeding.seeds, event, order)
+    drawn = {effect.effect.rng for effect in effects_of(event) if _is_draw(effect)}
+    if drawn:
+        yield Step("draw", frozenset(drawn), event, order)
+    if any(effect.kind == "restore-state" for effect in rng_effects(event.name)):
+        yield Step("restore", frozenset(effect.rng for effect in rng_effects(event.name)), event, order)
+
+
+def _is_draw(effect: Effect) -> bool:
+    return effect.effect.kind == "draw" and effect.effect.rng in MAIN_RNGS and effect.effect.moment == "call"
+
+
+def _unknown_seeding(program: Program, path: Path) -> bool:
+    """Whether a file calls something by the name of a seeding helper that is neither the project's own nor known."""
+    return program.ev.remembered(("unknown-seeding", path), lambda: _find_unknown(program, path), False)
+
+
+def _find_unknown(program: Program, path: Path) -> bool:
+    source = program.project.source(path)
+    if source is None or not re.search(rb"seed|determinis|reproduc", source.data, re.IGNORECASE):
+        return False
+    facts = program.facts(path)
+    if facts is None:
+        return True
+    for scope in facts.walk_scopes():
+        for call, _ in scope.calls:
+            name = called_name(call.func) or ""
+            if not _SEED_WORD.search(name) or _NOT_SEEDING.fullmatch(name):
+                continue
+            values = program.ev.values(call.func, contexts(program.ev, facts, scope)[0])
+            for value in values or (None,):
+                match value:
+                    case FunctionValue() | MethodValue() | ClassValue():
+                        continue
+                    case External(name=outside):
+                        if (
+                            seeding_call(outside) is None
+                            and not rng_effects(outside)
+                            and not outside.startswith("torch.")
+                        ):
+                            return True
+                    case _:
+                        if name not in ("seed", "manual_seed"):
+                            return True
+    return False

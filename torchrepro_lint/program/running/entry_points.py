@@ -1,0 +1,133 @@
+"""Where the programs of a project start: guards for `__main__`, console scripts, scripts with code at the top level.
+
+Tests, set-up files and modules that only define things are no programs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.switches.intent_at import is_test_file
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["EntryPoint", "entry_points", "is_main_guard"]
+
+_TORCH = re.compile(rb"\btorch\b|lightning|transformers|accelerate")
+_GUARD = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]|['\"]__main__['\"]\s*==\s*__name__")
+_CONSOLE = re.compile(r"['\"]?[\w.-]+['\"]?\s*=\s*['\"]?([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+_NO_PROGRAM = re.compile(
+    r"setup\.py|conftest\.py|noxfile\.py|tasks\.py|hubconf\.py|__init__\.py|conf\.py|"
+    r".*(benchmark|bench|demo|profile|speed|convert|export|visuali[sz]e|viewer|plot|download|prepare|preprocess).*\.py"
+)
+_PROGRAM = re.compile(
+    r"(?:^|_)(?:main|train\w*|run|sample|generate|infer|predict|eval\w*|test|finetune|fit|launch|cli)(?:_|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """Where a program starts. `function` is the function that a console script calls; None for a file that is run."""
+
+    facts: ModuleFacts
+    site: Site
+    function: tree.FunctionDef | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.facts.path
+
+
+def entry_points(program: Program) -> list[EntryPoint]:
+    """All of them, in the order of files."""
+    return program.ev.remembered(("entry-points",), lambda: list(_entry_points(program)), [])
+
+
+def _entry_points(program: Program) -> Iterator[EntryPoint]:
+    scripts = _console_scripts(program)
+    for path in program.project.files:
+        if _NO_PROGRAM.fullmatch(path.name) or is_test_file(program, path):
+            continue
+        source = program.project.source(path)
+        if source is None:
+            continue
+        for name in sorted(scripts.get(path, ())):
+            entry = _function_entry(program, path, name)
+            if entry is not None:
+                yield entry
+        guarded = _GUARD.search(source.data) is not None
+        is_imported = program.imports.above(path) != {path}
+        if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
+            continue  # a library module; what it does when it is run is a trial of itself
+        if not guarded and not _TORCH.search(source.data):
+            continue
+        facts = program.facts(path)
+        site = _start(facts) if facts is not None else None
+        if facts is not None and site is not None:
+            yield EntryPoint(facts, Site(path, site))
+
+
+def is_main_guard(statement: tree.Stmt) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    match statement:
+        case tree.If(test=tree.Compare(left=tree.Name(id="__name__"), ops=("==",))):
+            return True
+        case tree.If(test=tree.Compare(left=tree.Const(value="__main__"), ops=("==",))):
+            return True
+    return False
+
+
+def _start(facts: ModuleFacts) -> int | None:
+    """The guard, or the first statement of the top level that does something; None for a module that only defines."""
+    for statement in facts.body:
+        if is_main_guard(statement):
+            return statement.site
+    runs = any(
+        isinstance(statement, (tree.For, tree.While, tree.With))
+        or (isinstance(statement, tree.ExprStmt) and isinstance(statement.value, tree.Call))
+        for statement in facts.body
+    )
+    for statement in facts.body:
+        match statement:
+            case tree.Import() | tree.ImportFrom() | tree.FunctionDef() | tree.ClassDef():
+                continue
+            case tree.ExprStmt(value=tree.Const()):
+                continue
+        return statement.site if runs else None
+    return None
+
+
+def _function_entry(program: Program, path: Path, name: str) -> EntryPoint | None:
+    facts = program.facts(path)
+    if facts is None:
+        return None
+    for statement in facts.body:
+        if isinstance(statement, tree.FunctionDef) and statement.name == name:
+            return EntryPoint(facts, Site(path, statement.site), statement)
+    return None
+
+
+def _console_scripts(program: Program) -> dict[Path, set[str]]:
+    """The functions that the project's metadata names as console scripts, by file."""
+    found: dict[Path, set[str]] = {}
+    for name in ("pyproject.toml", "setup.cfg", "setup.py"):
+        file = program.root / name
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        except OSError:
+            continue
+        if "scripts" not in text:
+            continue
+        for match in _CONSOLE.finditer(text):
+            path = program.project.resolve(program.root / "setup.py", match[1])
+            if path is not None and path.suffix == ".py":
+                found.setdefault(path, set()).add(match[2])
+    return found

@@ -1,0 +1,150 @@
+"""The walk along a whole program: the top level of its file, what that imports, and all that is called from there.
+
+Events come in the order in which the program does things. Importing a module runs its top level, once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.program.evaluation import calls
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Arguments, FunctionValue, Site
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
+from torchrepro_lint.program.running.reach import Event, Link, Walker
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["IN_TRAINING", "TRAINS", "EntryWalker"]
+
+_FORKS = re.compile(
+    r"fork_rng|isolate_rng|\w*(temp|temporary|local|preserve|freeze|fork|isolated)\w*(seed|rng|random)\w*"
+)
+_MAX_MODULES = 60
+#: The note of the event that says that a training takes a step.
+TRAINS = "takes a step of a training"
+#: The note of what stands under `if self.training:`.
+IN_TRAINING = "while a model is in training mode"
+_STEPS = frozenset({"backward", "manual_backward", "zero_grad", "fit"})
+
+
+class EntryWalker(Walker):
+    """Walks one entry point. What happens inside `fork_rng` is left out: it does not touch the program's streams."""
+
+    def __init__(self, ev: Evaluator) -> None:
+        super().__init__(ev)
+        self._imported: set[Path] = set()
+        self._top = True
+
+    def events(self, entry: EntryPoint) -> list[Event]:
+        """What the program does, in order."""
+        self._imported = {entry.path}
+        self._top = True
+        found: list[Event] = []
+        module = self.ev.module_frame(entry.facts)
+        if entry.function is None:
+            self._block(entry.facts.body, module, found)
+            return found
+        self._module(entry.facts, module, found)
+        frame = calls.bound_frame(self.ev, FunctionValue(entry.function, module), Arguments((), (), True, True))
+        link = Link(entry.site, entry.function.name)
+        found.extend(event.after(link) for event in self.frame(frame))
+        return found
+
+    def frame(self, frame: Frame) -> tuple[Event, ...]:
+        """The same as for any function, remembered apart: here imports and forks count."""
+        return self.ev.remembered(("entry-events", frame), lambda: self._events_of(frame), ())
+
+    def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
+        if called_name(node.func) in _STEPS:
+            yield Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS)
+        yield from super()._call_node(node, frame)
+
+    def _module(self, facts: ModuleFacts, module: Frame, out: list[Event]) -> None:
+        """The top level of a module that is imported."""
+        top, self._top = self._top, False
+        self._block(facts.body, module, out)
+        self._top = top
+
+    def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
+        match statement:
+            case tree.Import() | tree.ImportFrom() if frame.scope.parent is None:
+                for path in self._targets(statement, frame):
+                    out.extend(self._import(path, Site(frame.facts.path, statement.site)))
+                return False
+            case tree.If(body=body, orelse=orelse) if is_main_guard(statement) and frame.scope.parent is None:
+                return self._block(body if self._top else orelse, frame, out)
+            case tree.If(test=test) if _is_for_types(test):
+                return False
+            case tree.If(test=test, body=body, orelse=orelse) if _asks_for_training(test):
+                inside: list[Event] = []
+                self._block(body, frame, inside)
+                out.extend(replace(event, note=event.note or IN_TRAINING) for event in inside)
+                self._block(orelse, frame, out)
+                return False
+            case tree.With(items=items) if any(_forks(context) for context, _ in items):
+                return False
+            case tree.FunctionDef() | tree.ClassDef():
+                return False
+        return super()._statement(statement, frame, out)
+
+    def _targets(self, statement: tree.Import | tree.ImportFrom, frame: Frame) -> Iterator[Path]:
+        project, home = self.ev.project, frame.facts.path
+        if isinstance(statement, tree.Import):
+            found = project.resolve(home, statement.module)
+            if found is not None:
+                yield found
+            return
+        base = (
+            project.resolve_relative(home, statement.level, statement.module)
+            if statement.level
+            else project.resolve(home, statement.module)
+        )
+        if base is None:
+            return
+        yield base
+        folder = base.parent if base.name == "__init__.py" else base
+        if folder.suffix != ".py":
+            for name, _ in statement.names:
+                below = project.module_file(folder, name) if name != "*" else None
+                if below is not None:
+                    yield below
+
+    def _import(self, path: Path, site: Site) -> list[Event]:
+        if path in self._imported or path.suffix != ".py" or len(self._imported) > _MAX_MODULES:
+            return []
+        self._imported.add(path)
+        facts = self.ev.project.facts(path)
+        if facts is None:
+            return []
+        found: list[Event] = []
+        self._module(facts, self.ev.module_frame(facts), found)
+        return [event.after(Link(site, f"imports {path.stem}")) for event in found]
+
+
+def _is_for_types(test: tree.Expr) -> bool:
+    match test:
+        case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
+            return True
+    return False
+
+
+def _asks_for_training(test: tree.Expr) -> bool:
+    match test:
+        case tree.Attribute(attr="training"):
+            return True
+        case tree.Boolean(op="and", left=left, right=right):
+            return _asks_for_training(left) or _asks_for_training(right)
+    return False
+
+
+def _forks(context: tree.Expr) -> bool:
+    return isinstance(context, tree.Call) and _FORKS.fullmatch(called_name(context.func) or "") is not None

@@ -1,0 +1,117 @@
+"""Events: the calls of outside functions that matter for randomness, each with the chain that leads to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    External,
+    ExternalObject,
+    MemberOf,
+    Site,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["MAX_EVENTS", "Event", "Link", "distinct", "is_notable", "outside_name", "shown"]
+
+MAX_EVENTS = 300
+
+
+#: Outside calls that are events although they touch no random number generator themselves.
+_NOTABLE = frozenset(
+    {
+        "torch.utils.data.get_worker_info", "torch.initial_seed", "torch.random.initial_seed", "os.getpid", "time.time",
+        "time.time_ns", "os.urandom", "numpy.random.get_state", "torch.distributed.get_rank", "cv2.setRNGSeed",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of a chain: where, and what happens there."""
+
+    site: Site
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A call of something outside the project.
+
+    `name` is its canonical dotted name ("" for a call that could not be followed, with `note` saying why);
+    `receiver` the object whose method it is; `chain` leads from what was asked about to the call. `certain` is
+    false where an arm on the way may not run.
+    """
+
+    name: str
+    site: Site
+    arguments: Arguments
+    chain: tuple[Link, ...]
+    receiver: Value | None = None
+    call: tree.Call | None = None
+    frame: Frame | None = None
+    note: str = ""
+
+    def after(self, link: Link) -> Event:
+        return Event(
+            self.name, self.site, self.arguments, (link, *self.chain), self.receiver, self.call, self.frame, self.note
+        )
+
+
+def outside_name(value: Value) -> str | None:
+    """The dotted name under which knowledge speaks of calling this value; None for project code."""
+    match value:
+        case External(name=name):
+            return name
+        case ExternalObject(name=name):
+            return f"{name}.__call__"
+        case MemberOf():
+            return member_name(value)
+    return None
+
+
+def is_notable(name: str) -> bool:
+    """Whether a call of this outside function is an event."""
+    return name in _NOTABLE or bool(rng_effects(name)) or seeding_call(name) is not None
+
+
+def distinct(events: Iterable[Event]) -> tuple[Event, ...]:
+    """One event for each outside call at each place: the one with the shortest chain, first come first."""
+    best: dict[tuple[str, Site, Value | None], Event] = {}
+    for event in events:
+        key = (event.name, event.site, event.receiver)
+        known = best.get(key)
+        if known is None:
+            if len(best) < MAX_EVENTS:
+                best[key] = event
+        elif len(event.chain) < len(known.chain):
+            best[key] = event
+    return tuple(best.values())
+
+
+def shown(node: tree.Expr) -> str:
+    """A short text for an expression, for the notes of a chain."""
+    match node:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(value=value, attr=attr):
+            return f"{shown(value)}.{attr}"
+        case tree.Call(func=func):
+            return f"{shown(func)}(...)"
+        case tree.Subscript(value=value):
+            return f"{shown(value)}[...]"
+        case tree.Const(value=value):
+            text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "..."
+            return text if len(text) <= 60 else f"{text[:40]}...{text[:1]}"
+    return "..."

@@ -1,0 +1,48 @@
+"""The calls in a project of functions from outside it, by their qualified names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.running.callers import called_name, contexts
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["calls_of"]
+
+
+def calls_of(ev: Evaluator, names: frozenset[str], words: re.Pattern[bytes]) -> Iterator[tuple[tree.Call, Frame]]:
+    """The calls of any of `names` (canonical), in the order of files and text, each in one frame in which it runs.
+
+    Only files in whose bytes `words` finds something are read; what an import calls otherwise counts too.
+    """
+    last = {name.rpartition(".")[2] for name in names}
+    for path in ev.project.matching(words):
+        facts = ev.project.facts(path)
+        if facts is None:
+            continue
+        aliases = {
+            alias
+            for scope in facts.walk_scopes()
+            for bindings in scope.bindings.values()
+            for binding in bindings
+            if isinstance(binding.node, tree.ImportFrom)
+            for name, alias in binding.node.names
+            if alias is not None and name in last
+        }
+        for scope in facts.walk_scopes():
+            calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last | aliases]
+            frame = contexts(ev, facts, scope)[0] if calls else None
+            for call, arms in sorted(calls, key=lambda pair: pair[0].site):
+                assert frame is not None
+                ev.begin_question()
+                found = {canonical(v.name) for v in ev.values(call.func, frame) if isinstance(v, External)}
+                if not found.isdisjoint(names) and ev.decide(arms, frame) is not False:
+                    yield call, frame

@@ -1,0 +1,262 @@
+"""Under which conditions a place in the code runs: the arms around it, and what their tests hang on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.evaluation.values import Site
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = [
+    "Guard",
+    "Place",
+    "excludes",
+    "guards",
+    "hangs_on_settings_only",
+    "left_before",
+    "mentions",
+    "place_of",
+    "walk",
+]
+
+_MAX_ALIASES = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A place in a file: its scope, and the arms of that scope in which it stands."""
+
+    facts: ModuleFacts
+    scope: Scope
+    arms: ArmPath
+    site: Site
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether it stands in the body of a loop of its scope, or in a comprehension."""
+        looped = any(branch in self.scope.loops for branch, _ in self.arms)
+        return looped or isinstance(self.scope.node, tree.Comprehension)
+
+
+def place_of(ev: Evaluator, site: Site) -> Place | None:
+    """The place of a node; None where its file cannot be read."""
+    facts = ev.project.facts(site.path)
+    if facts is None:
+        return None
+    nothing: tuple[tuple[int, ...], tuple[Scope, ...]] = ((), ())
+    starts, scopes = ev.remembered(("statements", id(facts)), lambda: _statements(facts), nothing)
+    index = bisect_right(starts, site.number) - 1
+    scope = scopes[index] if index >= 0 else facts.scope
+    return Place(facts, scope, scope.path_at(site.number), site)
+
+
+def _statements(facts: ModuleFacts) -> tuple[tuple[int, ...], tuple[Scope, ...]]:
+    """The first site of every statement of the module, each with its scope, in order."""
+    # The body of a lambda or comprehension is a statement of its own, but what stands behind it on the line belongs to
+    # the statement around it again: both are left to that statement.
+    pairs = [
+        (start, scope)
+        for scope in facts.walk_scopes()
+        if not isinstance(scope.node, (tree.Lambda, tree.Comprehension))
+        for start in scope.statement_sites
+    ]
+    pairs.sort(key=lambda pair: pair[0])
+    return tuple(start for start, _ in pairs), tuple(scope for _, scope in pairs)
+
+
+def excludes(first: Place, second: Place) -> bool:
+    """Whether two places of one scope stand in different arms of one statement, so that only one of them runs."""
+    if first.scope is not second.scope:
+        return False
+    arms = dict(first.arms)
+    return any(branch in arms and arms[branch] != arm for branch, arm in second.arms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """A test on which it hangs that a place runs, and the arm of its statement (None: a test inside an expression)."""
+
+    test: tree.Expr
+    arm: tuple[int, str] | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the place runs where the test holds, and not where it does not."""
+        return self.arm is not None and self.arm[1] == "then"
+
+
+def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
+    """The tests on which it hangs that the place runs: of the arms around it, and of `a if b else c`, `a or b`."""
+    for branch, arm in place.arms:
+        match place.scope.branches.get(branch):
+            case tree.If(test=test):
+                yield Guard(test, (branch, arm))
+            case tree.Match(subject=subject):
+                yield Guard(subject, (branch, arm))
+            case tree.Try(site=site) if arm != "try":
+                # What an exception decides is no condition that could be read.
+                yield Guard(tree.Opaque(site, ()), (branch, arm))
+    facts = place.facts
+    nothing: dict[int, tuple[tree.Expr, ...]] = {}
+    inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), nothing)
+    for test in inner.get(place.site.number, ()):
+        yield Guard(test, None)
+
+
+def left_before(place: Place) -> Iterator[Guard]:
+    """The tests of the statements before the place that leave the function in one arm: it runs where they do not."""
+    scope = place.scope
+    for branch, statement in scope.branches.items():
+        if not isinstance(statement, tree.If) or branch >= place.site.number or branch in dict(place.arms):
+            continue
+        around = scope.path_at(branch)
+        if place.arms[: len(around)] != around:
+            continue
+        for left, stays in (("then", "else"), ("else", "then")):
+            if (branch, left) in scope.ended and (branch, stays) not in scope.ended:
+                yield Guard(statement.test, (branch, stays))
+
+
+def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[tree.Expr, ...]]:
+    """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands behind."""
+    found: dict[int, tuple[tree.Expr, ...]] = {}
+
+    def visit(node: tree.Expr, tests: tuple[tree.Expr, ...]) -> None:
+        if isinstance(node, tree.Call) and tests:
+            found[node.site] = tests
+        match node:
+            case tree.Conditional(test=test, body=body, orelse=orelse):
+                visit(test, tests)
+                visit(body, (*tests, test))
+                visit(orelse, (*tests, test))
+            case tree.Boolean(left=left, right=right):
+                visit(left, tests)
+                visit(right, (*tests, left))
+            case tree.Lambda(body=body):
+                visit(body, ())
+            case tree.Comprehension(key=key, element=element, clauses=clauses):
+                for clause in clauses:
+                    visit(clause.iter, tests)
+                for part in (key, element):
+                    if part is not None:
+                        visit(part, tests)
+            case _:
+                for part in sub_expressions(node):
+                    visit(part, tests)
+
+    for scope in facts.walk_scopes():
+        for expression in _roots(scope):
+            visit(expression, ())
+    return found
+
+
+def _roots(scope: Scope) -> Iterator[tree.Expr]:
+    """Expressions that hold all conditional ones of the scope: what is bound, stored, returned, handed to calls."""
+    for bindings in scope.bindings.values():
+        for binding in bindings:
+            if binding.kind in ("assign", "element", "context") and binding.node is not None:
+                yield binding.node  # type: ignore[misc]
+    for store in scope.stores:
+        yield store.value
+    for statement, _ in scope.returns:
+        if statement.value is not None:
+            yield statement.value
+    for call, _ in scope.calls:
+        for arg in call.args:
+            yield arg.value
+
+
+# --- what a test hangs on -------------------------------------------------------------------------------------
+
+
+def hangs_on_settings_only(scope: Scope, test: tree.Expr, depth: int = 0) -> bool:
+    """Whether a test has the same outcome for every item: it asks attributes that only `__init__` sets, and constants.
+
+    False for what asks the item, what another method changes (`if self.rng is None`), and what calls something.
+    """
+    match test:
+        case tree.Const():
+            return True
+        case tree.Attribute():
+            return _is_setting(test, scope)
+        case tree.Subscript(value=value, index=index):
+            return hangs_on_settings_only(scope, value, depth) and isinstance(index, tree.Const)
+        case tree.Unary(operand=operand):
+            return hangs_on_settings_only(scope, operand, depth)
+        case tree.Boolean(left=left, right=right):
+            return all(hangs_on_settings_only(scope, part, depth) for part in (left, right))
+        case tree.Compare(left=left, comparators=comparators):
+            return all(hangs_on_settings_only(scope, part, depth) for part in (left, *comparators))
+        case tree.Display(items=items):
+            return all(hangs_on_settings_only(scope, part, depth) for part in items)
+        case tree.Call(func=tree.Attribute(value=owner, attr="get" | "lower" | "startswith"), args=args):
+            return all(hangs_on_settings_only(scope, part, depth) for part in (owner, *(arg.value for arg in args)))
+        case tree.Name(id=name):
+            bindings = scope.bindings.get(name)
+            if bindings is None:
+                return not _is_local_further_out(name, scope)
+            if depth >= _MAX_ALIASES or any(binding.kind != "assign" or binding.path for binding in bindings):
+                return False
+            return all(
+                hangs_on_settings_only(scope, binding.node, depth + 1)  # type: ignore[arg-type]
+                for binding in bindings
+            )
+    return False
+
+
+def _is_local_further_out(name: str, scope: Scope) -> bool:
+    outer = scope.parent
+    while outer is not None and outer.node is not None:
+        if name in outer.bindings:
+            return True
+        outer = outer.parent
+    return False
+
+
+def _is_setting(node: tree.Attribute, scope: Scope) -> bool:
+    """Whether an attribute is one of `self` that no method but `__init__` sets, or one of a global name."""
+    chain: list[str] = [node.attr]
+    value = node.value
+    while isinstance(value, tree.Attribute):
+        chain.append(value.attr)
+        value = value.value
+    if not isinstance(value, tree.Name):
+        return False
+    if value.id != scope.self_name:
+        return value.id not in scope.bindings and not _is_local_further_out(value.id, scope)
+    assert scope.parent is not None
+    key = f"self.{chain[-1]}"
+    return not any(
+        key in method.bindings and method.name != "__init__" for method in scope.parent.children
+    )  # fmt: skip
+
+
+# --- names in code --------------------------------------------------------------------------------------------
+
+
+def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
+    """All expressions below `roots`, they themselves included; not those of inner scopes."""
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(sub_expressions(node))
+
+
+def mentions(roots: Iterable[tree.Expr], words: frozenset[str]) -> bool:
+    """Whether a name, an attribute or a text in the expressions is one of `words`."""
+    for node in walk(roots):
+        match node:
+            case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Const(value=str() as word):
+                if word.lower() in words:
+                    return True
+    return False

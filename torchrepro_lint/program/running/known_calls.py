@@ -1,0 +1,99 @@
+"""The calls of well-known functions of libraries, in every frame in which they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Arguments, External, MemberOf, Site
+from torchrepro_lint.program.running.callers import called_name, contexts, order_key
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["KnownCall", "known_calls"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownCall:
+    """One call of the function or class `name`, in one frame. `arms` are those of its scope in which it stands."""
+
+    name: str
+    call: tree.Call
+    facts: ModuleFacts
+    scope: Scope
+    frame: Frame
+    arms: ArmPath
+    arguments: Arguments
+
+    @property
+    def site(self) -> Site:
+        return Site(self.facts.path, self.call.site)
+
+
+def known_calls(program: Program, names: frozenset[str]) -> list[list[KnownCall]]:
+    """The calls of any of `names` (canonical; a method with its type), grouped by place, in the order of the text."""
+    return program.ev.remembered(("known-calls", names), lambda: list(_find(program, names)), [])
+
+
+def _find(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
+    ev = program.ev
+    last = {name.rpartition(".")[2] for name in names}
+    pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(word.encode()) for word in sorted(last)) + rb")(?!\w)")
+    for path in program.project.matching(pattern):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        last_here = last | _aliases(facts, last)
+        found: list[tuple[int, list[KnownCall]]] = []
+        for scope in facts.walk_scopes():
+            calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last_here]
+            for call, arms in calls:
+                ev.begin_question()
+                group = [
+                    KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
+                    for frame in contexts(ev, facts, scope)
+                    if ev.decide(arms, frame) is not False
+                    for name in _names(program, call, frame)
+                    if name in names
+                ]
+                if group:
+                    found.append((call.site, group))
+        for _, group in sorted(found, key=lambda pair: pair[0]):
+            yield group
+
+
+def _aliases(facts: ModuleFacts, last: set[str]) -> set[str]:
+    """Other names under which the file imports or binds what is looked for."""
+    found: set[str] = set()
+    for scope in facts.walk_scopes():
+        for bindings in scope.bindings.values():
+            for binding in bindings:
+                match binding.kind, binding.node:
+                    case "import-from", tree.ImportFrom(names=imported):
+                        found.update(alias for name, alias in imported if alias is not None and name in last)
+                    case "assign", tree.Name(id=name) | tree.Attribute(attr=name) if name in last:
+                        found.add(binding.name.removeprefix("self."))
+    return found
+
+
+def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:
+    """What is called, by canonical names."""
+    found: dict[str, None] = {}
+    for value in sorted(program.ev.values(call.func, frame), key=order_key):
+        if isinstance(value, External):
+            found.setdefault(canonical(value.name))
+        elif isinstance(value, MemberOf):
+            name = member_name(value)
+            if name is not None:
+                found.setdefault(name)
+    return list(found)

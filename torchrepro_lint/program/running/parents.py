@@ -1,0 +1,111 @@
+"""From a node of a file to what stands around it: the way up that the tree itself does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Node", "Parents", "parents_of"]
+
+#: Anything that stands in the tree. A `Clause` and a `Case` have no site of their own.
+Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+@dataclass(slots=True, eq=False)
+class Parents:
+    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys."""
+
+    _above: dict[int, Node]
+    loops: dict[int, tree.For | tree.While]
+    names: dict[str, list[tree.Name]]
+    attributes: dict[str, list[tree.Attribute]]
+    sets: list[tree.Display]
+    texts: list[tuple[str, tree.Subscript]]
+
+    def of(self, node: Node) -> Node | None:
+        """What the node stands directly in; None for a statement of the module."""
+        return self._above.get(id(node))
+
+    def around(self, node: Node) -> Iterator[Node]:
+        """All that the node stands in, from the inside out."""
+        above = self.of(node)
+        while above is not None:
+            yield above
+            above = self.of(above)
+
+    def function(self, node: Node) -> tree.FunctionDef | tree.ClassDef | tree.Lambda | None:
+        """The function, class or lambda in whose body the node stands; None for the module's own code."""
+        for above in self.around(node):
+            if isinstance(above, (tree.FunctionDef, tree.ClassDef, tree.Lambda)):
+                return above
+        return None
+
+    def statement(self, node: Node) -> Node:
+        """The statement in which a node stands."""
+        if isinstance(node, _STATEMENTS):
+            return node
+        return next(above for above in self.around(node) if isinstance(above, _STATEMENTS))
+
+
+_STATEMENTS = (
+    tree.Assign, tree.AugAssign, tree.ExprStmt, tree.Return, tree.Raise, tree.Assert, tree.Delete, tree.If, tree.For,
+    tree.While, tree.With, tree.Try, tree.Match, tree.FunctionDef, tree.ClassDef,
+)  # fmt: skip
+
+
+def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
+    """The way up in a file; computed once."""
+    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], []))
+
+
+def _parents(facts: ModuleFacts) -> Parents:
+    above: dict[int, Node] = {}
+    loops: dict[int, tree.For | tree.While] = {}
+    names: dict[str, list[tree.Name]] = {}
+    attributes: dict[str, list[tree.Attribute]] = {}
+    sets: list[tree.Display] = []
+    texts: list[tuple[str, tree.Subscript]] = []
+    pending: list[Node] = list(reversed(facts.body))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (tree.For, tree.While)):
+            loops[node.site] = node
+        elif isinstance(node, tree.Name):
+            names.setdefault(node.id, []).append(node)
+        elif isinstance(node, tree.Attribute):
+            attributes.setdefault(node.attr, []).append(node)
+        elif isinstance(node, tree.Display) and node.kind == "set":
+            sets.append(node)
+        elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
+            if isinstance(node.index.value, str):
+                texts.append((node.index.value, node))
+        children = list(_children(node))
+        for child in children:
+            above[id(child)] = node
+        pending.extend(reversed(children))
+    return Parents(above, loops, names, attributes, sets, texts)
+
+
+def _children(node: Node) -> Iterator[Node]:
+    kind = type(node)
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(field.name for field in fields(node))
+    for name in _FIELDS[kind]:
+        yield from _nodes(getattr(node, name))
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _nodes(item)
+    elif type(value).__module__ == tree.__name__:
+        yield value  # type: ignore[misc]

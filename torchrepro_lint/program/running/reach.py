@@ -1,0 +1,250 @@
+"""What runs when something is called: the walk along the call graph, with the chain that leads to each event.
+
+The walk follows a function's statements in order (`bodies.py`), leaves out arms that are proven not to run, and enters
+everything that a call can reach: functions, methods, constructors, properties, `__call__`, `__getitem__`, the callables
+that a library object was given. What it reports are the calls of outside functions that matter for randomness, and the
+calls that it could not follow, as an `Event` without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable
+from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.arguments import bound_frame, external_argument, merged
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.construction import base_arguments
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
+    DictValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MemberOf,
+    MethodValue,
+    Partial,
+    SequenceValue,
+    Site,
+    Value,
+    Values,
+    unknown,
+    values_of,
+)
+from torchrepro_lint.program.running.bodies import BodyWalker, statement_expressions
+from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = [
+    "Event",
+    "Link",
+    "Walker",
+    "distinct",
+    "is_notable",
+    "ordered",
+    "outside_name",
+    "shown",
+    "statement_expressions",
+]
+
+_CALLS_ITS_ARGUMENT = frozenset(
+    {"builtins.map", "builtins.filter", "builtins.sorted", "builtins.min", "builtins.max", "functools.reduce"}
+)
+
+
+#: Also what gives an iterator back: it is taken to be used up.
+_ITERATES_ITS_ARGUMENTS = frozenset(
+    "builtins." + name
+    for name in (
+        "next", "iter", "list", "tuple", "set", "frozenset", "dict", "enumerate", "zip", "map", "filter", "sorted",
+        "sum", "min", "max", "any", "all",
+    )
+)  # fmt: skip
+
+
+class Walker(BodyWalker):
+    """Collects events. It keeps no state but its evaluator's memory."""
+
+    # --- entry points -----------------------------------------------------------------------------------------
+
+    def calling(
+        self, values: Values, arguments: Arguments | None = None, site: Site | None = None
+    ) -> tuple[Event, ...]:
+        """What happens when any of `values` is called."""
+        given = arguments if arguments is not None else Arguments((), (), True, True)
+        return distinct(event for value in ordered(values) for event in self.call(value, given, site))
+
+    def fetching(self, values: Values) -> tuple[Event, ...]:
+        """What happens when a worker fetches items from a dataset that any of `values` may be."""
+        return distinct(event for value in ordered(values) for event in self.item(value))
+
+    # --- values -----------------------------------------------------------------------------------------------
+
+    def call(self, value: Value, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        ev = self.ev
+        match value:
+            case FunctionValue():
+                yield from self._enter(value, bound_frame(ev, value, arguments))
+            case MethodValue():
+                yield from self._enter(value.function, classes.method_frame(ev, value, arguments))
+            case ClassValue():
+                instance = Instance(value, arguments, site)
+                for method in ordered(ev.attribute(instance, "__init__")):
+                    if isinstance(method, MethodValue):
+                        yield from self.call(method, arguments, site)
+            case Partial():
+                for function in ordered(value.function):
+                    yield from self.call(function, merged(value.arguments, arguments), site)
+            case Instance():
+                methods = ev.attribute(value, "__call__") or ev.attribute(value, "forward")
+                for method in ordered(methods):
+                    yield from self.call(method, arguments, site)
+                if not methods:
+                    yield from self._external_bases(value, "call")
+            case External(name=name):
+                yield from self._external(name, arguments, site)
+            case ExternalObject():
+                yield from self._object(value, arguments, site)
+            case MemberOf():
+                yield from self._member(value, arguments, site)
+
+    def _enter(self, function: FunctionValue, frame: Frame) -> Iterator[Event]:
+        link = Link(Site(frame.facts.path, function.node.site), _title(function))
+        for event in self.frame(frame):
+            yield event.after(link)
+
+    def _external(self, name: str, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        known = external_callable(name)
+        if known is not None:
+            yield from self._runs(known, arguments, "now", None)
+        if name in _CALLS_ITS_ARGUMENT:
+            for values in (*arguments.positional[:1], *(v for k, v, _ in arguments.keywords if k == "key")):
+                for value in ordered(values):
+                    if isinstance(value, (FunctionValue, MethodValue, Instance, Partial)):
+                        yield from self.call(value, Arguments((), (), True, True), site)
+        if name in _ITERATES_ITS_ARGUMENTS or name.startswith("itertools."):
+            for values in arguments.positional:
+                yield from self.iterated(values)
+
+    def _object(self, value: ExternalObject, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        known = external_callable(value.name)
+        if known is not None and value.arguments is not None:
+            yield from self._runs(known, value.arguments, "call", value)
+
+    def _member(self, value: MemberOf, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        receiver = value.receiver
+        if isinstance(receiver, Instance):
+            if value.attr in ("__getitem__", "__iter__", "__getitems__"):
+                yield from self._external_bases(receiver, "item")
+            elif value.attr in ("__call__", "forward"):
+                yield from self._external_bases(receiver, "call")
+            return
+        name = member_name(value)
+        known = external_callable(name) if name is not None else None
+        if known is not None:
+            yield from self._runs(known, arguments, "now", receiver)
+
+    def _external_bases(self, instance: Instance, moment: str) -> Iterator[Event]:
+        """What a library class does with the arguments that its subclass hands on to it."""
+        for name, arguments in base_arguments(self.ev, instance):
+            known = external_callable(name)
+            if known is not None:
+                yield from self._runs(known, arguments, moment, instance)
+
+    def _runs(
+        self, known: ExternalCallable, arguments: Arguments, moment: str, receiver: Value | None
+    ) -> Iterator[Event]:
+        for run in known.runs:
+            if run.moment != moment:
+                continue
+            if run.parameter == "*":
+                groups: list[Values] = list(arguments.positional)
+            elif run.parameter == "**":
+                groups = [values for _, values, _ in arguments.keywords]
+            elif run.parameter == "self":
+                groups = [values_of(receiver)] if receiver is not None else []
+            else:
+                groups = [external_argument(arguments, known.parameters, run.parameter)[0]]
+            for values in groups:
+                yield from self.protocol(values, run.protocol)
+
+    def protocol(self, values: Values, protocol: str) -> Iterator[Event]:
+        """What is done with an argument that a library takes as `protocol` (see knowledge/callables.py)."""
+        match protocol:
+            case "dataset":
+                yield from self.fetching(values)
+            case "datasets":
+                yield from self.fetching(self._members(values))
+            case "callable" | "collate":
+                yield from self._handed_over(values)
+            case "callables":
+                yield from self._handed_over(self._members(values))
+            case "iterable":
+                yield from self.iterated(values)
+
+    def _handed_over(self, values: Values) -> Iterator[Event]:
+        """A library's calls of what it was handed. One that is a library's too is an event where it was made."""
+        for value in ordered(values):
+            if isinstance(value, ExternalObject) and value.site is not None:
+                name = outside_name(value)
+                if name is not None and is_notable(name):
+                    yield Event(name, value.site, Arguments(), (), value)
+        yield from self.calling(values)
+
+    def _members(self, values: Values) -> Values:
+        parts: set[Value] = set()
+        for value in values:
+            if isinstance(value, DictValue):
+                parts |= value.all_values()
+            elif isinstance(value, SequenceValue):
+                parts |= value.elements()
+            elif isinstance(value, Instance) and not self.ev.attribute(value, "__iter__"):
+                parts.add(value)
+            else:
+                parts |= self.ev.elements(values_of(value))
+        return frozenset(parts)
+
+    def item(self, value: Value) -> Iterator[Event]:
+        ev = self.ev
+        match value:
+            case Instance():
+                own = False
+                for name in ("__getitem__", "__getitems__", "__iter__", "__next__"):
+                    for method in ordered(ev.attribute(value, name)):
+                        own = True
+                        if isinstance(method, (MethodValue, FunctionValue)):
+                            yield from self.call(method, Arguments((unknown(),)), None)
+                        elif isinstance(method, MemberOf):
+                            yield from self._external_bases(value, "item")
+                if not own:
+                    yield from self._external_bases(value, "item")
+            case ExternalObject():
+                known = external_callable(value.name)
+                if known is not None and value.arguments is not None:
+                    # The object that a method gave does not hold the method's own receiver: that is a value beside it.
+                    yield from self._runs(known, value.arguments, "item", None)
+            case SequenceValue() if value.kind == "generator":
+                return
+
+    def iterated(self, values: Values) -> Iterator[Event]:
+        for value in ordered(values):
+            if isinstance(value, Instance):
+                for name in ("__iter__", "__next__"):
+                    for method in ordered(self.ev.attribute(value, name)):
+                        if isinstance(method, MethodValue):
+                            yield from self.call(method, Arguments(), None)
+
+
+def _title(function: FunctionValue) -> str:
+    owner = function.frame.scope
+    if isinstance(owner.node, tree.ClassDef):
+        return f"{owner.name}.{function.name}"
+    return function.name

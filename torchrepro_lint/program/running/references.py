@@ -1,0 +1,95 @@
+"""Where a function is mentioned without being called: handed to something that calls it (`spawn(worker, ...)`).
+
+What a DataLoader is handed for its workers is left out: it runs in their processes, not in the program's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Values
+from torchrepro_lint.program.running.callers import contexts
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["references"]
+
+MAX_REFERENCES = 8
+MAX_FILES = 24
+
+
+def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tree.Expr, Frame], ...]:
+    """The places where the function of `scope` is an argument or a value, each with a frame in which it is."""
+    return ev.remembered(("references", id(scope)), lambda: tuple(_references(ev, facts, scope)), ())
+
+
+def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Expr, Frame]]:
+    node = scope.node
+    assert isinstance(node, tree.FunctionDef)
+    if _is_for_workers(node):
+        return
+    files = sorted(ev.project.containing(node.name), key=lambda path: (path != facts.path, path))
+    count = 0
+    for path in files[:MAX_FILES]:
+        user = ev.project.facts(path)
+        if user is None:
+            continue
+        for place in user.walk_scopes():
+            mentions = list(_mentions(place, node.name))
+            if not mentions:
+                continue
+            frame = contexts(ev, user, place)[0]
+            for mention in mentions:
+                if _means(ev.values(mention, frame), node):
+                    yield mention, frame
+                    count += 1
+                    if count >= MAX_REFERENCES:
+                        return
+
+
+_WORKER_NAME = re.compile(r"worker_?init|init_?worker|seed_?worker|worker_?seed|init_fn")
+_WORKER_ID = re.compile(r"_*(worker_?(id|idx|index|num)?|wid)")
+
+
+def _is_for_workers(node: tree.FunctionDef) -> bool:
+    """Whether a function is, by its name or by that of its last parameter without a default, a worker init function."""
+    needed = [param.name for param in node.params if param.default is None and param.kind == "positional"]
+    return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
+
+
+def _mentions(scope: Scope, name: str) -> Iterator[tree.Expr]:
+    """The expressions of a scope that are the name, or end in it, and stand as an argument or a bound value."""
+    roots: list[tree.Expr] = [
+        arg.value for call, _ in scope.calls for arg in call.args if arg.keyword != "worker_init_fn"
+    ]
+    for bindings in scope.bindings.values():
+        roots.extend(b.node for b in bindings if b.kind == "assign" and b.node is not None)  # type: ignore[misc]
+    roots.extend(store.value for store in scope.stores)
+    seen: set[int] = set()
+    while roots:
+        expression = roots.pop()
+        match expression:
+            case tree.Name(id=found) | tree.Attribute(attr=found) if found == name:
+                if expression.site not in seen:
+                    seen.add(expression.site)
+                    yield expression
+            case tree.Call():
+                pass  # its arguments are in the list of calls, and what it calls is called
+            case _:
+                roots.extend(sub_expressions(expression))
+
+
+def _means(values: Values, node: tree.FunctionDef) -> bool:
+    for value in values:
+        match value:
+            case FunctionValue(node=found) | MethodValue(function=FunctionValue(node=found)):
+                if found is node:
+                    return True
+    return False

@@ -1,0 +1,251 @@
+"""By which ways a statement comes to run: from its own scope out to the module, or to a function that nothing calls.
+
+Two statements can run in one execution of the program unless they stand in different arms of one `if`. Where that `if`
+is may be seen only further out: one helper is called in the one arm, another in the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.running.callers import instances_of, visible_calls
+from torchrepro_lint.program.running.references import references
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = [
+    "Stand",
+    "Way",
+    "are_exclusive",
+    "chosen_by",
+    "is_followed_by",
+    "never_together",
+    "own_way",
+    "runs_as_script",
+    "surely_before",
+    "ways",
+]
+
+MAX_WAYS = 16
+MAX_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """One place on a way: a statement or call of a scope, and the arms in which it stands."""
+
+    facts: ModuleFacts
+    scope: Scope
+    site: int
+    path: ArmPath
+
+
+#: From the inside out. The first is the statement itself, each further one the call that runs the scope before it.
+Way = tuple[Stand, ...]
+
+
+def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
+    """The ways that lead to a place, shortest first; never empty."""
+    found: list[Way] = []
+    pending: list[Way] = [(_stand(facts, scope, site),)]
+    while pending and len(found) < MAX_WAYS:
+        way = pending.pop(0)
+        outer = [] if len(way) >= MAX_LENGTH else list(_outward(ev, way[-1]))
+        outer = [stand for stand in outer if all(stand.scope is not one.scope for one in way)]
+        if not outer:
+            found.append(way)
+        pending.extend((*way, stand) for stand in outer[: MAX_WAYS - len(found)])
+    return tuple(found)
+
+
+def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
+    """The way that consists of the place alone."""
+    return (_stand(facts, scope, site),)
+
+
+def _stand(facts: ModuleFacts, scope: Scope, site: int) -> Stand:
+    return Stand(facts, scope, site, scope.path_at(site))
+
+
+def _outward(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
+    """The places that make the scope of `stand` run."""
+    scope, node = stand.scope, stand.scope.node
+    if scope.parent is None or node is None:
+        return
+    if not isinstance(node, tree.FunctionDef):
+        yield _stand(stand.facts, scope.parent, node.site)
+        return
+    seen: set[tuple[int, int]] = set()
+    for call, frame in visible_calls(ev, stand.facts, scope) or references(ev, stand.facts, scope):
+        key = (id(frame.scope), call.site)
+        if key not in seen:
+            seen.add(key)
+            yield _stand(frame.facts, frame.scope, call.site)
+    if not seen and node.name == "__init__":
+        yield from _where_made(ev, stand)
+
+
+def _where_made(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
+    """The places that make objects of the class in whose `__init__` the place is."""
+    cls = stand.scope.parent
+    if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
+        return
+    for instance in instances_of(ev, ClassValue(cls.node, ev.module_frame(stand.facts))):
+        maker = ev.project.facts(instance.site.path) if instance.site is not None else None
+        if maker is not None and instance.site is not None:
+            for scope in maker.walk_scopes():
+                if any(call.site == instance.site.number for call, _ in scope.calls):
+                    yield _stand(maker, scope, instance.site.number)
+
+
+# --- two places ---------------------------------------------------------------------------------------------------
+
+
+def _meeting(first: Way, second: Way) -> tuple[Stand, Stand] | None:
+    """The places of both ways in the innermost scope that they share."""
+    for stand in first:
+        for other in second:
+            if stand.scope is other.scope:
+                return stand, other
+    return None
+
+
+def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether the two statements exclude each other on every pair of ways that meet."""
+    met = [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
+    return bool(met) and all(are_exclusive(*pair) for pair in met)
+
+
+def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether the second statement surely runs after the first one, wherever their ways meet."""
+    met = [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
+    return bool(met) and all(a.site < b.site and _surely_with(b, a) for a, b in met)
+
+
+def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
+    """How late a statement comes before the beginning of a way, where it runs whenever the way is taken: the larger,
+    the later in time. None where it comes after it, or may be left out.
+    """
+    met = _meeting(way, switch)
+    if met is None:
+        return None
+    place, other = met
+    if other.site >= place.site or not _surely_with(other, place):
+        return None
+    return -way.index(place), other.site
+
+
+def are_exclusive(first: Stand, second: Stand) -> bool:
+    """Whether two places of one scope never run in the same run of it: other arms, or behind an arm that leaves."""
+    arms = dict(second.path)
+    for branch, arm in first.path:
+        if isinstance(first.scope.branches.get(branch), (tree.If, tree.Match)) and arms.get(branch, arm) != arm:
+            return True
+    early, late = (first, second) if first.site < second.site else (second, first)
+    late_branches = {branch for branch, _ in late.path}
+    return any(inner in early.scope.ended for inner in early.path if inner[0] not in late_branches)
+
+
+def _surely_with(inner: Stand, outer: Stand) -> bool:
+    """Whether `inner` runs wherever `outer` does: all arms that it stands in are those of `outer` too."""
+    own = set(outer.path)
+    return all(arm in own or arm[1] == "try" or _is_main_guard(inner.scope, *arm) for arm in inner.path)
+
+
+def _is_main_guard(scope: Scope, branch: int, arm: str) -> bool:
+    match scope.branches.get(branch):
+        case tree.If(test=tree.Compare(left=tree.Name(id="__name__"))):
+            return arm == "then"
+    return False
+
+
+def runs_as_script(way: Way) -> bool:
+    """Whether the way begins under `if __name__ == "__main__":`, so that importing the module does not run it."""
+    last = way[-1]
+    return any(_is_main_guard(last.scope, *arm) for arm in last.path)
+
+
+# --- what a condition asks ----------------------------------------------------------------------------------------
+
+
+def chosen_by(all_ways: tuple[Way, ...], word: re.Pattern[str], *, wanted: bool) -> bool:
+    """Whether on every way an `if` about a name with `word` in it stands around the place, in its arm for yes
+    (`wanted`) or in the one for no.
+    """
+    return all(any(_asks(stand, word, wanted) for stand in way) for way in all_ways)
+
+
+def _asks(stand: Stand, word: re.Pattern[str], wanted: bool) -> bool:
+    for branch, arm in stand.path:
+        statement = stand.scope.branches.get(branch)
+        if isinstance(statement, tree.If) and says(statement.test, arm == "then", word) is wanted:
+            return True
+    return False
+
+
+_NO = frozenset({None, False, -1, ""})  # 0 is False
+
+
+def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
+    """What a test that holds, or does not, says of a name with `word` in it: yes, no, or nothing."""
+    match test:
+        case tree.Unary(op="not", operand=operand):
+            return says(operand, not holds, word)
+        case tree.Boolean(op=op, left=left, right=right):
+            if (op == "and") is not holds:
+                return None  # one of the two sides, it is not known which
+            answer = says(left, holds, word)
+            return answer if answer is not None else says(right, holds, word)
+        case tree.Compare(left=left, ops=(op,), comparators=(right,)):
+            return _compared(left, op, right, holds, word)
+        case tree.Name() | tree.Attribute() | tree.Subscript() | tree.Call():
+            return holds if any(word.search(name) for name in _names(test)) else None
+    return None
+
+
+def _compared(left: tree.Expr, op: str, right: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
+    value = _constant(right)
+    about = says(left, True, word)
+    if about is None or value is _NO:
+        return None
+    match op:
+        case "is" | "==":
+            return (value not in _NO) is holds
+        case "is not" | "!=":
+            return (value in _NO) is holds
+        case ">" | ">=":
+            return holds
+        case "<" | "<=":
+            return not holds
+    return None
+
+
+def _constant(node: tree.Expr) -> object:
+    """The literal, or `_NO` itself where it is none."""
+    match node:
+        case tree.Const(value=value):
+            return value
+        case tree.Unary(op="-", operand=tree.Const(value=int() | float() as number)):
+            return -number
+    return _NO
+
+
+def _names(root: tree.Expr) -> Iterator[str]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                yield name
+            case tree.Const(value=str() as text):
+                yield text
+        pending.extend(sub_expressions(node))

@@ -1,0 +1,128 @@
+"""Programs that seed some of `random`, NumPy and torch, and draw in the main process from one that they leave out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, draws_weights, entry_runs
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.seeds.reseeding import repeats
+from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.workers import Effect
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["PartialSeeding", "first_draw", "is_for_the_run", "partial_seedings"]
+
+_SETS_UP = re.compile(
+    r"seed|determinis|reproduc|random|rng|main|train|run|set_?up|init|prepare|fit|experiment|launch|cli|config|start|"
+    r"worker|eval|test|parse|options|args|env|system|device|cuda",
+    re.IGNORECASE,
+)
+#: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples).
+_RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
+_SEEDED = frozenset({*MAIN_RNGS, "torch-cuda"})
+
+
+@dataclass(frozen=True, slots=True)
+class PartialSeeding:
+    """A seeding block and the draws that it does not reach, by generator, each with its chain from the entry point."""
+
+    block: Evidence
+    missing: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
+
+
+def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
+    """One for each seeding block, in the order of files and text; what several programs draw is joined."""
+    found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
+    for run in entry_runs(program):
+        blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
+        if not blocks or run.may_be_seeded_elsewhere:
+            continue
+        seeded = frozenset().union(*(one.seeds for one in run.seedings))
+        missing = [rng for rng in MAIN_RNGS if rng not in seeded]
+        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng)) is not None}
+        if not draws or run.incomplete:
+            continue
+        block = _block(run, blocks)
+        _, known = found.setdefault(block.site, (block, {}))
+        for rng, draw in draws.items():
+            known.setdefault(rng, draw)
+    for site in sorted(found, key=lambda site: (str(site.path), site.number)):
+        block, missing_draws = found[site]
+        yield PartialSeeding(block, tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws))
+
+
+def is_for_the_run(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock."""
+    if is_test_file(program, one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
+        return False
+    known = seeding_call(one.name)
+    if one.value is None and (known is None or known.default is None):
+        return False  # a seed from the system is none: TRL503
+    ways = ways_of(program, one)
+    return _says_so(one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
+
+
+def _says_so(one: Evidence) -> bool:
+    """Whether the function that seeds is one that sets a run up; others seed what they compute (a mask, a sample)."""
+    scope = one.frame.scope
+    while scope.parent is not None and not isinstance(scope.node, tree.FunctionDef):
+        scope = scope.parent
+    if not isinstance(scope.node, tree.FunctionDef):
+        return True
+    if scope.node.name == "__init__":
+        return scope.parent is not None and _RUNS.search(scope.parent.name) is not None
+    return _SETS_UP.search(scope.node.name) is not None
+
+
+def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
+    """The seeding to speak of: the first on the path, one that seeds torch before others."""
+    order = {step.event.site: step.order for step in reversed(run.steps) if step.kind == "seed"}
+    return min(
+        blocks,
+        key=lambda one: (
+            one.site not in order,
+            "torch" not in one.seeds,
+            order.get(one.site, 0),
+            str(one.site.path),
+            one.site.number,
+        ),
+    )
+
+
+def first_draw(program: Program, run: EntryRun, rng: str) -> tuple[Effect, tuple[Link, ...]] | None:
+    """What the main process first draws from a generator, with the way there; loaders without workers count."""
+    draws = run.draws(rng)
+    if rng == "torch" and not run.trains:
+        draws = [draw for draw in draws if not draws_weights(draw.event)]
+    if draws:
+        return draws[0], draws[0].event.chain
+    for loader in program.loaders:
+        if loader.has_workers or loader.facts.path not in run.files or not _is_made_in(program, run, loader):
+            continue
+        loaded = program.worker_run(loader).draws_from(rng)
+        if loaded:
+            return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
+    return None
+
+
+def _is_made_in(program: Program, run: EntryRun, loader: Loader) -> bool:
+    """Whether the program comes by the call that makes a loader, and not only the trial of a module that it imports."""
+    ends = [
+        way
+        for way in ways(program.ev, loader.facts, loader.scope, loader.call.site)
+        if way[-1].facts.path == run.entry.path or (way[-1].facts.path in run.files and not runs_as_script(way))
+    ]
+    return any(way[-1].scope.parent is None or way[-1].facts.path == run.entry.path for way in ends)

@@ -1,0 +1,264 @@
+"""Global generators that are seeded again and again with the same number, inside the loop of epochs or steps.
+
+A seeding call and the loop that repeats it may stand in different functions; the way from one to the other shows that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.statements import loops_of
+from torchrepro_lint.program.running.ways import Stand, Way
+from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Reseeding", "repeats", "reseedings"]
+
+_GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
+_KEEPS_STATE = re.compile(
+    r"fork_rng|(get|set)_rng_states?(_all)?|[gs]etstate|[gs]et_state|isolate_rng|\w*(temp|temporary|local|preserve|freeze|fork|"
+    r"isolated|with|fixed|restore|save)\w*(seed|rng|random)\w*"
+)
+_HELPER = re.compile(r"seed|determinis|reproduc|random_?state|rng", re.IGNORECASE)
+_TRAINS = frozenset({"backward", "zero_grad", "manual_backward", "optimizer_step"})
+_OTHER_LOOPS = re.compile(
+    r"seed|run|trial|fold|repeat|lr|cfg|config|param|dataset|model|exp|method|name|rank|split", re.IGNORECASE
+)
+_PURE_CALLS = frozenset({"int", "float", "abs", "str", "min", "max", "get_rank"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reseeding:
+    """A seeding call inside a loop. `site` is the call to speak of, `loop` the statement that repeats it."""
+
+    seeding: Evidence
+    site: Site
+    loop: Site
+    between: tuple[Site, ...]
+
+
+def reseedings(program: Program) -> Iterator[Reseeding]:
+    """All of them, one for each block of seeding calls in a loop, in the order of files and text."""
+    found: dict[tuple[int, object], Reseeding] = {}
+    for one in program.evidence:
+        if one.effect != "seed" or not one.seeds & _GLOBAL or one.name.startswith("transformers.Train"):
+            continue
+        if not isinstance(one.node, tree.Call) or is_test_file(program, one.site.path) or is_stand_in(one):
+            continue
+        program.ev.begin_question()
+        if runs_in_workers(ways_of(program, one)):
+            continue
+        for way in ways_of(program, one):
+            made = _of_way(program.ev, one, way)
+            if made is not None:
+                stand, repeated = made
+                found.setdefault((id(stand.scope), stand.path), repeated)
+    yield from sorted(found.values(), key=lambda again: (str(again.site.path), again.site.number))
+
+
+def repeats(ev: Evaluator, ways: tuple[Way, ...]) -> bool:
+    """Whether a place is repeated by a loop of epochs or steps, on every way."""
+    return all(any(_epoch_loop(ev, stand) is not None for stand in way) for way in ways)
+
+
+def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] | None:
+    pending: list[tree.Expr] = [one.value] if one.value is not None else []
+    known = seeding_call(one.name)
+    if one.value is None and (
+        known is None or known.default is None or (isinstance(one.node, tree.Call) and one.node.args)
+    ):
+        return None  # from entropy, or hidden behind a star
+    for index, stand in enumerate(way):
+        if _keeps_state(stand.scope):
+            return None
+        loop = _epoch_loop(ev, stand)
+        if loop is not None:
+            if any(_varies(node, stand, loop) for node in pending) or _runs_once(stand, loop):
+                return None
+            spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), stand)
+            path = stand.facts.path
+            between = tuple(Site(at.facts.path, at.site) for at in way[: index + 1])
+            return spoken, Reseeding(one, Site(spoken.facts.path, spoken.site), Site(path, loop), between)
+        outer = _outward(pending, stand, way[index + 1] if index + 1 < len(way) else None)
+        if outer is None:
+            return None
+        pending = outer
+    return None
+
+
+# --- the loop -----------------------------------------------------------------------------------------------------
+
+
+def _epoch_loop(ev: Evaluator, stand: Stand) -> int | None:
+    """The site of the innermost loop around a place that counts epochs or takes the steps of a training."""
+    for branch, arm in reversed(stand.path):
+        if branch in stand.scope.loops and arm != "else" and _counts(ev, stand, branch):
+            return branch
+    return None
+
+
+def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
+    scope = stand.scope
+    match loops_of(ev, stand.facts).get(branch):
+        case tree.For(target=target, iter=iterated):
+            if isinstance(iterated, (tree.Display, tree.DictDisplay)):
+                return False
+            names = list(_names(target))
+            if any(says_epoch(name) for name in names):
+                return True
+            return not any(_OTHER_LOOPS.search(name) for name in names) and _takes_steps(scope, branch)
+        case tree.While(test=test):
+            return any(says_epoch(name) for name in _names(test)) or _takes_steps(scope, branch)
+    return False
+
+
+def _takes_steps(scope: Scope, branch: int) -> bool:
+    """Whether the loop is the innermost one around a step of an optimizer."""
+    for call, path in scope.calls:
+        if called_name(call.func) in _TRAINS:
+            loops = [at for at, _ in path if at in scope.loops]
+            if loops and loops[-1] == branch:
+                return True
+    return False
+
+
+def _runs_once(stand: Stand, loop: int) -> bool:
+    """Whether an `if` inside the loop compares something with a constant: `if epoch == 0:`."""
+    inside = False
+    for branch, arm in stand.path:
+        if branch == loop:
+            inside = True
+            continue
+        statement = stand.scope.branches.get(branch)
+        if inside and isinstance(statement, tree.If):
+            match statement.test:
+                case tree.Compare(left=tree.Name() | tree.Attribute(), ops=("==",)) if arm == "then":
+                    return True
+                case tree.Unary(op="not") if arm == "then":
+                    return True
+    return False
+
+
+def _keeps_state(scope: Scope) -> bool:
+    """Whether a function, or the class around it, saves the state of a generator or puts it back."""
+    scopes = [scope]
+    if scope.parent is not None and isinstance(scope.parent.node, tree.ClassDef):
+        scopes.extend(scope.parent.children)
+    return any(
+        _KEEPS_STATE.fullmatch(called_name(call.func) or "") is not None for one in scopes for call, _ in one.calls
+    )
+
+
+def _is_helper(scope: Scope) -> bool:
+    return isinstance(scope.node, tree.FunctionDef) and bool(_HELPER.search(scope.node.name))
+
+
+# --- the seed -----------------------------------------------------------------------------------------------------
+
+
+def _varies(node: tree.Expr, stand: Stand, loop: int) -> bool:
+    """Whether a seed changes while the loop runs, or may."""
+    scope = stand.scope
+    match node:
+        case tree.Const():
+            return False
+        case tree.Name(id=name):
+            bound = scope.bindings.get(name, ())
+            inside = any(branch == loop for binding in bound for branch, _ in binding.path)
+            counted = any(binding.kind in ("element", "augmented") for binding in bound)
+            return says_epoch(name) or inside or counted or (not bound and name.islower() and name in scope.declared)
+        case tree.Attribute(value=value, attr=attr):
+            of_self = isinstance(value, tree.Name) and value.id == scope.self_name
+            return attribute_of_main(attr, stand.facts, of_object=of_self).terms != frozenset() or _varies(
+                value, stand, loop
+            )
+        case tree.Subscript(value=value, index=index):
+            return _varies(value, stand, loop) or _varies(index, stand, loop)
+        case tree.Call(func=func, args=args):
+            if called_name(func) not in _PURE_CALLS:
+                return True
+            return any(_varies(arg.value, stand, loop) for arg in args)
+    return any(_varies(part, stand, loop) for part in sub_expressions(node))
+
+
+def _outward(nodes: list[tree.Expr], stand: Stand, caller: Stand | None) -> list[tree.Expr] | None:
+    """What a seed is made of, as the caller of the function says it; None where it changes inside or is not known."""
+    found: list[tree.Expr] = []
+    call = next((one for one, _ in caller.scope.calls if one.site == caller.site), None) if caller is not None else None
+    pending, seen = list(nodes), set[int]()
+    while pending:
+        node = pending.pop()
+        if node.site in seen:
+            continue
+        seen.add(node.site)
+        match node:
+            case tree.Name(id=name) if name in stand.scope.bindings:
+                for binding in stand.scope.bindings[name]:
+                    match binding.kind, binding.node:
+                        case "param", tree.Param() as param:
+                            given = _given(param, stand, call)
+                            if given is None:
+                                return None
+                            found.extend(given)
+                        case "assign", bound if not binding.unpack and bound is not None:
+                            pending.append(bound)  # type: ignore[arg-type]
+                        case _:
+                            return None
+            case tree.Name(id=name) if says_epoch(name):
+                return None
+            case tree.Attribute(value=value, attr=attr):
+                of_self = isinstance(value, tree.Name) and value.id == stand.scope.self_name
+                if attribute_of_main(attr, stand.facts, of_object=of_self).terms:
+                    return None
+                if not of_self:
+                    pending.append(value)
+            case tree.Call(func=func, args=args):
+                if called_name(func) not in _PURE_CALLS:
+                    return None
+                pending.extend(arg.value for arg in args)
+            case _:
+                pending.extend(sub_expressions(node))
+    return found
+
+
+def _given(param: tree.Param, stand: Stand, call: tree.Call | None) -> list[tree.Expr] | None:
+    """What the call hands over for a parameter; nothing where its constant default stands."""
+    node = stand.scope.node
+    if call is None or not isinstance(node, tree.FunctionDef):
+        return None
+    for arg in call.args:
+        if arg.star:
+            return None
+        if arg.keyword == param.name:
+            return [arg.value]
+    names = [one.name for one in node.params if one.kind == "positional"]
+    if stand.scope.self_name is not None:
+        names = names[1:]
+    positional = [arg.value for arg in call.args if arg.keyword is None]
+    if param.name in names and names.index(param.name) < len(positional):
+        return [positional[names.index(param.name)]]
+    return [] if isinstance(param.default, (tree.Const, tree.Name)) else None
+
+
+def _names(root: tree.Expr) -> Iterator[str]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                yield name
+        pending.extend(sub_expressions(node))

@@ -1,0 +1,261 @@
+"""Seeds of the main process that come from the clock, the system or Python's hash of a text: another one in every run.
+
+The reader goes backwards from the expression that seeds, over the bindings that reach it, into the project's functions
+for what they return, and out to their callers for what they are given. It finds the call from which the number comes,
+and whether that call is only a fallback behind a seed that the user can give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Binding, sub_expressions
+from torchrepro_lint.program.evaluation import calls
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    FunctionValue,
+    MethodValue,
+    Site,
+)
+from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.seeds.entropy_calls import dotted, draws, is_entropy, is_literal, outside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Entropy", "entropy_of"]
+
+_MAX_DEPTH = 24
+_DEFAULTING = frozenset({"get", "pop", "getenv", "getattr", "setdefault"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy:
+    """Where a seed that differs in every run comes from.
+
+    `node` is the largest expression that is nothing but such a number (`int(time.time()) % 2**32`), to be replaced by a
+    constant; `name` the call inside it; `fallback`: it is used only where the user gives no seed. `path` are the places
+    that the number passes between there and the call that seeds.
+    """
+
+    node: tree.Expr
+    name: str
+    frame: Frame
+    fallback: bool = False
+    path: tuple[Site, ...] = ()
+
+    @property
+    def site(self) -> Site:
+        return Site(self.frame.facts.path, self.node.site)
+
+
+def entropy_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
+    """The entropy that an expression is made of; None where none is proven."""
+    return _Reader(ev).of(node, frame)
+
+
+class _Reader:
+    def __init__(self, ev: Evaluator) -> None:
+        self.ev = ev
+        self.active: set[tuple[int, int]] = set()
+
+    def of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
+        key = (id(node), hash(frame))
+        if key in self.active or len(self.active) > _MAX_DEPTH:
+            return None
+        self.active.add(key)
+        try:
+            return self._of(node, frame)
+        finally:
+            self.active.discard(key)
+
+    def _of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
+        match node:
+            case tree.Name():
+                return self._name(node, frame)
+            case tree.Attribute(value=value):
+                stored = self._stored(node, frame)
+                return stored if stored is not None else self._within(node, (value,), frame)
+            case tree.Call():
+                return self._call(node, frame)
+            case tree.Boolean(left=left, right=right):
+                return _either((self.of(left, frame), self.of(right, frame)))
+            case tree.Conditional(test=test, body=body, orelse=orelse):
+                holds = self.ev.truth(test, frame)
+                options = ([body] if holds is not False else []) + ([orelse] if holds is not True else [])
+                return _either([self.of(option, frame) for option in options])
+            case tree.Lambda() | tree.Const():
+                return None
+            case tree.Subscript(value=value):
+                return self._within(node, (value,), frame)
+        return self._within(node, sub_expressions(node), frame)
+
+    def _within(self, whole: tree.Expr, parts: Iterable[tree.Expr], frame: Frame) -> Entropy | None:
+        """What an expression over `parts` is: entropy if one of them is; all of it if the others are literals."""
+        found = [(part, self.of(part, frame)) for part in parts]
+        sources = [one for _, one in found if one is not None]
+        if not sources:
+            return None
+        only = all((one is not None and one.node is part) or is_literal(part) for part, one in found)
+        first = sources[0]
+        return replace(first, node=whole) if only and not first.fallback else first
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def _name(self, node: tree.Name, frame: Frame) -> Entropy | None:
+        current: Frame | None = frame
+        place = node.site
+        while current is not None:
+            scope = current.scope
+            foreign_class = current is not frame and isinstance(scope.node, tree.ClassDef)
+            if not foreign_class and node.id in scope.bindings:
+                where = current
+                bindings, _ = scope.reaching(node.id, place, lambda path, at=where: self.ev.decide(path, at))  # type: ignore[misc]
+                if bindings:
+                    return _either([self._binding(binding, current) for binding in bindings])
+            if not isinstance(scope.node, (tree.Comprehension, tree.ClassDef)):
+                place = END
+            current = current.parent
+        return None
+
+    def _binding(self, binding: Binding, frame: Frame) -> Entropy | None:
+        node = binding.node
+        match binding.kind, node:
+            case "param", tree.Param():
+                return self._given(node, frame)
+            case "augmented", tree.AugAssign(value=value):
+                return self.of(value, frame)
+            case "assign", tree.Display(items=items) if len(binding.unpack) == 1 and binding.unpack[0] < len(items):
+                return self.of(items[binding.unpack[0]], frame)
+            case "assign", _ if not binding.unpack:
+                found = self.of(node, frame)  # type: ignore[arg-type]
+                return found
+            case "import-from", tree.ImportFrom():
+                return self._imported(binding, node, frame)
+        return None
+
+    def _imported(self, binding: Binding, node: tree.ImportFrom, frame: Frame) -> Entropy | None:
+        """A number that another module of the project made."""
+        name = next((original for original, alias in node.names if (alias or original) == binding.name), None)
+        project = self.ev.project
+        home = frame.facts.path
+        path = (
+            project.resolve_relative(home, node.level, node.module)
+            if node.level
+            else project.resolve(home, node.module)
+        )
+        facts = project.facts(path) if path is not None and path.suffix == ".py" else None
+        if name is None or facts is None:
+            return None
+        module = self.ev.module_frame(facts)
+        bindings, _ = facts.scope.reaching(name, END, lambda arms: self.ev.decide(arms, module))
+        return _either([self._binding(found, module) for found in bindings]) if bindings else None
+
+    def _given(self, param: tree.Param, frame: Frame) -> Entropy | None:
+        """What the callers in sight give for a parameter; a default that is entropy is a fallback."""
+        node = frame.scope.node
+        if not isinstance(node, tree.FunctionDef) or param.kind in ("star", "double-star"):
+            return None
+        names = [one.name for one in node.params if one.kind == "positional"]
+        position = names.index(param.name) if param.name in names else None
+        bound = frame.scope.self_name is not None
+        found: list[Entropy | None] = []
+        for call, caller in visible_calls(self.ev, frame.facts, frame.scope):
+            at = position - 1 if bound and position is not None else position
+            written = _argument(call, param.name, at)
+            if written is not None:
+                one = self.of(written, caller)
+                site = Site(caller.facts.path, call.site)
+                found.append(replace(one, path=(*one.path, site)) if one is not None else None)
+            elif param.default is not None and not any(arg.star for arg in call.args):
+                found.append(self.of(param.default, frame.parent or frame))
+            else:
+                found.append(None)
+        # Each call is a seeding of its own: one that hands over the clock is at fault whatever the others do.
+        return next((one for one in found if one is not None), None)
+
+    def _stored(self, node: tree.Attribute, frame: Frame) -> Entropy | None:
+        """What the same function has assigned to `args.seed` or `self.seed` before."""
+        wanted = dotted(node)
+        if wanted is None:
+            return None
+        scope = frame.scope
+        use = dict(scope.path_at(node.site))
+        found: list[Entropy | None] = []
+        for store in scope.stores:
+            if store.statement.site >= node.site or store.augmented or store.unpack or dotted(store.target) != wanted:
+                continue
+            if self.ev.decide(store.path, frame) is False:
+                continue
+            one = self.of(store.value, frame)
+            sure = all(use.get(branch) == arm for branch, arm in store.path)
+            found = [one] if sure else [*found, one, None]
+        return _either(found) if found else None
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def _call(self, node: tree.Call, frame: Frame) -> Entropy | None:
+        func = node.func
+        functions = self.ev.values(func, frame)
+        names = [outside(value) for value in functions]
+        if len(names) == 1 and names[0] is not None and is_entropy(names[0], node, self.ev, frame):
+            return Entropy(node, names[0], frame)
+        if len(functions) == 1:
+            (value,) = functions
+            if isinstance(value, (FunctionValue, MethodValue)):
+                return self._returned(value, node, frame)
+        parts = [arg.value for arg in node.args]
+        if isinstance(func, tree.Attribute):
+            if func.attr in _DEFAULTING:
+                found = self.of(parts[-1], frame) if len(parts) > 1 else None
+                return replace(found, fallback=True) if found is not None else None
+            if any(name is None for name in names) or not functions or not isinstance(func.value, tree.Name):
+                parts.append(func.value)
+        elif isinstance(func, tree.Name) and func.id in _DEFAULTING:
+            found = self.of(parts[-1], frame) if len(parts) > 2 else None
+            return replace(found, fallback=True) if found is not None else None
+        if any(name is not None and (name.startswith("time.") or draws(name)) for name in names):
+            return None
+        return self._within(node, parts, frame)
+
+    def _returned(self, value: FunctionValue | MethodValue, node: tree.Call, frame: Frame) -> Entropy | None:
+        function = value if isinstance(value, FunctionValue) else value.function
+        inner = calls.bound_frame(self.ev, function, self.ev.arguments(node.args, frame))
+        if isinstance(function.node, tree.Lambda):
+            return self.of(function.node.body, inner)
+        found = [
+            self.of(statement.value, inner)
+            for statement, path in inner.scope.returns
+            if statement.value is not None and self.ev.decide(path, inner) is not False
+        ]
+        one = _either(found) if found else None
+        return replace(one, path=(*one.path, Site(frame.facts.path, node.site))) if one is not None else None
+
+
+# --- helpers --------------------------------------------------------------------------------------------------
+
+
+def _either(options: Iterable[Entropy | None]) -> Entropy | None:
+    """One of several, nobody knows which: entropy among others is a fallback."""
+    found = list(options)
+    sources = [one for one in found if one is not None]
+    if not sources:
+        return None
+    if len(sources) == len(found):
+        firm = [one for one in sources if not one.fallback]
+        return firm[0] if firm else sources[0]
+    return replace(sources[0], fallback=True)
+
+
+def _argument(call: tree.Call, name: str, position: int | None) -> tree.Expr | None:
+    for arg in call.args:
+        if arg.keyword == name:
+            return arg.value
+    positional = [arg for arg in call.args if arg.keyword is None]
+    if position is None or not 0 <= position < len(positional) or any(arg.star for arg in positional[: position + 1]):
+        return None
+    return positional[position].value

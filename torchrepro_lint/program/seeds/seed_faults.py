@@ -1,0 +1,225 @@
+"""Seeds of the main process that differ in every run: which, where from, and whether the run can tell its seed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.attributes import external_bases
+from torchrepro_lint.program.evaluation.conditions import is_none
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.ways import Way, says
+from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
+
+_SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
+_TELLS = re.compile(
+    r"print|pprint|log|logs|log_\w+|logging|info|debug|warn|warning|critical|write|write_text|writelines|save|dump|dumps|"
+    r"add_text|add_hparams|savetxt|echo|put|update|init|record|\w*logger\w*|\w*save\w*|\w*print\w*"
+)
+_WORKER_NAME = re.compile(r"worker_?init|init_?worker|seed_?worker|worker_?seed|worker_?reset|init_fn")
+_WORKER_ID = re.compile(r"_*(worker_?(id|idx|index|num)?|wid)")
+_ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingSeed:
+    """A seeding call whose seed is another one in every run. `source` is None where no seed is given at all."""
+
+    seeding: Evidence
+    source: Entropy | None
+    fallback: bool
+
+    @property
+    def site(self) -> Site:
+        return self.source.site if self.source is not None else self.seeding.site
+
+
+def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
+    """All of them, one for each place from which a seed comes, in the order of files and text."""
+    found: dict[Site, ChangingSeed] = {}
+    for one in program.evidence:
+        if one.effect != "seed" or not isinstance(one.node, tree.Call) or _is_innocent(program, one):
+            continue
+        program.ev.begin_question()
+        fault = _fault(program, one)
+        if fault is None or (fault.fallback and _is_told(program, fault)):
+            continue
+        known = found.get(fault.site)
+        if known is None or (known.fallback and not fault.fallback):
+            found[fault.site] = fault
+    yield from (found[site] for site in sorted(found, key=lambda site: (str(site.path), site.number)))
+
+
+def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
+    known = seeding_call(one.name)
+    assert known is not None and isinstance(one.node, tree.Call)
+    if known.seed_parameter is None or (one.name.endswith(".seed") and one.name.startswith("torch.")):
+        # With an argument it raises: that is no seed from the system.
+        return ChangingSeed(one, None, _is_guarded(program, one)) if not one.node.args else None
+    written = one.value
+    if written is None:
+        given, _ = argument(program.ev.arguments(one.node.args, one.frame), *_named(known.seed_parameter))
+        if given or known.default is not None or _is_elaborate(one.name):
+            return None
+        return ChangingSeed(one, None, _is_guarded(program, one))
+    source = entropy_of(program.ev, written, one.frame)
+    if source is not None:
+        return ChangingSeed(one, source, source.fallback or _is_guarded(program, one))
+    if known.default is None and not _is_elaborate(one.name) and _is_always_none(program, one, written):
+        return ChangingSeed(one, None, _is_guarded(program, one))
+    return None
+
+
+def _named(parameter: object) -> tuple[str, int | None]:
+    return parameter.name, parameter.position  # type: ignore[attr-defined]
+
+
+def _is_elaborate(name: str) -> bool:
+    """Frameworks' helpers without a seed: what they then take differs between their versions."""
+    return name not in ("random.seed", "numpy.random.seed", "torch.default_generator.manual_seed")
+
+
+def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool:
+    ev = program.ev
+    frames = contexts(ev, one.frame.facts, one.frame.scope)
+    values = [ev.values(written, frame) for frame in frames if ev.decide(one.path, frame) is not False]
+    return bool(values) and all(found and all(is_none(value) is True for value in found) for found in values)
+
+
+# --- what is no fault ---------------------------------------------------------------------------------------------
+
+
+def _is_innocent(program: Program, one: Evidence) -> bool:
+    if is_test_file(program, one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
+        return True
+    ways = ways_of(program, one)
+    return runs_in_workers(ways) or any(
+        _is_environment(program, stand.facts, stand.scope) for way in ways for stand in way
+    )
+
+
+def is_stand_in(one: Evidence) -> bool:
+    """Whether the file assigns over the function: what is called may be a stand-in."""
+    assert isinstance(one.node, tree.Call)
+    if not isinstance(one.node.func, tree.Attribute):
+        return False
+    attr = one.node.func.attr
+    return any(
+        isinstance(store.target, tree.Attribute) and store.target.attr == attr and _root(store.target) is not None
+        for scope in one.frame.facts.walk_scopes()
+        for store in scope.stores
+        if _root(store.target) == _root(one.node.func)
+    )
+
+
+def runs_in_workers(ways: tuple[Way, ...]) -> bool:
+    """Whether a place is part of a worker init function, by the names that say so: those have rules of their own."""
+    return any(
+        isinstance(stand.scope.node, tree.FunctionDef) and _is_for_workers(stand.scope.node)
+        for way in ways
+        for stand in way
+    )
+
+
+def _is_for_workers(node: tree.FunctionDef) -> bool:
+    needed = [param.name for param in node.params if param.default is None and param.kind == "positional"]
+    return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
+
+
+def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
+    """Whether a scope is of an environment of reinforcement learning, which may want another seed for each game."""
+    current: Scope | None = scope
+    while current is not None:
+        node = current.node
+        if isinstance(node, tree.ClassDef):
+            frame = program.ev.module_frame(facts)  # type: ignore[arg-type]
+            bases = external_bases(program.ev, ClassValue(node, frame))
+            if _ENVIRONMENT.search(node.name) or any(name.startswith(("gym.", "gymnasium.")) for name in bases):
+                return True
+        current = current.parent
+    return False
+
+
+def _is_guarded(program: Program, one: Evidence) -> bool:
+    """Whether an `if` about a seed sends the run here only where the user has given none."""
+    return all(_no_seed_given(way) for way in ways_of(program, one))
+
+
+def _no_seed_given(way: Way) -> bool:
+    for stand in way:
+        for branch, arm in stand.path:
+            statement = stand.scope.branches.get(branch)
+            if isinstance(statement, tree.If) and says(statement.test, arm == "then", _SEED) is False:
+                return True
+    return False
+
+
+# --- a seed that is told ------------------------------------------------------------------------------------------
+
+
+def _is_told(program: Program, fault: ChangingSeed) -> bool:
+    """Whether the function that chooses the seed, or seeds with it, or calls the one that does, prints or keeps it."""
+    scopes: dict[int, Scope] = {}
+    homes = [(fault.seeding.frame.facts, fault.seeding.frame.scope)]
+    if fault.source is not None:
+        homes.append((fault.source.frame.facts, fault.source.frame.scope))
+    for facts, scope in homes:
+        scopes[id(scope)] = scope
+        if isinstance(scope.node, tree.FunctionDef):
+            for _, frame in visible_calls(program.ev, facts, scope):
+                scopes[id(frame.scope)] = frame.scope
+    return any(_tells(scope) for scope in scopes.values())
+
+
+def _tells(scope: Scope) -> bool:
+    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves."""
+    holders = {"seed"} | {
+        root
+        for store in scope.stores
+        if _SEED.search(_last(store.target)) and (root := _root(store.target)) is not None
+    }
+    for call, _ in scope.calls:
+        if _TELLS.fullmatch(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
+            return True
+    return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
+
+
+def _mentions(root: tree.Expr, holders: set[str]) -> bool:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                if name in holders or _SEED.search(name):
+                    return True
+        pending.extend(sub_expressions(node))
+    return False
+
+
+def _last(node: tree.Expr) -> str:
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return name
+        case tree.Subscript(index=tree.Const(value=str() as key)):
+            return key
+    return ""
+
+
+def _root(node: tree.Expr) -> str | None:
+    while isinstance(node, (tree.Attribute, tree.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, tree.Name) and node.id != "self" else None

@@ -1,0 +1,167 @@
+"""Statements that look as if they seeded or switched something, and do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope, Store
+from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_attribute
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.switches import call_switches, seeding_call
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Constant, External, Values
+from torchrepro_lint.program.running.callers import frame_without_callers
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["DeadSwitch", "dead_switches"]
+
+_WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark")
+
+Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadSwitch:
+    """One such statement. `name` is what it is about; `meant` the attribute or function that it means.
+
+    `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
+    `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
+    `==` stands in the place of `=`. `target` is the expression to repair.
+    """
+
+    fault: Fault
+    name: str
+    meant: str
+    statement: tree.Stmt
+    target: tree.Expr
+    value: tree.Expr | None
+    frame: Frame
+
+
+def dead_switches(ev: Evaluator) -> Iterator[DeadSwitch]:
+    """All of them in the project, in the order of files and text."""
+    for path in ev.project.matching(_WORDS):
+        facts = ev.project.facts(path)
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
+            ev.begin_question()
+            found = [*_stores(ev, facts, scope), *_expressions(ev, facts, scope)]
+            yield from sorted(found, key=lambda one: one.statement.site)
+
+
+# --- assignments --------------------------------------------------------------------------------------------------
+
+
+def _stores(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    for store in scope.stores:
+        if isinstance(store.target, tree.Attribute) and _is_plausible(store.target.attr):
+            frame = frame_without_callers(ev, facts, scope)
+            found = _of_store(ev, store, store.target, frame)
+            if found is not None:
+                yield found
+
+
+_TELLING = re.compile(r"determ|bench|bech|allow_|enabl|tf32|seed|precision|flags|engine", re.IGNORECASE)
+
+
+def _is_plausible(attr: str) -> bool:
+    """A quick look: whether an attribute of that name could be meant as a switch or a seed at all."""
+    return bool(_TELLING.search(attr)) or len(attr) >= 6
+
+
+def _of_store(ev: Evaluator, store: Store, target: tree.Attribute, frame: Frame) -> DeadSwitch | None:
+    values = ev.values(target.value, frame)
+    if _is_unbound(ev, target.value, frame):
+        name = f"torch.backends.cudnn.{target.attr}"
+        meant = name if name in backend_attributes() else meant_attribute(name)
+        if meant is None:
+            return None
+        return DeadSwitch("unbound", f"cudnn.{target.attr}", meant, store.statement, target, store.value, frame)
+    names = {canonical(f"{value.name}.{target.attr}") for value in values if isinstance(value, External)}
+    if len(names) != 1 or len(values) != 1:
+        return None
+    (name,) = names
+    is_plain = _is_plain_value(store.value, ev.values(store.value, frame))
+    if _is_seed_or_switch(name):
+        if not is_plain:
+            return None
+        return DeadSwitch("assigned-over", name, name, store.statement, target, store.value, frame)
+    meant = meant_attribute(name) if name.startswith("torch.") else None
+    if meant is None or not is_plain:
+        return None
+    return DeadSwitch("misspelt", name, meant, store.statement, target, store.value, frame)
+
+
+def _is_unbound(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
+    """Whether this is the name `cudnn` in a file that binds it nowhere."""
+    if not isinstance(node, tree.Name) or node.id != "cudnn":
+        return False
+    return not any(scope.stars or "cudnn" in scope.bindings for scope in frame.facts.walk_scopes())
+
+
+def _is_seed_or_switch(name: str) -> bool:
+    return seeding_call(name) is not None or (name.startswith("torch.") and bool(call_switches(name)))
+
+
+_KEPT = re.compile(r"orig|old|mock|fake|patch|saved?_|prev|stub|dummy", re.IGNORECASE)
+
+
+def _is_plain_value(node: tree.Expr, values: Values) -> bool:
+    """Whether what is assigned is a value, not something to call that stands in for the function."""
+    if values and all(isinstance(value, Constant) for value in values):
+        return True
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            if any(isinstance(value, External) for value in values):
+                return False
+            return bool(re.search(r"seed|determinis|benchmark", name, re.IGNORECASE)) and not _KEPT.search(name)
+        case tree.Unary() | tree.Compare() | tree.Boolean():
+            return True
+    return False
+
+
+# --- expressions that nothing takes -------------------------------------------------------------------------------
+
+
+def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    node = scope.node
+    body = facts.body if node is None else node.body if isinstance(node, (tree.FunctionDef, tree.ClassDef)) else ()
+    for statement in _statements(body):
+        match statement:
+            case tree.ExprStmt(value=tree.Attribute() | tree.Name() as named):
+                fault: Fault = "not-called"
+            case tree.ExprStmt(value=tree.Compare(left=tree.Attribute() as named, ops=("==",))):
+                fault = "compared"
+            case _:
+                continue
+        frame = frame_without_callers(ev, facts, scope)
+        names = {canonical(v.name) for v in ev.values(named, frame) if isinstance(v, External)}
+        name = names.pop() if len(names) == 1 else ""
+        wanted = name in backend_attributes() and not _is_seed_or_switch(name)
+        if (fault == "not-called" and _is_seed_or_switch(name)) or (fault == "compared" and wanted):
+            yield DeadSwitch(fault, name, name, statement, named, None, frame)
+
+
+def _statements(body: tree.Block) -> Iterator[tree.Stmt]:
+    """The statements of a block and of the blocks in it, functions and classes aside."""
+    for statement in body:
+        yield statement
+        match statement:
+            case tree.If(body=first, orelse=second) | tree.For(body=first, orelse=second):
+                yield from _statements((*first, *second))
+            case tree.While(body=first, orelse=second):
+                yield from _statements((*first, *second))
+            case tree.With(body=inner):
+                yield from _statements(inner)
+            case tree.Try(body=inner, handlers=handlers, orelse=orelse, final=final):
+                yield from _statements((*inner, *(s for h in handlers for s in h.body), *orelse, *final))
+            case tree.Match(cases=cases):
+                yield from _statements(tuple(s for case in cases for s in case.body))

@@ -1,0 +1,124 @@
+"""Environment variables that a program sets, in its code or in the files around it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Constant, Values
+from torchrepro_lint.program.running.callers import contexts
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Setting", "is_set_outside", "settings_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One place that sets a variable. `node` is the assignment or the call, `value` the expression written there (None
+    where none is, or where it is one of several forms that the tool does not follow).
+    """
+
+    frame: Frame
+    node: tree.Stmt | tree.Expr
+    value: tree.Expr | None
+    values: Values
+
+    def text(self) -> str | None:
+        """The text that the variable is proven to be set to."""
+        only = next(iter(self.values)) if len(self.values) == 1 else None
+        return only.value if isinstance(only, Constant) and isinstance(only.value, str) else None
+
+
+def settings_of(ev: Evaluator, variable: str) -> list[Setting]:
+    """The places in the code that set `variable`, or that name it in a way that may set it."""
+    found: list[Setting] = []
+    for path in ev.project.containing(variable):
+        facts = ev.project.facts(path)
+        if facts is not None:
+            for scope in facts.walk_scopes():
+                found.extend(_in_scope(ev, facts, scope, variable))
+    return found
+
+
+def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, variable: str) -> Iterator[Setting]:
+    frame: Frame | None = None
+    for store in scope.stores:
+        match store.target:
+            case tree.Subscript(index=tree.Const(value=name)) if name == variable:
+                frame = frame or contexts(ev, facts, scope)[0]
+                yield Setting(frame, store.statement, store.value, ev.values(store.value, frame))
+    for call, _ in scope.calls:
+        if not any(_names(arg.value, variable) or arg.keyword == variable for arg in call.args):
+            continue
+        frame = frame or contexts(ev, facts, scope)[0]
+        match call:
+            case tree.Call(func=tree.Attribute(attr="get" | "pop")) | tree.Call(func=tree.Name(id="getenv")):
+                continue
+            case tree.Call(
+                func=tree.Attribute(attr="setdefault" | "putenv" | "setenv"),
+                args=(tree.Arg(value=tree.Const()), tree.Arg(value=value), *_),
+            ):
+                yield Setting(frame, call, value, ev.values(value, frame))
+            case _:
+                yield Setting(frame, call, None, frozenset())
+
+
+def _names(root: tree.Expr, variable: str) -> bool:
+    """Whether the variable is named in an expression, calls inside it aside."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tree.Const(value=str() as text) if variable in text:
+                return True
+            case tree.Call():
+                continue
+        pending.extend(sub_expressions(node))
+    return False
+
+
+_FILES = re.compile(
+    r"(Dockerfile|Containerfile|Makefile|Justfile|justfile|Jenkinsfile)(\..*)?|.*\.(sh|bash|zsh|slurm|sbatch|job|env|yml"
+    r"|yaml|mk|dockerfile|ps1|bat|toml|ini|cfg)|\.env.*|\.envrc|.*rc",
+    re.IGNORECASE,
+)
+_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist"})
+_MAX_FILES = 5_000
+_MAX_BYTES = 1_000_000
+
+
+def is_set_outside(program: Program, variable: str) -> bool:
+    """Whether a shell script, container file, Makefile, .env or CI file of the project names the variable."""
+    return program.ev.remembered(
+        ("set-outside", variable), lambda: _is_named_below(program.root, variable.encode()), False
+    )
+
+
+def _is_named_below(root: Path, needle: bytes) -> bool:
+    seen = 0
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in sorted(files):
+            if not _FILES.fullmatch(name):
+                continue
+            seen += 1
+            if seen > _MAX_FILES:
+                return False
+            path = Path(folder, name)
+            try:
+                if path.stat().st_size <= _MAX_BYTES and needle in path.read_bytes():
+                    return True
+            except OSError:
+                continue
+    return False

@@ -1,0 +1,219 @@
+"""What a program says of its determinism: seeds, switches, and the modules for which they hold.
+
+Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs
+where it is called from) and for all that they import. A helper that nothing calls is no evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, Store
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.switches import (
+    SeedingCall,
+    assignment_switch,
+    call_switches,
+    seeding_call,
+    switch_call_names,
+)
+from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Constant, External, Site, Values
+from torchrepro_lint.program.running.callers import called_name, contexts, instances_of, visible_calls
+from torchrepro_lint.program.running.references import references
+from torchrepro_lint.program.workers.workers import argument, condition_holds
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Evidence", "find_evidence", "running_modules"]
+
+_WORDS = re.compile(rb"seed|determinis|benchmark|Trainer|TrainingArguments")
+_ATTRIBUTES = frozenset({"deterministic", "benchmark", "enabled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One seeding call or switch.
+
+    `effect` is "seed" or an effect of knowledge/switches.py; `level` the intent it shows (None: against one). `node` is
+    the call or the assignment; `value` the expression with the seed or the switched value, where one is written there;
+    `roots` the modules in which it runs, none for a helper that nothing calls. `always` is false where some call in
+    sight gives it another value.
+    """
+
+    name: str
+    effect: str
+    level: str | None
+    seeds: frozenset[str]
+    site: Site
+    node: tree.Call | tree.Assign
+    value: tree.Expr | None
+    values: Values
+    frame: Frame
+    path: ArmPath
+    roots: frozenset[Path]
+    always: bool = True
+
+
+def find_evidence(ev: Evaluator) -> list[Evidence]:
+    """All evidence in the project, in the order of files and text."""
+    found: list[Evidence] = []
+    for path in ev.project.matching(_WORDS):
+        facts = ev.project.facts(path)
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
+            found.extend(_in_scope(ev, facts, scope))
+    return found
+
+
+def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evidence]:
+    names = switch_call_names()
+    calls = [(call, path) for call, path in scope.calls if called_name(call.func) in names]
+    stores = [
+        store
+        for store in scope.stores
+        if isinstance(store.target, tree.Attribute) and store.target.attr in _ATTRIBUTES and not store.augmented
+    ]
+    if not calls and not stores:
+        return
+    roots = running_modules(ev, facts, scope)
+    found: dict[tuple[int, str, str], list[Evidence]] = {}
+    running: dict[int, int] = {}  # how many frames come by each node
+    for frame in contexts(ev, facts, scope):
+        ev.begin_question()
+        places = {node.site: path for node, path in (*calls, *((one.statement, one.path) for one in stores))}
+        for number, path in places.items():
+            if ev.decide(path, frame) is not False:
+                running[number] = running.get(number, 0) + 1
+        for one in (*_from_calls(ev, calls, frame, roots), *_from_stores(ev, stores, frame, roots)):
+            found.setdefault((one.site.number, one.effect, one.name), []).append(one)
+    for same in found.values():
+        yield replace(same[0], always=len(same) >= running[same[0].site.number])
+
+
+def _from_calls(
+    ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame, roots: frozenset[Path]
+) -> Iterator[Evidence]:
+    for call, path in calls:
+        if ev.decide(path, frame) is False:
+            continue
+        for value in ordered(ev.values(call.func, frame)):
+            if not isinstance(value, External):
+                continue
+            arguments = ev.arguments(call.args, frame)
+            site = ev.site(call, frame)
+            for switch in call_switches(value.name):
+                if all(condition_holds(condition, arguments) for condition in switch.when):
+                    node, values = _written(call, arguments, switch.parameter)
+                    nothing: frozenset[str] = frozenset()
+                    yield Evidence(
+                        value.name, switch.effect, switch.level, nothing, site, call, node, values, frame, path, roots
+                    )
+            seeding = seeding_call(value.name)
+            if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
+                node, values = _written(call, arguments, seeding.seed_parameter)
+                level = "seeded" if "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values) else None
+                yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path, roots)
+
+
+def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> bool:
+    """Whether the seed is proven to be another one in every run: none is given, and there is no default."""
+    if seeding.default is not None:
+        return False
+    if seeding.seed_parameter is None:
+        return True
+    given, _ = argument(arguments, seeding.seed_parameter.name, seeding.seed_parameter.position)
+    return not given or values == frozenset((Constant(None),))
+
+
+def _written(call: tree.Call, arguments: Arguments, parameter: object) -> tuple[tree.Expr | None, Values]:
+    """The expression written for a parameter, and what it can be."""
+    if parameter is None:
+        return None, frozenset()
+    name, position = parameter.name, parameter.position  # type: ignore[attr-defined]
+    _, values = argument(arguments, name, position)
+    for arg in call.args:
+        if arg.keyword == name:
+            return arg.value, values
+    if position is not None and position < len(call.args) and not call.args[position].star:
+        if call.args[position].keyword is None:
+            return call.args[position].value, values
+    return None, values
+
+
+def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame, roots: frozenset[Path]) -> Iterator[Evidence]:
+    for store in stores:
+        statement = store.statement
+        if not isinstance(statement, tree.Assign) or ev.decide(store.path, frame) is False:
+            continue
+        for owner in ev.values(store.target.value, frame):
+            if not isinstance(owner, External) or not isinstance(store.target, tree.Attribute):
+                continue
+            name = canonical(f"{owner.name}.{store.target.attr}")
+            values = containers.unpack(ev, ev.values(store.value, frame), store.unpack)
+            for switch in assignment_switch(name):
+                given = Arguments((values,))
+                if all(condition_holds(condition.at(0), given) for condition in switch.when):
+                    site, written = ev.site(statement, frame), _item(store)
+                    yield Evidence(
+                        name, switch.effect, switch.level, frozenset(), site, statement, written, values, frame,
+                        store.path, roots,
+                    )  # fmt: skip
+
+
+def _item(store: Store) -> tree.Expr | None:
+    """The expression that is assigned to the one target; None where it is not written as such."""
+    value: tree.Expr = store.value
+    for index in store.unpack:
+        if not isinstance(value, tree.Display) or index >= len(value.items):
+            return None
+        value = value.items[index]
+    return value
+
+
+def running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    """The modules whose code makes `scope` run: its own at the top level, its callers' for a function."""
+    return ev.remembered(("running", id(scope)), lambda: _running_modules(ev, facts, scope), frozenset())
+
+
+def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    if scope.parent is None:
+        return frozenset((facts.path,))
+    node = scope.node
+    if not isinstance(node, tree.FunctionDef):
+        return running_modules(ev, facts, scope.parent)
+    found: set[Path] = set()
+    for _, frame in visible_calls(ev, facts, scope) or references(ev, facts, scope):
+        if frame.scope is not scope:
+            found |= running_modules(ev, frame.facts, frame.scope)
+    if found:
+        return frozenset(found)
+    # Nothing in sight calls it. A method is called by a framework, a decorated function through its decorator, a main
+    # by a console script; any other function is a helper that may never run.
+    if isinstance(scope.parent.node, tree.ClassDef):
+        return _where_made(ev, facts, scope) or frozenset((facts.path,))
+    return frozenset((facts.path,)) if node.decorators or node.name in _ENTRY_NAMES else frozenset()
+
+
+def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    """The modules that make objects of the class whose `__init__` this is."""
+    assert scope.parent is not None and scope.parent.parent is not None
+    cls, around = scope.parent.node, scope.parent.parent
+    if scope.name != "__init__" or around.parent is not None or not isinstance(cls, tree.ClassDef):
+        return frozenset()
+    made = instances_of(ev, ClassValue(cls, ev.module_frame(facts)))
+    return frozenset(instance.site.path for instance in made if instance.site is not None)
+
+
+_ENTRY_NAMES = frozenset({"main", "cli", "run", "train", "app"})

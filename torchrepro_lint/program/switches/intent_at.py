@@ -1,0 +1,97 @@
+"""The intent that holds at one place: which of a program's seeds and switches speak for the run in which it runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.running.ways import Way, chosen_by, is_followed_by, never_together, runs_as_script, ways
+from torchrepro_lint.program.switches.intent import Evidence
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = [
+    "intent_at",
+    "is_chosen_against",
+    "is_chosen_for_speed",
+    "is_opposed",
+    "is_taken_back",
+    "is_test_file",
+    "ways_of",
+]
+
+_WISH = re.compile(r"determinis|reproduc|seed", re.IGNORECASE)
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+
+
+def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
+    """The ways that lead to a seed or switch."""
+    frame = one.frame
+    return program.ev.remembered(
+        ("ways", one.site), lambda: ways(program.ev, frame.facts, frame.scope, one.site.number), ()
+    )
+
+
+def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evidence]:
+    """What shows intent in the programs that run the place to which `places` lead, the stronger level first.
+
+    A seed or switch counts where it runs in the module that runs the place, or in one that imports that. What stands in
+    another arm of the same `if` is left out, and so is what only the tests of the place run.
+    """
+    above = _programs(program, places)
+    found = [
+        one
+        for one in program.evidence
+        if one.level is not None
+        and not above.isdisjoint(one.roots)
+        and (is_test_file(program, path) or not all(is_test_file(program, root) for root in one.roots & above))
+        and not never_together(ways_of(program, one), places)
+    ]
+    return sorted(found, key=lambda one: (one.level != "deterministic", one.site.path != path))
+
+
+def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
+    """The modules whose run comes by the place: those at the end of its ways, and what imports these."""
+    found: set[Path] = set()
+    for way in places:
+        end = way[-1].facts.path
+        found |= {end} if runs_as_script(way) else program.imports.above(end)
+    return frozenset(found)
+
+
+def is_opposed(program: Program, places: tuple[Way, ...]) -> bool:
+    """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so."""
+    if is_chosen_for_speed(places):
+        return True
+    return any(
+        one.level == "deterministic" and never_together(ways_of(program, one), places) for one in program.evidence
+    )
+
+
+def is_chosen_for_speed(places: tuple[Way, ...]) -> bool:
+    """Whether an `if` says that determinism is not wanted where the place runs."""
+    return chosen_by(places, _WISH, wanted=False)
+
+
+def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) -> bool:
+    """Whether a switch stands under an option of its own (`if args.benchmark:`) whose value is not proven."""
+    if program.ev.decide(one.path, one.frame) is True and len(ways_of(program, one)[0]) == 1:
+        return False
+    return chosen_by(ways_of(program, one), word, wanted=True)
+
+
+def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
+    """Whether another switch with `effect` surely runs after this one."""
+    own = ways_of(program, one)
+    return any(
+        other.effect == effect and other.node is not one.node and is_followed_by(own, ways_of(program, other))
+        for other in program.evidence
+    )
+
+
+def is_test_file(program: Program, path: Path) -> bool:
+    """Whether a file of the project is a test."""
+    folders = path.relative_to(program.root).parts[:-1] if path.is_relative_to(program.root) else ()
+    return bool(_TEST_FILE.fullmatch(path.name)) or not {"test", "tests"}.isdisjoint(folders)

@@ -1,0 +1,176 @@
+"""Environment variables of determinism that a program sets when those who read them have already started.
+
+Python reads `PYTHONHASHSEED` when it starts, so that an assignment reaches only processes that are started later. CUDA
+reads `CUDA_LAUNCH_BLOCKING` when it is first used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.switches.intent import running_modules
+from torchrepro_lint.program.switches.intent_at import is_test_file
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["LateVariable", "late_variables"]
+
+_HASH_SEED = "PYTHONHASHSEED"
+_LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
+_NAMES = re.compile(rb"PYTHONHASHSEED|CUDA_LAUNCH_BLOCKING")
+#: What starts another Python, or may: subprocesses, process pools, launchers of several ranks, job schedulers.
+_CHILDREN = re.compile(
+    rb"subprocess|os\.(exec|spawn|posix_spawn)|os\.(system|popen)\([^)]*python|Popen|multiprocessing|ProcessPool|joblib|"
+    rb"submitit|import ray\b|ray\.(init|tune|remote)|mp\.(spawn|Process|Pool)|n_jobs|torchrun|elastic_launch|loky|"
+    rb"\bdask\b|notebook_launcher|pexpect|check_call|check_output|execv|horovod|runpy"
+)
+_USES_CUDA = re.compile(r"cuda")
+_STARTS_CUDA = frozenset({"cuda", "set_device", "init", "synchronize"})
+
+
+@dataclass(frozen=True, slots=True)
+class LateVariable:
+    """An assignment that comes too late. `reader` is where CUDA has been started before; None for Python's own."""
+
+    name: str
+    site: Site
+    reader: Site | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    name: str
+    facts: ModuleFacts
+    scope: Scope
+    site: int
+    path: ArmPath
+
+
+def late_variables(program: Program) -> Iterator[LateVariable]:
+    """All of them, in the order of files and text."""
+    for path in program.project.matching(_NAMES):
+        facts = program.facts(path)
+        if facts is None or is_test_file(program, path):
+            continue
+        for scope in facts.walk_scopes():
+            for setting in _settings(program, facts, scope):
+                late = _late(program, setting)
+                if late is not None:
+                    yield late
+
+
+def _late(program: Program, setting: _Setting) -> LateVariable | None:
+    program.ev.begin_question()
+    roots = running_modules(program.ev, setting.facts, setting.scope)
+    site = Site(setting.facts.path, setting.site)
+    if not roots or _is_asked_for_first(setting):
+        return None
+    if setting.name == _HASH_SEED:
+        return None if _starts_children(program, roots | {setting.facts.path}) else LateVariable(_HASH_SEED, site, None)
+    started = _cuda_started(setting)
+    return LateVariable(_LAUNCH_BLOCKING, site, Site(setting.facts.path, started)) if started is not None else None
+
+
+# --- where it is set ----------------------------------------------------------------------------------------------
+
+
+def _settings(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[_Setting]:
+    found: list[_Setting] = []
+    for store in scope.stores:
+        target = store.target
+        if isinstance(target, tree.Subscript) and isinstance(target.index, tree.Const):
+            name = target.index.value
+            if (
+                isinstance(name, str)
+                and name in (_HASH_SEED, _LAUNCH_BLOCKING)
+                and _is_environ(program, target.value, facts, scope)
+            ):
+                found.append(_Setting(name, facts, scope, store.statement.site, store.path))
+    for call, path in scope.calls:
+        match call.func, call.args:
+            case tree.Attribute(value=owner, attr="setdefault" | "putenv"), (
+                tree.Arg(value=tree.Const(value=str() as name)),
+                *_,
+            ):
+                if name in (_HASH_SEED, _LAUNCH_BLOCKING) and _is_environ(program, owner, facts, scope):
+                    found.append(_Setting(name, facts, scope, call.site, path))
+    yield from sorted(found, key=lambda one: one.site)
+
+
+def _is_environ(program: Program, node: tree.Expr, facts: ModuleFacts, scope: Scope) -> bool:
+    frame = contexts(program.ev, facts, scope)[0]
+    return any(
+        isinstance(value, External) and value.name in ("os.environ", "os") for value in program.ev.values(node, frame)
+    )
+
+
+def _is_asked_for_first(setting: _Setting) -> bool:
+    """Whether it is set only where it is missing or different, as programs do that start themselves again."""
+    for branch, _ in setting.path:
+        statement = setting.scope.branches.get(branch)
+        if isinstance(statement, tree.If) and _speaks_of(statement.test, setting.name):
+            return True
+    return False
+
+
+def _speaks_of(root: tree.Expr, text: str) -> bool:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Const) and node.value == text:
+            return True
+        pending.extend(sub_expressions(node))
+    return False
+
+
+# --- who reads it -------------------------------------------------------------------------------------------------
+
+
+def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
+    """Whether a program that comes by the assignment may start another process: any file of it speaks of one."""
+    programs = program.runs_with(roots)
+    seen = set(programs)
+    pending = list(programs)
+    while pending:
+        path = pending.pop()
+        source = program.project.source(path)
+        if source is not None and _CHILDREN.search(source.data):
+            return True
+        for below in program.imports.imported_by_file(path):
+            if below not in seen:
+                seen.add(below)
+                pending.append(below)
+    return False
+
+
+def _cuda_started(setting: _Setting) -> int | None:
+    """The site of a call of the same scope that has surely used CUDA before."""
+    own = set(setting.path)
+    for call, path in setting.scope.calls:
+        if call.site < setting.site and set(path) <= own and _uses_cuda(call):
+            return call.site
+    return None
+
+
+def _uses_cuda(call: tree.Call) -> bool:
+    name = called_name(call.func)
+    match call.func:
+        case tree.Attribute(value=tree.Attribute(attr="cuda")):
+            return name in _STARTS_CUDA
+        case tree.Attribute(attr="cuda"):
+            return True
+    placed = [arg.value for arg in call.args if name == "to" or arg.keyword == "device"]
+    return any(
+        isinstance(node, tree.Const) and isinstance(node.value, str) and _USES_CUDA.match(node.value) for node in placed
+    )

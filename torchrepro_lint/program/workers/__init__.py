@@ -1,0 +1,1 @@
+"""Loaders, what their workers run, and which generators that draws from and seeds."""

@@ -1,0 +1,211 @@
+"""Whether what is passed as `worker_init_fn` can be called with the worker's number, or is None by mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    Constant,
+    External,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Partial,
+    Site,
+    Value,
+    Values,
+)
+from torchrepro_lint.program.workers.init_walk import ordered
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.worker_init import init_run
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["CalledInit", "Misfit", "called_init", "misfit"]
+
+_GIVE_NONE = frozenset({"numpy.random.seed", "random.seed"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalledInit:
+    """A call in the place of the function: it gives None. `written`: it stands in the loader's own call."""
+
+    call: tree.Call
+    name: str
+    function: FunctionValue | None
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Something that cannot be called with the worker's number: its definition, its name, and why."""
+
+    site: Site
+    name: str
+    reason: str
+
+
+def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
+    """The call whose result, None, is passed instead of the function.
+
+    A function with a `return` that names a value, even None, is a factory that decides there is nothing to run.
+    """
+    ev.begin_question()
+    found = _expression(loader)
+    if found is None:
+        return None
+    node, written = found
+    if not isinstance(node, tree.Call):
+        return None
+    functions = ev.values(node.func, loader.frame)
+    if len(functions) != 1:
+        return None
+    (function,) = functions
+    if isinstance(function, External):
+        is_seed = function.name in _GIVE_NONE and seeding_call(function.name) is not None
+        return CalledInit(node, function.name, None, written) if is_seed else None
+    plain = function.function if isinstance(function, MethodValue) else function
+    if not isinstance(plain, FunctionValue) or not isinstance(plain.node, tree.FunctionDef):
+        return None
+    scope = ev.function_scope(plain)
+    gives_nothing = not plain.node.is_generator and all(statement.value is None for statement, _ in scope.returns)
+    if gives_nothing and not plain.node.is_async and _is_none(ev.values(node, loader.frame)):
+        return CalledInit(node, plain.name, plain, written)
+    return None
+
+
+def _expression(loader: Loader) -> tuple[tree.Expr, bool] | None:
+    """What is written for `worker_init_fn`, a name bound once in the same scope looked up; and whether in the call."""
+    name = loader.known.keywords.get("worker_init_fn")
+    written = next((arg.value for arg in loader.call.args if name is not None and arg.keyword == name), None)
+    if written is None and name in loader.known.parameters:
+        place = loader.known.parameters.index(name)
+        plain = [arg for arg in loader.call.args if arg.keyword is None]
+        if place < len(plain) and not any(arg.star for arg in plain[: place + 1]):
+            written = plain[place].value
+    if isinstance(written, tree.Name):
+        bindings = loader.frame.scope.bindings.get(written.id, ())
+        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
+            return bindings[0].node, False  # type: ignore[return-value]
+    return (written, True) if written is not None else None
+
+
+def _is_none(values: Values) -> bool:
+    return bool(values) and all(isinstance(value, Constant) and value.value is None for value in values)
+
+
+def misfit(ev: Evaluator, value: Value) -> Misfit | None:
+    """Why a worker cannot call `value` with its number; None where it can, or where nobody can tell."""
+    match value:
+        case FunctionValue():
+            return _of_function(value, 0, 0, frozenset())
+        case MethodValue(function=function):
+            return _of_function(function, 1, 0, frozenset())
+        case Partial(function=functions, arguments=given):
+            if given.open_positional or given.open_keywords or len(functions) != 1:
+                return None
+            (inner,) = functions
+            names = frozenset(name for name, _, _ in given.keywords)
+            if isinstance(inner, MethodValue):
+                return _of_function(inner.function, 1, len(given.positional), names)
+            return _of_function(inner, 0, len(given.positional), names) if isinstance(inner, FunctionValue) else None
+        case Instance():
+            return _of_instance(ev, value)
+        case ClassValue():
+            return _of_class(ev, value)
+    return None
+
+
+def _of_function(function: FunctionValue, skip: int, positional: int, keywords: frozenset[str]) -> Misfit | None:
+    node = function.node
+    if isinstance(node, tree.FunctionDef) and node.decorators:
+        return None
+    reason = _why_not(node.params, skip, positional, keywords)
+    return Misfit(Site(function.frame.facts.path, node.site), function.name, reason) if reason is not None else None
+
+
+def _why_not(params: tuple[tree.Param, ...], skip: int, positional: int, keywords: frozenset[str]) -> str | None:
+    """Why parameters cannot take one more argument by position, after those that a partial has given."""
+    places = [param for param in params if param.kind == "positional"]
+    if any(param.kind == "star" for param in params):
+        places = places[: skip + positional + 1]
+    elif len(places) < skip + positional + 1:
+        return "takes no argument" if len(places) == skip + positional == skip else "has no argument left"
+    taken, rest = places[skip : skip + positional + 1], places[skip + positional + 1 :]
+    twice = [param.name for param in taken if param.name in keywords]
+    if twice:
+        return f"already has its argument `{twice[0]}`"
+    others = [*rest, *(param for param in params if param.kind == "keyword")]
+    missing = [param.name for param in others if param.default is None and param.name not in keywords]
+    return f"needs `{missing[0]}` as well" if missing else None
+
+
+def _of_instance(ev: Evaluator, value: Instance) -> Misfit | None:
+    if not _is_all_known(ev, value.cls):
+        return None
+    methods = ev.attribute(value, "__call__")
+    if not methods:
+        return Misfit(_site(value.cls), value.cls.name, "makes objects that have no `__call__`")
+    if len(methods) == 1 and isinstance(method := next(iter(methods)), MethodValue):
+        return _of_function(method.function, 1, 0, frozenset())
+    return None
+
+
+def _of_class(ev: Evaluator, cls: ClassValue) -> Misfit | None:
+    unbound = _unbound_base(cls)
+    if unbound is not None:
+        undefined = f"is a class and no function, and the name of its base, `{unbound}`, is not defined"
+        return Misfit(_site(cls), cls.name, undefined)
+    if not _is_all_known(ev, cls) or attributes.find_method(ev, cls, "__new__") is not None:
+        return None
+    found = attributes.find_method(ev, cls, "__init__")
+    if found is None:
+        return Misfit(_site(cls), cls.name, "is a class whose construction takes no argument")
+    for function in ordered(found[1]):
+        if not isinstance(function, FunctionValue) or not isinstance(function.node, tree.FunctionDef):
+            return None
+        reason = _why_not(function.node.params, 1, 0, frozenset())
+        if function.node.decorators:
+            return None
+        if reason is not None:
+            return Misfit(_site(cls), cls.name, f"is a class whose construction {reason}")
+    run = init_run(ev, cls, frozenset())
+    if run is not None and run.is_complete and not run.seedings and attributes.find_method(ev, cls, "__call__"):
+        return Misfit(_site(cls), cls.name, "is a class: the worker makes an object of it, and nothing calls that")
+    return None
+
+
+def _site(cls: ClassValue) -> Site:
+    return Site(cls.frame.facts.path, cls.node.site)
+
+
+def _is_all_known(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a class and all its bases are the project's own, plain ones."""
+    order = attributes.mro(ev, cls)
+    own = [base for base in order if isinstance(base, ClassValue)]
+    plain = all(not base.node.decorators and not any(arg.keyword for arg in base.node.bases) for base in own)
+    outside = [base.name for base in order if isinstance(base, External)]
+    return plain and all(name == "builtins.object" for name in outside) and not attributes.has_unknown_base(ev, cls)
+
+
+def _unbound_base(cls: ClassValue) -> str | None:
+    """A base that is a name which nothing binds, so that the class statement raises."""
+    import builtins
+
+    for base in cls.node.bases:
+        if not isinstance(base.value, tree.Name) or hasattr(builtins, base.value.id):
+            continue
+        frame = cls.frame
+        while frame is not None:
+            if base.value.id in frame.scope.bindings or frame.scope.stars:
+                break
+            if frame.parent is None:
+                return base.value.id
+            frame = frame.parent
+    return None

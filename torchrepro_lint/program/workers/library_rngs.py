@@ -1,0 +1,124 @@
+"""Draws of worker code from generators that libraries keep for themselves and that torch does not seed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.knowledge.versions import admits
+from torchrepro_lint.program.evaluation.calls import external_argument
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.workers import condition_holds
+from torchrepro_lint.source.package_versions import declared_versions, is_declared
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["LIBRARY_RNGS", "LibraryDraw", "has_effect", "library_draws"]
+
+#: The generators of libraries: keys of `knowledge.rng.RNGS` that torch seeds in no version.
+LIBRARY_RNGS: Final = frozenset({"imgaug", "opencv", "own", "fresh", "faker", "gym", "dgl", "tensorflow"})
+
+#: Another distribution of the same modules, in which torch's worker seed decides.
+_SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
+_BEYOND_ALL: Final = "99999"
+_PIPELINES: Final = frozenset({"imgaug.augmenters.Sequential", "imgaug.augmenters.WithChannels"})
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryDraw:
+    """A draw from a library's own generator, with what is known of it."""
+
+    event: Event
+    effect: RngEffect
+
+
+def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
+    """The draws of a loader's workers from generators of libraries, that with the shortest chain first.
+
+    Not those that the code reseeds, those of a version that torch's seed reaches, and those that the loader seeds.
+    """
+    events = program.worker_run(loader).events
+    reseeded = {effect.rng for event in events for effect in rng_effects(event.name) if effect.kind == "seed"}
+    found: list[LibraryDraw] = []
+    for event in events:
+        effect = _library_effect(program.root, event) if event.name else None
+        if effect is None or effect.rng in reseeded or ("receiver" in reseeded and effect.rng == "own"):
+            continue
+        if effect.package == "monai" and loader.known.worker_seeding == "dataset":
+            continue
+        if draws_at_random(event) and not (effect.rng == "own" and _made_in_worker(program, event)):
+            found.append(LibraryDraw(event, effect))
+    return sorted(found, key=lambda d: (len(d.event.chain), str(d.event.site.path), d.event.site.number))
+
+
+def _library_effect(root: Path, event: Event) -> RngEffect | None:
+    for effect in rng_effects(event.name):
+        if effect.kind != "draw" or effect.moment != "call" or effect.rng not in LIBRARY_RNGS:
+            continue
+        if not has_effect(root, effect):
+            continue
+        if all(condition_holds(condition, event.arguments) for condition in effect.when):
+            return effect
+    return None
+
+
+def has_effect(root: Path, effect: RngEffect) -> bool:
+    """Whether a version of the package that the project may run with has the effect.
+
+    Where the project names no version, it is the newest that counts.
+    """
+    twin = _SEEDED_TWINS.get(effect.package)
+    if twin is not None and is_declared(root, twin):
+        return False
+    if effect.versions is None:
+        return True
+    declared = declared_versions(root, effect.package)
+    pins = tuple(one for one in declared if one.startswith("=="))
+    candidates = [_BEYOND_ALL, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
+    return any(
+        admits(specifier, version) and effect.holds_at(version)
+        for specifier in pins or declared or (None,)
+        for version in (candidates if declared else (_BEYOND_ALL,))
+    )
+
+
+def draws_at_random(event: Event) -> bool:
+    """Whether a pipeline object holds anything that draws; what is no pipeline, or cannot be looked into, draws."""
+    value = event.receiver
+    return not isinstance(value, ExternalObject) or _is_random(value)
+
+
+def _is_random(value: ExternalObject) -> bool:
+    if value.name not in _PIPELINES:
+        return any(effect.kind == "draw" for effect in rng_effects(f"{value.name}.__call__"))
+    known = external_callable(value.name)
+    if known is None or value.arguments is None:
+        return True
+    order, _ = external_argument(value.arguments, known.parameters, "random_order")
+    if not all(isinstance(one, Constant) and not one.value for one in order):
+        return True
+    children, _ = external_argument(value.arguments, known.parameters, "children")
+    for child in children:
+        members = child.elements() if isinstance(child, SequenceValue) else frozenset((child,))
+        for member in members:
+            if not isinstance(member, ExternalObject) or _is_random(member):
+                return True
+    return not children
+
+
+def _made_in_worker(program: Program, event: Event) -> bool:
+    """Whether the object that draws is made by a function on the way to the draw: so anew, from entropy, each time."""
+    if not isinstance(event.receiver, ExternalObject) or event.receiver.site is None:
+        return False
+    place = place_of(program.ev, event.receiver.site)
+    node = place.scope.node if place is not None else None
+    on_the_way = {(link.site.path, link.site.number) for link in event.chain}
+    return node is not None and (event.receiver.site.path, node.site) in on_the_way

@@ -1,0 +1,312 @@
+"""The loaders of a project: every call that makes a DataLoader, in each frame in which it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.calls import external_argument, merged
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.instances import base_arguments, init_frames
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    UNKNOWN,
+    Arguments,
+    ClassValue,
+    Constant,
+    External,
+    Instance,
+    Partial,
+    Site,
+    Value,
+    Values,
+    values_of,
+)
+from torchrepro_lint.program.running.callers import called_name, contexts, instances_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Loader", "find_loaders"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loader:
+    """One loader: the call that makes it, in one frame.
+
+    `call`, `facts`, `scope` and `frame` are where the arguments are written; for a project subclass that gives torch's
+    DataLoader its arguments itself that is the call of the base's `__init__`, else the construction. `made_by` is the
+    construction when that is another call. `arguments` are those that reach `known`.
+    """
+
+    call: tree.Call
+    facts: ModuleFacts
+    scope: Scope
+    frame: Frame
+    known: LoaderClass
+    arguments: Arguments
+    cls: ClassValue | None = None
+    made_by: Site | None = None
+
+    @property
+    def site(self) -> Site:
+        return Site(self.facts.path, self.call.site)
+
+    def given(self, role: str) -> tuple[Values, bool]:
+        """What is passed for a role such as `worker_init_fn`, and whether it may be left out."""
+        name = self.known.keywords.get(role)  # type: ignore[call-overload]
+        if name is None:
+            return NOTHING, True
+        return external_argument(self.arguments, self.known.parameters, name)
+
+    def value(self, role: str) -> Values:
+        """What holds for a role: what is passed, or the default where it may be left out."""
+        given, may_be_missing = self.given(role)
+        if not may_be_missing:
+            return given
+        name = self.known.keywords.get(role)  # type: ignore[call-overload]
+        default = self.known.defaults.get(name) if name is not None else None
+        if isinstance(default, (bool, int, float, str)) or default is None:
+            return given | values_of(Constant(default))
+        return given | frozenset((UNKNOWN,))
+
+    def lacks(self, role: str) -> bool:
+        """Whether it is proven that nothing, or None, is passed for a role."""
+        given, _ = self.given(role)
+        return all(isinstance(value, Constant) and value.value is None for value in given)
+
+    def may_lack(self, role: str) -> bool:
+        """Whether on some way nothing, or None, is passed; an argument that cannot be followed does not count."""
+        given, may_be_missing = self.given(role)
+        if any(value is UNKNOWN for value in given):
+            return any(isinstance(value, Constant) and value.value is None for value in given)
+        return may_be_missing or any(isinstance(value, Constant) and value.value is None for value in given)
+
+    @property
+    def has_workers(self) -> bool:
+        """A loader has workers unless `num_workers` is missing or proven 0."""
+        if "num_workers" in self.known.fixed:
+            return True
+        return not all(isinstance(value, Constant) and not value.value for value in self.value("num_workers"))
+
+    @property
+    def has_proven_workers(self) -> bool:
+        """Whether `num_workers` is a constant above 0."""
+        values = self.value("num_workers")
+        return bool(values) and all(isinstance(v, Constant) and bool(v.value) for v in values)
+
+
+def find_loaders(ev: Evaluator) -> list[Loader]:
+    """All loaders of the project, in the order of files and of the text, each frame's after the other."""
+    names = set(loader_names())
+    loaders: dict[tuple[Path, int], list[Loader]] = {}
+    done: set[Path] = set()
+    pending = sorted(names)
+    while pending:
+        pattern = re.compile(
+            rb"(?<![A-Za-z0-9_])(?:" + b"|".join(re.escape(n.encode()) for n in pending) + rb")(?![A-Za-z0-9_])"
+        )
+        fresh: list[str] = []
+        for path in ev.project.matching(pattern):
+            facts = ev.project.facts(path)
+            if facts is None:
+                continue
+            for name in _subclasses(ev, facts, names):
+                if name not in names:
+                    names.add(name)
+                    fresh.append(name)
+            done.add(path)
+        pending = fresh
+    for path in sorted(done):
+        facts = ev.project.facts(path)
+        assert facts is not None
+        for loader in _loaders_of(ev, facts, names):
+            loaders.setdefault((loader.facts.path, loader.call.site), []).append(loader)
+    return [loader for key in sorted(loaders) for loader in loaders[key]]
+
+
+def _subclasses(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[str]:
+    """The classes of the file that derive from a loader."""
+    for scope in facts.walk_scopes():
+        node = scope.node
+        if not isinstance(node, tree.ClassDef) or scope.parent is None or not node.bases:
+            continue
+        for frame in contexts(ev, facts, scope.parent)[:1]:
+            cls = ClassValue(node, frame)
+            if any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
+                yield node.name
+
+
+def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[Loader]:
+    plausible = _plausible_names(facts, names)
+    for scope in facts.walk_scopes():
+        for call, path in scope.calls:
+            if called_name(call.func) == "__init__" and isinstance(scope.node, tree.FunctionDef):
+                yield from _of_unseen_object(ev, call, path, facts, scope)
+                continue
+            if called_name(call.func) not in plausible and not _calls_a_call(call.func):
+                continue
+            seen: set[Frame] = set()
+            for frame in contexts(ev, facts, scope):
+                ev.begin_question()
+                if frame in seen or ev.decide(path, frame) is False:
+                    continue
+                seen.add(frame)
+                yield from _made_by(ev, call, facts, scope, frame)
+
+
+def _of_unseen_object(
+    ev: Evaluator, call: tree.Call, path: ArmPath, facts: ModuleFacts, scope: Scope
+) -> Iterator[Loader]:
+    """`DataLoader.__init__(self, ...)` in a subclass of which no construction is in sight: a registry makes it."""
+    assert isinstance(call.func, tree.Attribute)
+    if scope.name != "__init__" or scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
+        return
+    for frame in contexts(ev, facts, scope):
+        ev.begin_question()
+        if frame.parent is None or frame.parent.parent is None or ev.decide(path, frame) is False:
+            continue
+        cls = ClassValue(scope.parent.node, frame.parent.parent)
+        if any(instance.arguments is not None for instance in instances_of(ev, cls)):
+            continue
+        for owner in ev.values(call.func.value, frame):
+            known = loader_class(owner.name) if isinstance(owner, External) else None
+            if known is not None:
+                yield Loader(call, facts, scope, frame, known, ev.arguments(call.args[1:], frame), cls)
+
+
+def _calls_a_call(func: tree.Expr) -> bool:
+    """`partial(DataLoader, ...)(dataset)` and `LOADERS[kind](dataset)`."""
+    match func:
+        case tree.Call(func=tree.Name(id="partial") | tree.Attribute(attr="partial")):
+            return True
+        case tree.Subscript(value=tree.Name()):
+            return True
+    return False
+
+
+def _plausible_names(facts: ModuleFacts, names: set[str]) -> set[str]:
+    """Names in this file that may stand for a loader class: the known ones, and what is made from them."""
+    plausible = set(names)
+    for _ in range(3):
+        before = len(plausible)
+        for scope in facts.walk_scopes():
+            for bound, bindings in scope.bindings.items():
+                for binding in bindings:
+                    match binding.kind, binding.node:
+                        case "import-from", tree.ImportFrom(names=imported):
+                            if any(alias == bound and name in plausible for name, alias in imported):
+                                plausible.add(bound)
+                        case "assign", node if node is not None and not isinstance(node, tree.Param):
+                            if _mentions(node, plausible):  # type: ignore[arg-type]
+                                plausible.add(bound.removeprefix("self."))
+                        case "param", tree.Param(default=default) if default is not None:
+                            if _mentions(default, plausible):
+                                plausible.add(bound)
+        if len(plausible) == before:
+            break
+    return plausible
+
+
+def _mentions(root: tree.Expr, names: set[str]) -> bool:
+    pending = [root]
+    budget = 60
+    while pending and budget:
+        budget -= 1
+        node = pending.pop()
+        match node:
+            case tree.Name(id=name) | tree.Attribute(attr=name) if name in names:
+                return True
+        pending.extend(sub_expressions(node))
+    return False
+
+
+def _made_by(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame) -> Iterator[Loader]:
+    functions = ev.values(call.func, frame)
+    for function in ordered(functions):
+        yield from _from_callee(ev, function, call, facts, scope, frame, ev.arguments(call.args, frame))
+
+
+def _from_callee(
+    ev: Evaluator,
+    function: Value,
+    call: tree.Call,
+    facts: ModuleFacts,
+    scope: Scope,
+    frame: Frame,
+    arguments: Arguments,
+) -> Iterator[Loader]:
+    match function:
+        case External(name=name):
+            known = loader_class(name)
+            if known is not None:
+                yield Loader(call, facts, scope, frame, known, arguments)
+        case Partial():
+            for inner in ordered(function.function):
+                whole = merged(function.arguments, arguments)
+                yield from _from_callee(ev, inner, call, facts, scope, frame, whole)
+        case ClassValue():
+            yield from _from_subclass(ev, function, call, facts, scope, frame, arguments)
+
+
+def _from_subclass(
+    ev: Evaluator,
+    cls: ClassValue,
+    call: tree.Call,
+    facts: ModuleFacts,
+    scope: Scope,
+    frame: Frame,
+    arguments: Arguments,
+) -> Iterator[Loader]:
+    """A construction of a project class that derives from a loader: what reaches the loader's own `__init__`."""
+    if not any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
+        return
+    instance = Instance(cls, arguments, ev.site(call, frame))
+    for name, reaching in base_arguments(ev, instance):
+        known = loader_class(name)
+        if known is None:
+            continue
+        inner = _base_call(ev, instance)
+        if inner is not None and not _hands_on(inner[0], inner[1].scope):
+            base_call, base_frame = inner
+            yield Loader(
+                base_call, base_frame.facts, base_frame.scope, base_frame, known, reaching, cls, ev.site(call, frame)
+            )
+        else:
+            yield Loader(call, facts, scope, frame, known, reaching, cls)
+
+
+def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | None:
+    """The call that initialises the loader's own class, in the last project `__init__` of the chain."""
+    frames = init_frames(ev, instance)
+    if not frames:
+        return None
+    _, frame = frames[-1]
+    for call, path in frame.scope.calls:
+        if (
+            isinstance(call.func, tree.Attribute)
+            and call.func.attr == "__init__"
+            and ev.decide(path, frame) is not False
+        ):
+            return call, frame
+    return None
+
+
+def _hands_on(call: tree.Call, scope: Scope) -> bool:
+    """Whether a call passes its caller's arguments on, so that a missing one is missing at the construction.
+
+    An `__init__` that takes a worker function of its own and leaves it out drops it, whatever else it hands on.
+    """
+    if any(isinstance(arg.value, tree.Name) and arg.keyword == arg.value.id == "worker_init_fn" for arg in call.args):
+        return True
+    return any(arg.star for arg in call.args) and "worker_init_fn" not in scope.bindings

@@ -1,0 +1,91 @@
+"""Loaders whose workers, or whose order, a framework takes care of."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.loaders import Manager, manager_names, managers
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import External, MemberOf, Site
+from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.switches.intent import running_modules
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.workers import condition_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["managing", "seeds_its_workers", "sets_order_of"]
+
+
+def seeds_its_workers(loader: Loader) -> bool:
+    """Whether the loader's own class seeds NumPy in each worker, as far as its arguments prove."""
+    known = loader.known
+    if known.worker_seeding not in ("numpy", "per-rank"):
+        return False
+    return all(condition_holds(condition, loader.arguments) for condition in known.seeding_when)
+
+
+def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]:
+    """The frameworks in the loader's program that take care of loaders which they are given."""
+    above = _programs(program, loader.facts, loader.scope)
+    for manager, site, roots in _manager_calls(program):
+        if manager.reaches != "own" and roots & above:
+            yield manager, site
+
+
+def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a framework in the programs that run a scope gives the samplers which it is handed a generator."""
+    above = _programs(program, facts, scope)
+    return any(manager.order and roots & above for manager, _, roots in _manager_calls(program))
+
+
+def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
+    """The modules whose run comes by the scope."""
+    roots = running_modules(program.ev, facts, scope) or frozenset((facts.path,))
+    return program.runs_with(roots) | program.imports.above(facts.path)
+
+
+def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path]], ...]:
+    return program.ev.remembered(("manager-calls",), lambda: tuple(_find_calls(program)), ())
+
+
+def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path]]]:
+    ev = program.ev
+    names = manager_names()
+    pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)) + rb")(?!\w)")
+    for path in program.project.matching(pattern):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
+            for call, arms in scope.calls:
+                if called_name(call.func) not in names:
+                    continue
+                for frame in contexts(ev, facts, scope)[:2]:
+                    if ev.decide(arms, frame) is False:
+                        continue
+                    arguments = ev.arguments(call.args, frame)
+                    for name in _called(program, call, frame):
+                        for manager in managers(name):
+                            if all(condition_holds(c, arguments) for c in manager.when):
+                                yield manager, ev.site(call, frame), running_modules(ev, facts, scope)
+
+
+def _called(program: Program, call: tree.Call, frame: Frame) -> Iterator[str]:
+    for value in ordered(program.ev.values(call.func, frame)):
+        if isinstance(value, External):
+            yield value.name
+        elif isinstance(value, MemberOf):
+            name = member_name(value)
+            if name is not None:
+                yield name

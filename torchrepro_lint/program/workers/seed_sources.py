@@ -1,0 +1,121 @@
+"""What the result of an outside call depends on, when the call runs in a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence, Term, on
+
+__all__ = ["CallInWorker", "initial_state", "outside_call", "written_argument"]
+
+#: Reads the present state of one of the global generators: "python", "numpy" or "torch".
+State = Callable[[str], Dependence]
+
+_KEEPS_SIZE = frozenset(
+    {"builtins.int", "builtins.abs", "builtins.float", "builtins.round", "builtins.max", "operator.index"}
+)
+#: Packages whose functions compute their result from their arguments, as far as no other row says.
+_PURE = frozenset(
+    {
+        "builtins", "math", "operator", "numpy", "torch", "os", "sys", "hashlib", "struct", "zlib", "binascii", "json",
+        "copy", "functools", "itertools", "socket", "platform", "string", "re", "collections", "datetime", "time",
+    }
+)  # fmt: skip
+_NOT_FOLLOWED = frozenset({"multiprocessing.current_process", "torch.multiprocessing.current_process"})
+
+
+class CallInWorker:
+    """One outside call: its name, what is written as its arguments, and what those and its receiver depend on."""
+
+    __slots__ = ("argument", "given", "name", "receiver", "state")
+
+    def __init__(
+        self,
+        name: str,
+        given: Dependence,
+        receiver: Dependence,
+        argument: Callable[[Parameter], Dependence | None],
+        state: State,
+    ) -> None:
+        self.name = name
+        self.given = given
+        self.receiver = receiver
+        self.argument = argument
+        self.state = state
+
+
+def outside_call(call: CallInWorker) -> Dependence:
+    """What the result of the call depends on."""
+    name = call.name
+    if name == "torch.initial_seed":
+        return call.state("torch")
+    if name in _NOT_FOLLOWED:
+        return UNKNOWN_SEED
+    for effect in rng_effects(name):
+        found = _of_effect(effect, call)
+        if found is not None:
+            return found
+    if name in _KEEPS_SIZE:
+        return call.given
+    if name.partition(".")[0] in _PURE or call.given.terms or call.receiver.terms:
+        return (call.given | call.receiver).narrow
+    return UNKNOWN_SEED if "seed" in name.lower() or "rand" in name.lower() else (call.given | call.receiver).narrow
+
+
+def _of_effect(effect: RngEffect, call: CallInWorker) -> Dependence | None:
+    given = (call.given | call.receiver).narrow
+    match effect.kind, effect.rng:
+        case "make", _:
+            parameter = effect.seed_parameter
+            if parameter is None:
+                return given  # torch.Generator() has a constant seed
+            seed = call.argument(parameter)
+            return ENTROPY if seed is None or seed.none else given
+        case "draw" | "read-state", "receiver" | "own":
+            return given
+        case "draw", "entropy" | "fresh":
+            return ENTROPY | given
+        case "draw" | "read-state", "python" | "torch" | "numpy":
+            parameter = effect.generator_parameter
+            generator = call.argument(parameter) if parameter is not None else None
+            if generator is not None and not generator.none:
+                return given
+            state = call.state(effect.rng)
+            return (state if effect.rng == "numpy" and effect.kind == "read-state" else _drawn(state)) | given
+        case "seed", _ if effect.seed_parameter is None:
+            return ENTROPY  # torch.seed() gives the seed that it took from the system
+    return None
+
+
+def _drawn(state: Dependence) -> Dependence:
+    """A draw from a generator that was seeded so: every bit of the seed takes part in it."""
+    if state.has(Term.TORCH_SEED):
+        return Dependence(state.terms - {Term.TORCH_SEED} | {Term.DRAW})
+    return state.narrow
+
+
+def initial_state(rng: str) -> Dependence:
+    """What the state of a global generator depends on before the init function has seeded anything."""
+    match rng:
+        case "torch":
+            return on(Term.TORCH_SEED, wide=True)
+        case "python":
+            return on(Term.DRAW)
+        case "numpy":
+            return on(Term.NUMPY_STATE)
+    return CONSTANT
+
+
+def written_argument(call: tree.Call, parameter: Parameter) -> tree.Expr | None:
+    """The expression written for a parameter; None where none is, or where a `*` hides it."""
+    for arg in call.args:
+        if arg.keyword == parameter.name:
+            return arg.value
+    position = parameter.position
+    positional = [arg for arg in call.args if arg.keyword is None]
+    if position is None or position >= len(positional) or any(arg.star for arg in positional[: position + 1]):
+        return None
+    return positional[position].value

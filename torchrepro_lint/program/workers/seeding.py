@@ -1,0 +1,37 @@
+"""Whether and where the program that makes a loader seeds torch: that decides what its workers draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
+from torchrepro_lint.program.workers.loaders import Loader
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
+
+__all__ = ["has_generator", "has_seeded_generator", "seeding_of"]
+
+
+def seeding_of(program: Program, loader: Loader, rng: str = "torch") -> list[Evidence]:
+    """The seeding calls for `rng` in the programs that make the loader."""
+    found = program.evidence_in_programs_of(loader.facts, loader.frame)
+    return [one for one in found if one.effect == "seed" and rng in one.seeds]
+
+
+def has_generator(loader: Loader) -> bool:
+    """Whether a generator is passed, or something that may be one."""
+    given, _ = loader.given("generator")
+    return any(not (isinstance(value, Constant) and value.value is None) for value in given)
+
+
+def has_seeded_generator(loader: Loader) -> bool:
+    """Whether what is passed is a generator, which then decides the base seed of the workers.
+
+    A `torch.Generator()` that is never seeded repeats as well, with torch's constant default seed: that is TRL203's.
+    """
+    given, may_be_missing = loader.given("generator")
+    return bool(given) and not may_be_missing and all(
+        isinstance(value, ExternalObject) and value.name == "torch.Generator" for value in given
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""What the worker processes of a loader run, and what it does to random number generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
+from torchrepro_lint.knowledge.conditions import Condition
+from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.program.evaluation.conditions import is_none
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, Instance, Values
+from torchrepro_lint.program.running.reach import Event, Link, Walker
+from torchrepro_lint.program.workers.loaders import Loader
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "worker_run"]
+
+
+# A library of an unknown version counts as its newest: only what still holds there is proven.
+_NEWEST = "9999"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An event together with what it does to a generator."""
+
+    event: Event
+    effect: RngEffect
+
+    @property
+    def rngs(self) -> frozenset[str]:
+        """The generators that are touched."""
+        return frozenset({self.effect.rng})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerRun:
+    """What a loader's workers run: the events of fetching items and of collating them."""
+
+    loader: Loader
+    events: tuple[Event, ...]
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        return tuple(effect for event in self.events for effect in effects_of(event))
+
+    def draws_from(self, rng: str) -> list[Effect]:
+        """The draws from one of the generators, the one with the shortest chain first."""
+        draws = [e for e in self.effects if e.effect.kind == "draw" and rng in e.rngs and e.effect.moment == "call"]
+        return sorted(draws, key=lambda e: (len(e.event.chain), str(e.event.site.path), e.event.site.number))
+
+    @property
+    def unresolved(self) -> tuple[Event, ...]:
+        """The calls that could not be followed."""
+        return tuple(event for event in self.events if not event.name)
+
+    def draws_anything(self) -> bool:
+        return any(e.effect.kind == "draw" for e in self.effects)
+
+
+def worker_run(ev: Evaluator, loader: Loader) -> WorkerRun:
+    """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function."""
+    walker = Walker(ev)
+    found: list[Event] = []
+    dataset = loader.value("dataset")
+    for value in ordered(dataset):
+        head: tuple[Link, ...] = ()
+        if isinstance(value, Instance) and value.site is not None:
+            head = (Link(value.site, f"the dataset: {value.cls.name}"),)
+        for event in walker.fetching(frozenset((value,))):
+            for link in reversed(head):
+                event = event.after(link)
+            found.append(event)
+    found.extend(walker.calling(loader.value("collate_fn")))
+    in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
+    return WorkerRun(loader, tuple(in_order))
+
+
+def effects_of(event: Event) -> Iterator[Effect]:
+    """The effects of an event that its arguments do not rule out."""
+    if not event.name:
+        return
+    for effect in rng_effects(event.name):
+        if not effect.holds_at(_NEWEST):
+            continue
+        verdicts = [condition_holds(condition, event.arguments) for condition in effect.when]
+        if any(verdict is False for verdict in verdicts):
+            continue
+        if effect.when and any(verdict is None for verdict in verdicts):
+            continue  # not proven
+        if _generator_given(effect, event.arguments):
+            continue
+        yield Effect(event, effect)
+
+
+def _generator_given(effect: RngEffect, arguments: Arguments) -> bool:
+    """Whether the caller hands over a generator of its own, so that the global one is not touched."""
+    parameter = effect.generator_parameter
+    if parameter is None:
+        return False
+    given, values = argument(arguments, parameter.name, parameter.position)
+    return given and not any(isinstance(value, Constant) and value.value is None for value in values)
+
+
+def argument(arguments: Arguments, name: str, position: int | None) -> tuple[bool, Values]:
+    """Whether an argument is, or may be, given, and what it can be."""
+    keyword = arguments.keyword(name)
+    if keyword is not None:
+        return True, keyword[0]
+    if position is not None and position < len(arguments.positional):
+        return True, arguments.positional[position]
+    return arguments.open_keywords or (position is not None and arguments.open_positional), frozenset()
+
+
+def condition_holds(condition: Condition, arguments: Arguments) -> bool | None:
+    """Whether a condition of the knowledge files holds for a call; None where its arguments do not tell."""
+    given, values = argument(arguments, condition.parameter, condition.position)
+    if given and not values:
+        return None
+    if not given:
+        return condition.holds(False)
+    verdicts = {
+        condition.holds(True, value.value if isinstance(value, Constant) else UNKNOWN_ARGUMENT) for value in values
+    }
+    if condition.test in ("missing-or-none", "not-none") and None in verdicts:
+        certain = {is_none(value) for value in values}
+        if len(certain) == 1 and None not in certain:
+            return certain.pop() is (condition.test == "missing-or-none")
+    return verdicts.pop() if len(verdicts) == 1 else None
