@@ -71,8 +71,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
 
 
 def _kept(carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
-    if word == "dict" and carrier.numbered:
-        yield order_flow.sink(carrier, "index", call, "numbers its elements")
+    if word in ("dict", "OrderedDict"):  # looked up by key
+        if carrier.numbered:
+            yield order_flow.sink(carrier, "index", call, "numbers its elements")
         return
     if word == "zip":
         yield carrier.to(call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args))
