@@ -53,6 +53,9 @@ loader = DataLoader(
 """
 
 
+ORDER = "  order            "
+
+
 def view(root: Path, file: str, row: int) -> str:
     """What is said of a line."""
     files = sorted(root.rglob("*.py"))
@@ -102,11 +105,8 @@ def test_a_line_that_workers_run(write) -> None:
         ("data", "  workers          0: no worker processes; everything runs in the main process"),
         ("data, num_workers=2, persistent_workers=True", "  workers          2 (persistent)"),
         ("data, num_workers=2", "  dataset          something that could not be followed"),
-        ("data, shuffle=flag", "  order            shuffle = unknown, which may be true"),
-        (
-            "data, sampler=RandomSampler(data)",
-            "  order            sampler: torch.utils.data.RandomSampler, made at a.py:9",
-        ),
+        ("data, shuffle=flag", f"{ORDER}shuffle = unknown, which may be true"),
+        ("data, sampler=RandomSampler(data)", f"{ORDER}sampler: torch.utils.data.RandomSampler, made at a.py:9"),
         ("data, generator=g", "  generator        torch.Generator, made at a.py:4"),
         ("data, worker_init_fn=lambda i: None", "                     <lambda> seeds nothing"),
         ("data, worker_init_fn=unknown.seed", "  worker_init_fn   something that could not be followed"),

@@ -9,8 +9,8 @@ import pytest
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import facts_of_text
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.workers.item_seeds import is_for_evaluation, item_seeds, trains
+from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
@@ -30,6 +30,7 @@ class Data(Dataset):
     def __len__(self):
         return 8
 """
+# The statements of `__getitem__`, on one line or on lines of their own.
 EVERY_ITEM = {
     "a constant": ("constant", "np.random.seed(0); return np.random.rand()"),
     "a constant of the module": ("constant", "random.seed(SEED); return random.random()"),
@@ -39,10 +40,7 @@ EVERY_ITEM = {
     "torch's seed": ("worker", "return random.Random(torch.initial_seed() % 2**32).random()"),
     "the worker's": ("worker", "s = get_worker_info().seed; return np.random.RandomState(int(s) % 2**31).rand()"),
     "where a setting says so": ("constant", "\n    if self.fixed:\n        random.seed(1)\n    return random.random()"),
-    "where the draw is made": (
-        "constant",
-        "\n    if index > 3:\n        random.seed(1)\n        return random.random()",
-    ),
+    "where it is drawn": ("constant", "\n    if index > 3:\n        random.seed(1)\n        return random.random()"),
 }
 NOT_EVERY_ITEM = {
     "the index": "return np.random.default_rng(SEED + index).random()",
@@ -54,9 +52,9 @@ NOT_EVERY_ITEM = {
     "another generator": "random.seed(0); return np.random.rand()",
     "seeded again": "random.seed(0); random.seed(index); return random.random()",
     "some items": "\n    if index == 0:\n        random.seed(1)\n    return random.random()",
-    "the other arm": "\n    if index:\n        random.seed(1)\n    else:\n        return random.random()\n    return 0",
-    "an exception": "\n    try:\n        value = index / index\n    except ZeroDivisionError:\n        random.seed(1)\n    return random.random()",
-    "on first use": "\n    if self.state is None:\n        self.state = random.Random(1)\n    return self.state.random()",
+    "the other arm": "\n    if index:\n        random.seed(1)\n    else:\n        return random.random()",
+    "fails": "\n    try:\n        1 / index\n    except OSError:\n        random.seed(1)\n    return random.random()",
+    "on first use": "\n    if not self.state:\n        self.state = random.Random(1)\n    return self.state.random()",
     "put back": "s = random.getstate(); random.seed(1); x = random.random(); random.setstate(s); return x",
     "forked": "\n    with torch.random.fork_rng():\n        torch.manual_seed(0)\n        return torch.rand(1)",
 }  # fmt: skip

@@ -93,6 +93,7 @@ from torchrepro_lint.program.running.reach import Link, shown
 from torchrepro_lint.program.workers.held_generators import HeldGenerator, generator_expression, held_generators
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.faults import Fault, Faults
 
 
 class GeneratorHeldByDataset(Rule):
@@ -101,22 +102,21 @@ class GeneratorHeldByDataset(Rule):
     summary = "DataLoader workers draw from copies of one generator object, all in the same state"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[Site] = set()
+        faults = Faults[HeldGenerator]()
         for loader in program.loaders:
-            if not loader.has_workers:
-                continue
-            for held in held_generators(program, loader):
-                places = {*held.made, *(event.site for event in held.draws)}
-                if not places & seen:
-                    yield self._report(program, loader, held)
-                seen |= places
+            for held in held_generators(program, loader) if loader.has_workers else ():
+                faults.add(held, loader, (*held.made, *(event.site for event in held.draws)))
+        for fault in faults:
+            yield self._report(program, fault)
 
-    def _report(self, program: Program, loader: Loader, held: HeldGenerator) -> Finding:
+    def _report(self, program: Program, fault: Fault[HeldGenerator]) -> Finding:
+        held, loader = fault.what, fault.loader
         first, *others = held.draws
         made = [Link(site, f"makes the {held.type}") for site in held.made]
         draws = [Link(event.site, "draws from it, too") for event in others]
         head = Link(loader.site, "the loader, whose workers get copies")
-        trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws]
+        rest = [Link(site, "another loader whose workers do so") for site in fault.others]
+        trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws, *rest]
         return self.finding(program, first.site, _message(program, loader, held), trace)
 
 

@@ -1,4 +1,4 @@
-"""TRL111 ranks-share-worker-seeds.
+'''TRL111 ranks-share-worker-seeds.
 
 What it does
     Finds DataLoaders of distributed programs whose workers draw random numbers, while every rank seeds torch with the
@@ -71,13 +71,14 @@ How it is proven
 
 Do not flag
     Programs in which the rank takes part in a seed of torch, in the generator's seed or in the init function; workers
-    that draw nothing; frameworks that mix the rank in (Lightning with `seed_everything(workers=True)`, Hugging Face's
-    Trainer); seeds that cannot be followed.
+    that draw nothing; loaders without a sampler, which one rank may have for itself; a seed that is set before the
+    ranks are spawned, drawn at random, or computed unseen; an init function that draws its seeds; frameworks that mix
+    the rank in (Lightning with `seed_everything(workers=True)`, Hugging Face's Trainer).
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
     https://github.com/pytorch/pytorch/issues/5059
-"""
+'''
 
 from __future__ import annotations
 
@@ -85,19 +86,12 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Site
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
-from torchrepro_lint.program.workers.ranks import (
-    depends_on_rank,
-    distributed_start,
-    functions_name_rank,
-    generator_seeds,
-)
-from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
+from torchrepro_lint.program.workers.ranks import distributed_start
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
@@ -121,16 +115,17 @@ class RanksShareWorkerSeeds(Rule):
         for loader in loaders:
             if not loader.has_workers or loader.known.worker_seeding == "per-rank":
                 continue
+            if loader.lacks("sampler") and loader.lacks("batch_sampler"):
+                continue  # the ranks do not share its samples out: it may be there for one of them alone
             start = distributed_start(program, loader)
             draw = _first_draw(program, loader) if start is not None else None
             if start is None or draw is None:
                 continue
-            init = init_values(program, loader)
-            if UNKNOWN in init or functions_name_rank(program.ev, init):
+            if init_decides(program, loader, draw.rngs):
                 continue
             if any(manager.workers for manager, _ in managing(program, loader)):
                 continue
-            seed = _shared_seed(program, loader)
+            seed = shared_seed(program, loader)
             if seed is not None:
                 trace = [
                     Link(start, "makes it one of several ranks"), Link(seed, "the seed is the same on every rank"),
@@ -149,17 +144,3 @@ _MESSAGE = (
 def _first_draw(program: Program, loader: Loader) -> Effect | None:
     run = program.worker_run(loader)
     return next((draw for rng in _FROM_BASE_SEED for draw in run.draws_from(rng)[:1]), None)
-
-
-def _shared_seed(program: Program, loader: Loader) -> Site | None:
-    """The seeding that decides the base seed of the workers, where it is the same on all ranks."""
-    if has_generator(loader):
-        seeds = generator_seeds(program, loader)
-    else:
-        evidence = seeding_of(program, loader)
-        if any(one.value is None for one in evidence):
-            return None
-        seeds = [(one.value, one.frame.facts, one.frame.scope, one.site) for one in evidence if one.value is not None]
-    if any(depends_on_rank(program.ev, node, facts, scope) for node, facts, scope, _ in seeds):
-        return None
-    return seeds[0][3] if seeds else None

@@ -1,4 +1,4 @@
-"""TRL108 reseeded-per-item.
+'''TRL108 reseeded-per-item.
 
 What it does
     Finds seeds that are set anew for every item and never change: a constant seed of a global generator, or a generator
@@ -65,19 +65,18 @@ Known limits
 References
     https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-"""
+'''
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.workers.item_seeds import ItemSeed, is_in_evaluation_arm, item_seeds
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.item_seeds import ItemSeed, is_in_evaluation_arm, item_seeds
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.worker_rng.faults import Fault, Faults
 
 
 class ReseededPerItem(Rule):
@@ -86,19 +85,20 @@ class ReseededPerItem(Rule):
     summary = "a seed that never changes is set for every item, so every item gets the same draw"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[Site] = set()
+        faults = Faults[ItemSeed]()
         for loader in program.loaders:
             for found in item_seeds(program, loader):
-                places = {found.seed.site, found.draw.site}
-                if not places & seen:
-                    yield self._report(program, loader, found)
-                seen |= places
+                faults.add(found, loader, (found.seed.site, found.draw.site))
+        for fault in faults:
+            yield self._report(program, fault)
 
-    def _report(self, program: Program, loader: Loader, found: ItemSeed) -> Finding:
+    def _report(self, program: Program, fault: Fault[ItemSeed]) -> Finding:
+        found, loader = fault.what, fault.loader
         seed, draw = found.seed, found.draw
         trace = [
             Link(loader.site, "the loader"), *seed.chain, Link(seed.site, f"sets a seed that no {found.unit} changes"),
             Link(draw.site, f"draws {draw.name}"),
+            *(Link(site, "another loader over it") for site in fault.others),
         ]  # fmt: skip
         severity = Severity.WARNING if is_in_evaluation_arm(program, seed, proven=False) else Severity.ERROR
         return self.finding(program, draw.site, _message(found), trace, severity=severity)

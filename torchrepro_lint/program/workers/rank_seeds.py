@@ -1,0 +1,220 @@
+"""Whether all ranks of a distributed program seed their workers alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.running.callers import called_name, contexts, visible_calls
+from torchrepro_lint.program.workers.dataset_reseeding import init_values
+from torchrepro_lint.program.workers.dependence import Term
+from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject, FunctionValue, MethodValue, Partial, Site, Values
+from torchrepro_lint.program.workers.worker_init import init_runs
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["depends_on_rank", "init_decides", "is_before_spawn", "may_differ", "shared_seed"]
+
+_RANK: Final = re.compile(r"rank(?!ing|ed)|process_index|proc_id|node_id|gpu_id|device_id", re.IGNORECASE)
+_MAX_DEPTH = 4
+
+
+def init_decides(program: Program, loader: Loader, rngs: frozenset[str]) -> bool:
+    """Whether the init function may make the ranks differ in what it seeds: it names a rank, draws, or is unknown."""
+    values = init_values(program, loader)
+    if UNKNOWN in values or _functions_name_rank(program.ev, values):
+        return True
+    return any(
+        not run.is_complete
+        or any(one.rngs & rngs and one.seed.has(Term.ENTROPY, Term.UNKNOWN) for one in run.seedings)
+        for run in init_runs(program.ev, loader)
+    )
+
+
+def shared_seed(program: Program, loader: Loader) -> Site | None:
+    """The seeding that decides the base seed of the workers, where it is the same on all ranks."""
+    if has_generator(loader):
+        seeds = _generator_seeds(program, loader)
+    else:
+        evidence = seeding_of(program, loader)
+        if any(one.value is None for one in evidence):
+            return None
+        seeds = [
+            (one.value, one.frame.facts, one.frame.scope, one.site)
+            for one in evidence
+            if one.value is not None and not is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
+        ]
+    for node, facts, scope, _ in seeds:
+        if depends_on_rank(program.ev, node, facts, scope) or may_differ(program.ev, node, facts, scope):
+            return None
+    return seeds[0][3] if seeds else None
+
+
+def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, ModuleFacts, Scope, Site]]:
+    """What the generator that the loader is given is seeded with: the expressions, and where they stand."""
+    ev = program.ev
+    given, _ = loader.given("generator")
+    sites = {value.site for value in given if isinstance(value, ExternalObject) and value.name == "torch.Generator"}
+    found = []
+    for path in sorted({site.path for site in sites if site is not None} | {loader.facts.path}):
+        facts = program.facts(path)
+        for scope in facts.walk_scopes() if facts is not None else ():
+            for call, _ in scope.calls:
+                match call:
+                    case tree.Call(func=tree.Attribute(value=owner, attr="manual_seed"), args=(arg, *_)):
+                        for frame in contexts(ev, facts, scope)[:1]:  # type: ignore[arg-type]
+                            owners = ev.values(owner, frame)
+                            if any(isinstance(value, ExternalObject) and value.site in sites for value in owners):
+                                found.append((arg.value, frame.facts, scope, ev.site(call, frame)))
+    return found
+
+
+# --- expressions -----------------------------------------------------------------------------------------------
+
+
+def depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+    """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them."""
+    for part in walk([node]):
+        match part:
+            case tree.Attribute(attr=word) if _RANK.search(word):
+                return True
+            case tree.Name(id=word):
+                if _RANK.search(word) or (depth < _MAX_DEPTH and _bound_to_rank(ev, word, facts, scope, depth)):
+                    return True
+    return False
+
+
+def _bound_to_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
+    home: Scope | None = scope
+    while home is not None and name not in home.bindings:
+        home = home.parent
+    if home is None:
+        return False
+    for binding in home.bindings[name]:
+        match binding.kind, binding.node:
+            case "assign" | "augmented", tree.AugAssign(value=value):
+                if depends_on_rank(ev, value, facts, home, depth + 1):
+                    return True
+            case "assign", node if node is not None and not isinstance(node, tree.Param):
+                if depends_on_rank(ev, node, facts, home, depth + 1):  # type: ignore[arg-type]
+                    return True
+            case "param", tree.Param():
+                if _passed_rank(ev, name, facts, home, depth):
+                    return True
+    return False
+
+
+def _passed_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
+    return any(
+        depends_on_rank(ev, given, home, caller, depth + 1) for given, home, caller in _passed(ev, name, facts, scope)
+    )
+
+
+def _passed(
+    ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope
+) -> Iterator[tuple[tree.Expr, ModuleFacts, Scope]]:
+    """What the calls in sight pass for a parameter, each with where it is written."""
+    if not isinstance(scope.node, tree.FunctionDef):
+        return
+    names = [param.name for param in scope.node.params if param.kind == "positional"]
+    if scope.self_name is not None:
+        names = names[1:]
+    for call, frame in visible_calls(ev, facts, scope):
+        for index, arg in enumerate(call.args):
+            if (arg.keyword or (names[index] if index < len(names) and not arg.star else None)) == name:
+                yield arg.value, frame.facts, frame.scope
+
+
+def may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+    """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen."""
+
+    def any_of(*parts: tree.Expr) -> bool:
+        return any(may_differ(ev, part, facts, scope, depth) for part in parts)
+
+    match node:
+        case tree.Const() | tree.Starred():
+            return False
+        case tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
+            return depth < _MAX_DEPTH and _any_store(ev, word, facts, depth)
+        case tree.Subscript(value=value) | tree.Unary(operand=value):
+            return any_of(value)
+        case tree.Name(id=name):
+            return depth < _MAX_DEPTH and _bound_to_what_differs(ev, name, facts, scope, depth)
+        case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
+            return any_of(left, right)
+        case tree.Conditional(body=left, orelse=right):
+            return any_of(left, right)
+        case tree.Call(func=tree.Name(id="int" | "abs"), args=args):
+            return any_of(*(arg.value for arg in args))
+        case tree.Call(func=tree.Name(id="getattr") | tree.Attribute(attr="get" | "getint")):
+            return False
+    return True
+
+
+def _bound_to_what_differs(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
+    home: Scope | None = scope
+    while home is not None and name not in home.bindings:
+        home = home.parent
+    if home is None:
+        return False
+    for binding in home.bindings[name]:
+        if binding.kind == "assign" and binding.node is not None:
+            if may_differ(ev, binding.node, facts, home, depth + 1):  # type: ignore[arg-type]
+                return True
+        elif binding.kind == "param":
+            passed = _passed(ev, name, facts, home)
+            if any(may_differ(ev, given, where, caller, depth + 1) for given, where, caller in passed):
+                return True
+    return False
+
+
+def _any_store(ev: Evaluator, word: str, facts: ModuleFacts, depth: int) -> bool:
+    """Whether the file assigns something that may differ to an attribute or a key of this name (`args.seed = ...`)."""
+    for scope in facts.walk_scopes():
+        for store in scope.stores:
+            match store.target:
+                case tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=name)) if name == word:
+                    if may_differ(ev, store.value, facts, scope, depth + 1):
+                        return True
+    return False
+
+
+def is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+    """Whether the function, or one that calls it, starts the ranks itself: what it seeds does not reach them."""
+    if any(called_name(call.func) in ("spawn", "start_processes", "Process") for call, _ in scope.calls):
+        return True
+    if depth >= _MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
+        return False
+    callers = [(frame.facts, frame.scope) for _, frame in visible_calls(ev, facts, scope)]
+    return bool(callers) and all(is_before_spawn(ev, home, caller, depth + 1) for home, caller in callers)
+
+
+def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
+    """Whether any of the functions names a rank, in its body, its defaults or what a partial gives it."""
+    for value in values:
+        if isinstance(value, Partial):
+            given = [name for name, _, _ in value.arguments.keywords]
+            if any(_RANK.search(name) for name in given) or _functions_name_rank(ev, value.function):
+                return True
+        function = value.function if isinstance(value, MethodValue) else value
+        if isinstance(function, FunctionValue):
+            scope = ev.function_scope(function)
+            for call, _ in scope.calls:
+                if any(depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
+                    return True
+            if any(_RANK.search(param.name) for param in function.node.params):
+                return True
+    return False
+
+
+def _given(call: tree.Call) -> list[tree.Expr]:
+    return [arg.value for arg in call.args]
