@@ -9,8 +9,8 @@ import pytest
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import facts_of_text
-from torchrepro_lint.program.workers.item_seeds import is_for_evaluation, item_seeds, trains
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.item_seeds import is_for_evaluation, item_seeds, trains
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program import order_flow
-from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:

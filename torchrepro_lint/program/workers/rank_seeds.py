@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    ExternalObject,
+    FunctionValue,
+    MethodValue,
+    Partial,
+    Site,
+    Values,
+)
 from torchrepro_lint.program.running.callers import called_name, contexts, visible_calls
+from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
-from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject, FunctionValue, MethodValue, Partial, Site, Values
 from torchrepro_lint.program.workers.worker_init import init_runs
 
 if TYPE_CHECKING:
@@ -34,8 +42,7 @@ def init_decides(program: Program, loader: Loader, rngs: frozenset[str]) -> bool
     if UNKNOWN in values or _functions_name_rank(program.ev, values):
         return True
     return any(
-        not run.is_complete
-        or any(one.rngs & rngs and one.seed.has(Term.ENTROPY, Term.UNKNOWN) for one in run.seedings)
+        not run.is_complete or any(one.rngs & rngs and one.seed.has(Term.ENTROPY, Term.UNKNOWN) for one in run.seedings)
         for run in init_runs(program.ev, loader)
     )
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
-from torchrepro_lint.program.evaluation.values import External, Site
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchrepro_lint.program.workers.loaders import Loader
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["distributed_start"]
 

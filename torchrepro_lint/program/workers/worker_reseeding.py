@@ -1,7 +1,8 @@
 """Whether worker code seeds a generator itself, from the seed that torch gave its worker.
 
 Some datasets do in `__getitem__` or `__iter__` what a worker init function is for. What then decides the draws is
-torch's base seed, the canonical source. A seed from the worker's number alone, the index or the clock is not taken for it.
+torch's base seed, the canonical source. A seed from the worker's number alone, the index or the clock is not taken
+for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-'''TRL111 ranks-share-worker-seeds.
+"""TRL111 ranks-share-worker-seeds.
 
 What it does
     Finds DataLoaders of distributed programs whose workers draw random numbers, while every rank seeds torch with the
@@ -78,7 +78,7 @@ Do not flag
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
     https://github.com/pytorch/pytorch/issues/5059
-'''
+"""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.ranks import distributed_start
-from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 

@@ -1,4 +1,4 @@
-'''TRL108 reseeded-per-item.
+"""TRL108 reseeded-per-item.
 
 What it does
     Finds seeds that are set anew for every item and never change: a constant seed of a global generator, or a generator
@@ -65,16 +65,16 @@ Known limits
 References
     https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
-'''
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.program.workers.item_seeds import ItemSeed, is_in_evaluation_arm, item_seeds
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.item_seeds import ItemSeed, is_in_evaluation_arm, item_seeds
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.faults import Fault, Faults
 
