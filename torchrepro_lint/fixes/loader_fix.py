@@ -125,7 +125,9 @@ def _existing_init(program: Program, path: Path) -> ExistingInit | None:
     candidates = sorted({file for word in _INIT_HINTS for file in program.project.containing(word)} - {path})
     importers = program.imports.above(path)
     for file in candidates:
-        if file in importers or len(program.imports.above(file)) < 2:
+        others = program.imports.above(file)
+        # It must be a module that something imports already, in a program that the file has a part in.
+        if file in importers or len(others) < 2 or not others & importers:
             continue
         module = program.project.importable_name(path, file)
         if module is None:
