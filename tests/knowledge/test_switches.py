@@ -112,7 +112,7 @@ def test_rows_are_whole() -> None:
     for row in data["seeding"]:
         assert set(row["seeds"]) <= set(RNGS)
     for row in (*data["assignment"], *data["call"]):
-        against = row["effect"] == "benchmark" or row["effect"].endswith("-off")
+        against = row["effect"] in ("benchmark", "precision", "autotune") or row["effect"].endswith("-off")
         assert against != ("level" in row), row
     for row in data["call"]:
         if "parameter" in row:

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.ops import newest_release, op_rows
 from torchrepro_lint.program.ops.op_collisions import never_collides
 from torchrepro_lint.program.ops.op_runs import (
     flag_is_off,
-    is_relevant,
+    is_about_cuda,
     may_run_backward,
     may_run_on_cuda,
     speaks_of_a_device,
@@ -37,13 +37,13 @@ def operations(program: Program, file: str = "main.py") -> list[Operation]:
     return sorted(program.operations(program.root / file), key=lambda one: one.call.site)
 
 
-def effects(program: Program, operation: Operation, *, flag_is_on: bool = True) -> Iterator[str]:
+def effects(program: Program, operation: Operation) -> Iterator[str]:
     rows = [
         row
         for row in op_rows(operation.name)
-        if row.holds_at(newest_release()) and is_relevant(row, excluded=ELSEWHERE)
+        if row.holds_at(newest_release()) and is_about_cuda(row) and not row.flags & ELSEWHERE
     ]
-    for row in rows_proven(program.ev, operation, rows, flag_is_on=flag_is_on):
+    for row in rows_proven(program.ev, operation, rows, flag="raise"):
         yield f"{row.effect} {row.phase}"
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "flag_is_off",
-    "is_relevant",
+    "is_about_cuda",
+    "is_inside",
     "loaded_with",
     "may_run_backward",
     "may_run_on_cuda",
@@ -165,25 +166,37 @@ def _is_without_grad(program: Program, stand: Stand) -> bool:
     node = stand.scope.node
     frame = program.ev.module_frame(stand.facts)
     if isinstance(node, tree.FunctionDef):
-        if any(_is_no_grad(program, decorator, frame) for decorator in node.decorators):
+        if any(_is_one_of(program, decorator, frame, _WITHOUT_GRAD) for decorator in node.decorators):
             return True
         if node.params and node.params[0].name == "ctx":
             return True
+    return _enters(program, stand, _WITHOUT_GRAD)
+
+
+def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) -> bool:
+    """Whether the operation stands in a `with` block of one of these context managers, or is called from one."""
+    return any(_enters(program, stand, contexts) for way in ways_to(program, operation) for stand in way)
+
+
+def _enters(program: Program, stand: Stand, contexts: frozenset[str]) -> bool:
+    node = stand.scope.node
+    frame = program.ev.module_frame(stand.facts)
     body = stand.facts.body if node is None else ()
     if isinstance(node, (tree.FunctionDef, tree.ClassDef)):
         body = node.body
     return any(
-        _is_no_grad(program, item, frame)
+        _is_one_of(program, item, frame, contexts)
         for statement in _around(body, stand.site)
         if isinstance(statement, tree.With)
         for item, _ in statement.items
     )
 
 
-def _is_no_grad(program: Program, node: tree.Expr, frame: Frame) -> bool:
+def _is_one_of(program: Program, node: tree.Expr, frame: Frame, wanted: frozenset[str]) -> bool:
+    """Whether a context manager or decorator is one of these, called or not."""
     function = node.func if isinstance(node, tree.Call) else node
     names = {canonical(v.name) for v in program.ev.values(function, frame) if isinstance(v, External)}
-    return not names.isdisjoint(_WITHOUT_GRAD)
+    return not names.isdisjoint(wanted)
 
 
 def _around(body: tree.Block, site: int) -> Iterator[tree.Stmt]:
@@ -236,9 +249,9 @@ def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
     return max(before)[1] if before else ""
 
 
-def is_relevant(row: OpRow, *, excluded: frozenset[str]) -> bool:
-    """Whether a row speaks of CUDA, and carries none of the flags that other rules or switches take care of."""
-    return row.device in ("cuda", "any") and not row.flags & excluded and _library_admits(row)
+def is_about_cuda(row: OpRow) -> bool:
+    """Whether a row speaks of CUDA, and holds for the newest release of the package that it is about."""
+    return row.device in ("cuda", "any") and _library_admits(row)
 
 
 def _library_admits(row: OpRow) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -32,9 +32,12 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Operation", "find_operations", "operation_words", "rows_proven", "runs_somewhere"]
+__all__ = ["Flag", "Operation", "find_operations", "operation_words", "rows_proven", "runs_somewhere"]
 
 _METHOD = "torch.Tensor."
+
+#: How torch's determinism flag stands.
+Flag = Literal["off", "warn", "raise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +89,13 @@ def _by_last_part() -> dict[str, tuple[str, ...]]:
     return {last: tuple(names) for last, names in found.items()}
 
 
-_SPOKEN_OF_ELSEWHERE = frozenset({"cublas", "attention", "memory", "mps", "compiled", "cudnn", "indexing"})
+_NEVER_REPORTED = frozenset({"cublas", "memory", "mps", "compiled", "cudnn", "indexing"})
 
 
 def _may_matter(call: tree.Call, last: str) -> bool:
     """A quick look at the argument list alone: whether some row of an operation of that name may hold for the call."""
     return any(
-        not row.flags & _SPOKEN_OF_ELSEWHERE and not any(_is_ruled_out(call, condition) for condition in row.when)
+        not row.flags & _NEVER_REPORTED and not any(_is_ruled_out(call, condition) for condition in row.when)
         for name in _by_last_part().get(last, ())
         for row in op_rows(name)
     )
@@ -187,20 +190,23 @@ def _operands(name: str, call: tree.Call) -> list[tree.Expr]:
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def rows_proven(ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag_is_on: bool) -> list[OpRow]:
-    """The rows whose conditions are proven for a call in eager mode, with the determinism flag on or off.
+def rows_proven(
+    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool = False
+) -> list[OpRow]:
+    """The rows whose conditions are proven for a call in eager mode, with the determinism flag as `flag` says. With
+    `any_backend`, every kernel that torch may choose counts as chosen.
 
     An argument that the scope alone does not show is looked up in the frames in which callers run it.
     """
     rows = [row for row in rows if not (row.phase == "backward" and _needs_no_grad(operation))]
-    verdicts = [_all_hold(ev, operation, row, flag_is_on) for row in rows]
+    verdicts = [_all_hold(ev, operation, row, flag, any_backend) for row in rows]
     proven = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict]
     if proven or None not in verdicts:
         return proven
     open_rows = [row for row in rows if all(condition.decided_by_arguments for condition in row.when)]
     for frame in contexts(ev, operation.frame.facts, operation.frame.scope) if open_rows else ():
         there = replace(operation, frame=frame)
-        proven = [row for row in open_rows if _all_hold(ev, there, row, flag_is_on) is True]
+        proven = [row for row in open_rows if _all_hold(ev, there, row, flag, any_backend) is True]
         if proven:
             return proven
     return []
@@ -214,9 +220,13 @@ def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
     return any(ev.decide(operation.path, frame) is not False for frame in frames)
 
 
-def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag_is_on: bool) -> bool | None:
+def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_backend: bool) -> bool | None:
     """Whether all conditions of a row hold; None where one is not proven and none is ruled out."""
-    answers = [_holds(ev, operation, condition, flag_is_on) for condition in row.when]
+    answers = [
+        _holds(ev, operation, condition, flag)
+        for condition in row.when
+        if not (any_backend and condition.parameter == "backend")
+    ]
     return False if False in answers else (None if None in answers else True)
 
 
@@ -225,9 +235,9 @@ def _needs_no_grad(operation: Operation) -> bool:
     return bool(operation.inputs) and all(one.grad is False for one in operation.inputs)
 
 
-def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag_is_on: bool) -> bool | None:
+def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag) -> bool | None:
     if condition.parameter == "context":
-        in_context = {"eager", "raise" if flag_is_on else "off"}
+        in_context = {"eager", flag}
         return not in_context.isdisjoint(condition.values)
     if condition.test == "is-float":
         return operation.subject.floating if operation.subject is not None else None

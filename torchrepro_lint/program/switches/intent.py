@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "find_evidence", "running_modules"]
 
-_WORDS = re.compile(rb"seed|determinis|benchmark|Trainer|TrainingArguments")
-_ATTRIBUTES = frozenset({"deterministic", "benchmark", "enabled"})
+_WORDS = re.compile(
+    rb"seed|determinis|benchmark|Trainer|TrainingArguments|allow_tf32|fp32_precision|float32_matmul|max-autotune"
+)
+_ATTRIBUTES = frozenset({"deterministic", "benchmark", "allow_tf32", "fp32_precision"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
-from torchrepro_lint.program.ops.op_runs import is_relevant, may_run_backward, may_run_on_cuda, ways_to
-from torchrepro_lint.program.ops.operations import Operation, operation_words, rows_proven, runs_somewhere
+from torchrepro_lint.program.ops.op_runs import is_about_cuda, may_run_backward, may_run_on_cuda, ways_to
+from torchrepro_lint.program.ops.operations import Flag, Operation, operation_words, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
@@ -16,19 +16,21 @@ __all__ = ["OTHERS_SPEAK", "candidates", "releases", "when_it_runs"]
 
 #: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than
 #: eager mode on CUDA.
-OTHERS_SPEAK = frozenset({"cublas", "attention", "memory", "mps", "compiled"})
+OTHERS_SPEAK = frozenset({"cublas", "attention", "third-party", "memory", "mps", "compiled"})
 
 
 def candidates(
-    program: Program, wanted: Sequence[Evidence], effects: frozenset[str], excluded: frozenset[str], *, flag_is_on: bool
-) -> Iterator[tuple[Operation, OpRow, list[Evidence]]]:
+    program: Program, wanted: Sequence[Evidence], speaks_of: Callable[[OpRow], bool], *, flag: Flag,
+    any_backend: bool = False,
+) -> Iterator[tuple[Operation, OpRow, list[Evidence]]]:  # fmt: skip
     """The operations in programs in which any of `wanted` holds, each with the row that speaks against it and all the
-    intent that holds there, `wanted` first.
+    intent that holds there, `wanted` first. A rule says of which rows it speaks; `flag` and `any_backend` as in
+    `rows_proven`.
 
     Work is done only where there is something to find: files that mention an operation, below a module with intent.
     """
     roots = frozenset(root for one in wanted for root in one.roots)
-    forced = program.settings.intent == "deterministic" and not flag_is_on
+    forced = program.settings.intent == "deterministic" and flag != "raise"
     if not roots and not forced:
         return
     newest = program.target.newest()
@@ -37,11 +39,9 @@ def candidates(
             continue
         for operation in program.operations(path):
             rows = [
-                row
-                for row in op_rows(operation.name)
-                if row.effect in effects and row.holds_at(newest) and is_relevant(row, excluded=excluded)
+                row for row in op_rows(operation.name) if speaks_of(row) and row.holds_at(newest) and is_about_cuda(row)
             ]
-            rows = rows_proven(program.ev, operation, rows, flag_is_on=flag_is_on) if rows else []
+            rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend) if rows else []
             if rows and may_run_on_cuda(program, operation):
                 if rows[0].phase == "backward" and not may_run_backward(program, operation):
                     continue

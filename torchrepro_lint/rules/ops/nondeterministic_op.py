@@ -93,7 +93,7 @@ class NondeterministicOp(Rule):
         ]
         found = [
             (operation, row, intent)
-            for operation, row, intent in candidates(program, wanted, _EFFECTS, _COVERED, flag_is_on=False)
+            for operation, row, intent in candidates(program, wanted, _speaks_of, flag="off")
             if not any(one.effect in _FLAG for one in intent)
         ]
         raising = [operation for operation, row, _ in found if row.effect == "throws"]
@@ -113,6 +113,10 @@ class NondeterministicOp(Rule):
         ]
         fix, declined = _fix(program, row, intent, raising)
         return self.finding(program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined)
+
+
+def _speaks_of(row: OpRow) -> bool:
+    return row.effect in _EFFECTS and not row.flags & _COVERED
 
 
 def _adds_integers(operation: Operation, row: OpRow) -> bool:

@@ -64,8 +64,6 @@ from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, releases, when_it_runs
 
-_RAISES = frozenset({"throws"})
-
 
 class OpRaisesUnderDeterminism(Rule):
     code = "TRL401"
@@ -74,7 +72,7 @@ class OpRaisesUnderDeterminism(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         wanted = [one for one in program.evidence if one.effect == "algorithms"]
-        for operation, row, intent in candidates(program, wanted, _RAISES, OTHERS_SPEAK, flag_is_on=True):
+        for operation, row, intent in candidates(program, wanted, _speaks_of, flag="raise"):
             if not flag_is_off(program, operation):
                 yield self._report(program, operation, row, intent[0])
 
@@ -89,3 +87,7 @@ class OpRaisesUnderDeterminism(Rule):
             Link(operation.site, f"alerts as {row.alert}" if row.alert else "has no deterministic kernel"),
         ]
         return self.finding(program, operation.site, message, trace)
+
+
+def _speaks_of(row: OpRow) -> bool:
+    return row.effect == "throws" and not row.flags & OTHERS_SPEAK

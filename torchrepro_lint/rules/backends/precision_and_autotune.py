@@ -1,0 +1,80 @@
+"""TRL306 precision-and-autotune.
+
+What it does
+    Finds TF32 switched on (`allow_tf32 = True`, `fp32_precision = "tf32"`, `set_float32_matmul_precision("high")`) and
+    `torch.compile(mode="max-autotune")` in a program that asks for determinism. Only in the `strict` profile.
+
+Why is this bad?
+    TF32 keeps ten bits of the mantissa where the GPU has it and all of them where it has not: the same program gives
+    other results on another generation of GPUs. Autotuning picks kernels by timing, and another pick rounds otherwise.
+
+Example
+    ```python
+    import torch
+
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cuda.matmul.allow_tf32 = True
+    ```
+
+Use instead
+    ```python
+    import torch
+
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cuda.matmul.allow_tf32 = False
+    ```
+
+Since
+    torch 1.7 for TF32, 2.0 for `torch.compile`, 2.9 for `fp32_precision`.
+
+How it is proven
+    From the documentation. `verify` shows that the switch is on when the program ends.
+
+Fix safety
+    No fix: on one kind of GPU, TF32 repeats as well, and it is a question of speed.
+
+Do not flag
+    Programs without deterministic intent, values that are not proven, helpers that nothing calls.
+
+References
+    https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
+    https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, ways_of
+from torchrepro_lint.rules.backends.switches import intent_link, switch_site
+from torchrepro_lint.rules.base import Rule
+
+_WHY = {
+    "precision": "products of matrices are rounded otherwise on other GPUs",
+    "autotune": "kernels are chosen by timing, and may be others in the next run",
+}
+
+
+class PrecisionAndAutotune(Rule):
+    code = "TRL306"
+    name = "precision-and-autotune"
+    summary = "TF32 or autotuning in a program that asks for determinism"
+    severity = Severity.WARNING
+    profile = "strict"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in program.evidence:
+            if one.effect not in _WHY or not (one.roots and one.always):
+                continue
+            places = ways_of(program, one)
+            intent = [other for other in intent_at(program, one.site.path, places) if other.level == "deterministic"]
+            forced = program.settings.intent == "deterministic"
+            if (not intent and not forced) or is_opposed(program, places):
+                continue
+            site = switch_site(one)
+            trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches it on")]
+            message = f"{one.name}: {_WHY[one.effect]}, in a program that asks for determinism"
+            yield self.finding(program, site, message, trace)

@@ -1,0 +1,110 @@
+"""TRL404 nondeterministic-attention.
+
+What it does
+    Finds attention whose backward pass is nondeterministic on CUDA (`scaled_dot_product_attention` and the layers that
+    use it, `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third parties that add with
+    atomics (`torch_scatter`), in a program that asks for determinism. Only in the `strict` profile.
+
+Why is this bad?
+    Flash and memory-efficient attention add the gradients of keys and values in the order in which blocks finish. Both
+    have a deterministic way, which torch takes only under `torch.use_deterministic_algorithms(True)` without
+    `warn_only`. Other packages do not look at that flag at all.
+
+Example
+    ```python
+    import torch
+    import torch.nn.functional as F
+
+    torch.backends.cudnn.deterministic = True
+    q = torch.rand(1, 2, 8, 16, device="cuda", requires_grad=True)
+    F.scaled_dot_product_attention(q, q, q).sum().backward()
+    ```
+
+Use instead
+    ```python
+    import torch
+    import torch.nn.functional as F
+
+    torch.backends.cudnn.deterministic = True
+    torch.use_deterministic_algorithms(True)
+    q = torch.rand(1, 2, 8, 16, device="cuda", requires_grad=True)
+    F.scaled_dot_product_attention(q, q, q).sum().backward()
+    ```
+
+Since
+    torch 2.0.
+
+How it is proven
+    Read from the sources of torch and of the packages. `verify` runs the fixtures on a GPU and sees runs differ.
+
+Fix safety
+    No fix: the message names an alternative.
+
+Do not flag
+    Torch's own attention under `use_deterministic_algorithms(True)`, or with the math backend alone; forward passes
+    without gradients; programs without deterministic intent. `nn.MultiheadAttention` takes another way by default.
+
+References
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+    https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+    https://github.com/Dao-AILab/flash-attention
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside, loaded_with
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.rules.backends.switches import intent_link
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.ops.candidates import candidates, when_it_runs
+
+#: It asks for the weights by default, and then multiplies matrices one by one.
+_OTHER_WAY = frozenset({"torch.nn.MultiheadAttention"})
+_BACKENDS = frozenset({"torch.nn.attention.sdpa_kernel", "torch.backends.cuda.sdp_kernel"})
+_MATH_ALONE = re.compile(rb"enable_flash_sdp\(False\)[\s\S]*enable_mem_efficient_sdp\(False\)")
+
+
+class NondeterministicAttention(Rule):
+    code = "TRL404"
+    name = "nondeterministic-attention"
+    summary = "attention, or a third party's kernel, that is nondeterministic on CUDA"
+    severity = Severity.WARNING
+    profile = "strict"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        wanted = [one for one in program.evidence if one.level == "deterministic"]
+        for operation, row, intent in candidates(program, wanted, _speaks_of, flag="off", any_backend=True):
+            raises = any(one.effect == "algorithms" for one in intent) and not flag_is_off(program, operation)
+            if "third-party" in row.flags:
+                if raises and row.effect == "made_deterministic":
+                    continue
+            elif raises or operation.name in _OTHER_WAY or _is_math_alone(program, operation):
+                continue
+            what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}"
+            trace = [*(intent_link(one) for one in intent[:1]), Link(operation.site, "adds in no fixed order")]
+            yield self.finding(program, operation.site, f"{what}: {_why(row)}; instead: {row.alternative}", trace)
+
+
+def _speaks_of(row: OpRow) -> bool:
+    return bool(row.flags & {"attention", "third-party"}) and row.effect in ("silent", "made_deterministic")
+
+
+def _why(row: OpRow) -> str:
+    if "third-party" in row.flags and row.effect == "silent":
+        return "torch's flag does not reach it"
+    return "seeds and cuDNN's switches do not cover it"
+
+
+def _is_math_alone(program: Program, operation: Operation) -> bool:
+    """Whether the backends are chosen around the call, or the fast ones are off in the program."""
+    if is_inside(program, operation, _BACKENDS):
+        return True
+    sources = (program.project.source(path) for path in loaded_with(program, operation.site.path))
+    return any(source is not None and _MATH_ALONE.search(source.data) for source in sources)
