@@ -25,8 +25,8 @@ Level = Literal["deterministic", "seeded"]
 #: What a switch does. `algorithms`: `use_deterministic_algorithms(True)`, ops raise or are made deterministic;
 #: `algorithms-warn`: the same with a warning in place of the error; `cudnn`: cuDNN's deterministic algorithms
 #: only; `benchmark`: cuDNN's autotuner is on, which is against every intent; `cudnn-off`: cuDNN's switch is
-#: taken back; `benchmark-off` and `algorithms-off` likewise. `precision`: products of matrices may be less precise on some
-#: devices; `autotune`: kernels are chosen by timing.
+#: taken back; `benchmark-off` and `algorithms-off` likewise. `precision`: products of matrices may be less precise
+#: on some devices; `autotune`: kernels are chosen by timing.
 Effect = Literal[
     "algorithms",
     "algorithms-warn",
