@@ -185,8 +185,9 @@ class Project:
         outside = [folder for folder in chain if folder not in packages]
         # Inside a package the parent of the package comes first; a module that is run as a script sees its own folder.
         ordered = [*outside, *packages] if packages else chain
-        layouts = [folder / name for folder in chain for name in ("src", "lib") if folder / name in self._folders]
-        extra = [*self._extra_roots_of(importer), *layouts, *self.src]
+        # A repository of several projects has a `src` in each.
+        beside = [folder / name for folder in chain for name in ("src", "lib") if folder / name in self._folders]
+        extra = [*self._extra_roots_of(importer), *beside, *self.src]
         return [*ordered, *(folder for folder in extra if folder not in ordered)]
 
     def _extra_roots_of(self, importer: Path) -> tuple[Path, ...]:
