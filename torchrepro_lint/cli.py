@@ -19,7 +19,7 @@ PROGRAM = "torchrepro-lint"
 _COMMANDS = """\
 other commands (a folder of that name is written ./verify):
   torchrepro-lint rule [CODE]          what a rule is about, or the list of all rules
-  torchrepro-lint explain FILE:LINE    what the tool finds at a line, and why it is or is not reported
+  torchrepro-lint explain FILE:LINE    what is found at a line, reported or not, and how a loader there is seen
   torchrepro-lint verify [FIXTURE ...] run programs and observe whether what is claimed about them is true
 
 exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error
