@@ -24,7 +24,7 @@ def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> N
     ran = subprocess.run(
         [sys.executable, "-m", "torchrepro_lint", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert ran.stderr == ""
+    assert ran.returncode in (0, 1), ran.stderr
     assert ran.stdout == output
 
 

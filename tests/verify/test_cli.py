@@ -42,7 +42,7 @@ def test_all_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert lines[1].endswith("passed") and " cpu " in lines[1]
     assert lines[2].endswith("skipped: no CUDA device") and " cuda " in lines[2]
     assert lines[3].endswith("not shown")
-    assert lines[-1] == "1 programs, 3 claims: 1 passed, 1 skipped, 1 not shown"
+    assert lines[-1] == "1 program, 3 claims: 1 passed, 1 skipped, 1 not shown"
 
 
 def test_not_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,7 +125,7 @@ def _text(rows: Sequence[Row]) -> str:
     counts = Counter(row.verdict.outcome for row in rows)
     summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
     fixtures = len({row.fixture.path for row in rows})
-    return "\n".join([*lines, "", f"{fixtures} programs, {len(rows)} claims: {summary}"])
+    return "\n".join([*lines, "", f"{_counted(fixtures, 'program')}, {_counted(len(rows), 'claim')}: {summary}"])
 
 
 def _json(rows: Sequence[Row]) -> str:
@@ -148,3 +148,7 @@ def _json(rows: Sequence[Row]) -> str:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
