@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,18 +95,65 @@ def test_fix(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_dropped_fix_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kit = toolkit(WordRule("TRL101", "bad-word", "bad", "("))
     assert run_check(CheckOptions(fix=True), kit) == 1
-    assert capsys.readouterr().err.startswith("a.py:2:1: TRL101 is not fixed: the result does not parse")
+    captured = capsys.readouterr()
+    assert "a.py:2:1: TRL101 found bad\n" in captured.out
+    assert "\n  fix declined: the result does not parse" in captured.out
+    assert captured.out.endswith("Found 1 error.\n")
+    assert captured.err == ""
+    run_check(CheckOptions(fix=True, output_format="concise"), kit)
+    assert capsys.readouterr().err.startswith("a.py:2:1: TRL101 fix declined: the result does not parse")
+    run_check(CheckOptions(fix=True, output_format="json"), kit)
+    (one,) = json.loads(capsys.readouterr().out)
+    assert one["fix"] is None
+    assert one["fix_declined"].startswith("the result does not parse")
 
 
 def test_diff(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_check(CheckOptions((Path("a.py"),), diff=True), KIT) == 1
     captured = capsys.readouterr()
     assert captured.out == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n import torch\n-bad = risky\n+good = risky\n"
-    assert captured.err == "Would fix 1 error (1 remaining).\n"
+    assert captured.err == "Would fix 1 error (1 remaining, 1 fixable with --unsafe-fixes).\n"
     assert (project / "a.py").read_text() == "import torch\nbad = risky\n"
     assert run_check(CheckOptions((Path("clean.py"),), diff=True), KIT) == 0
     run_check(CheckOptions((Path("a.py"),), diff=True, colour="always"), KIT)
     assert "\x1b[32m+good = risky\x1b[0m\n" in capsys.readouterr().out
+
+
+def test_fix_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_check(CheckOptions((Path("a.py"),), diff=True, fix_only=True), KIT) == 1
+    assert (project / "a.py").read_text() == "import torch\nbad = risky\n"
+    capsys.readouterr()
+    assert run_check(CheckOptions(fix_only=True), KIT) == 0
+    assert (project / "a.py").read_text() == "import torch\ngood = risky\n"
+    captured = capsys.readouterr()
+    assert captured.out == "Fixed 1 error (1 remaining, 1 fixable with --unsafe-fixes).\n"
+    assert captured.err == ""
+    assert run_check(CheckOptions((Path("a.py"),), diff=True, fix_only=True), KIT) == 0
+    assert run_check(CheckOptions(fix_only=True, quiet=True), KIT) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_show_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "b.py").write_text("import torch\nbad = bad + risky\n")
+    unsafe = CheckOptions(fix=True, show_fixes=True, override={"unsafe_fixes": True})
+    listed = "- a.py:\n    1 x TRL101 (bad-word)\n    1 x TRL102 (risky-word)\n"
+    listed += "- b.py:\n    2 x TRL101 (bad-word)\n    1 x TRL102 (risky-word)\n\n"
+    run_check(CheckOptions(diff=True, show_fixes=True, override={"unsafe_fixes": True}), KIT)
+    assert capsys.readouterr().err == f"Would fix 5 errors:\n{listed}Would fix 5 errors.\n"
+    assert run_check(unsafe, KIT) == 0
+    assert capsys.readouterr().out == f"Fixed 5 errors:\n{listed}Found 5 errors (5 fixed, 0 remaining).\n"
+    run_check(unsafe, KIT)
+    assert capsys.readouterr().out == "All checks passed!\n"
+
+
+@pytest.mark.parametrize("fix_only", [False, True])
+def test_exit_non_zero_on_fix(project: Path, fix_only: bool) -> None:
+    options = CheckOptions(fix=True, fix_only=fix_only, exit_non_zero_on_fix=True, override={"unsafe_fixes": True})
+    assert run_check(options, KIT) == 1
+    assert run_check(options, KIT) == 0
+    (project / "a.py").write_text("import torch\nbad\n")
+    assert run_check(replace(options, exit_zero=True), KIT) == 0
+    assert (project / "a.py").read_text() == "import torch\ngood\n"
 
 
 def test_a_diff_can_be_applied(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,7 +224,7 @@ def test_wrong_settings_are_one_message_and_exit_2(write, capsys: pytest.Capture
 
 def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = "clean.py --select TRL1,TRL101 --select TRL900 --ignore TRL101 --extend-select trl9 --no-cache -q"
-    arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --color never --output-format full"
+    arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --fix-only --show-fixes --exit-non-zero-on-fix --color never --output-format full"
     assert main(arguments.split()) == 0
     assert capsys.readouterr().out == ""
 

@@ -83,6 +83,9 @@ def _dispatch(arguments: list[str]) -> int:
             override=_override(options),
             fix=options.fix,
             diff=options.diff,
+            fix_only=options.fix_only,
+            show_fixes=options.show_fixes,
+            exit_non_zero_on_fix=options.exit_non_zero_on_fix,
             output_format=options.output_format,
             exit_zero=options.exit_zero,
             quiet=options.quiet,
@@ -117,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
     fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     fixes.add_argument("--unsafe-fixes", action="store_true", help="with fixes that need a look afterwards")
+    fixes.add_argument("--fix-only", action="store_true", help="--fix, and neither print nor count what is left")
+    fixes.add_argument("--show-fixes", action="store_true", help="list what was mended, by file and rule")
+    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
 
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", choices=["full", "concise", "json"], default="full", help="(full)")

@@ -52,7 +52,8 @@ class Dropped:
 @dataclass(frozen=True, slots=True)
 class FixReport:
     """What a repair gives: the report on the files as they are after it, the changes, the findings that it removed,
-    and the fixes that were tried and dropped. `changes` were written unless the caller asked for none.
+    and the fixes that were tried and dropped; what is left of their findings says so in `fix_declined`. `changes` were
+    written unless the caller asked for none.
     """
 
     report: Report
@@ -95,6 +96,16 @@ class _Loop:
         line = lines[row - 1].strip() if row <= len(lines) else ""
         edits = tuple(edit.content for edit in finding.fix.edits) if finding.fix else ()
         return (finding.code, finding.location.path, line, edits)
+
+    def marked(self, report: Report) -> Report:
+        """The report, in which the findings whose fix was tried in vain say why."""
+        if not self.dropped:
+            return report
+        return replace(report, findings=tuple(self._declined(finding) for finding in report.findings))
+
+    def _declined(self, finding: Finding) -> Finding:
+        dropped = self.dropped.get(self.key(finding)) if finding.fix is not None else None
+        return finding if dropped is None else replace(finding, fix=None, fix_declined=dropped.reason)
 
     def applied(self, fixes: Iterable[Fix]) -> dict[Path, str] | str:
         """The texts with the fixes made, or why they cannot be made."""
@@ -161,7 +172,9 @@ def fix(
             loop.overlay, report = result
     dropped = tuple(loop.dropped.values())
     if len(report.findings) >= len(first.findings):
-        return FixReport(first, dropped=dropped)
+        loop.overlay = {}
+        return FixReport(loop.marked(first), dropped=dropped)
+    report = loop.marked(report)
     changes = tuple(
         Change(loop.sources[path], text)
         for path, text in sorted(loop.overlay.items())

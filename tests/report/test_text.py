@@ -20,7 +20,7 @@ from torchrepro_lint.diagnostics import (
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.frames import WIDTH, code_frame, shown_line
 from torchrepro_lint.report.json_report import as_json
-from torchrepro_lint.report.summary import statistics, summary, would_fix
+from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts, printable
 
@@ -83,7 +83,9 @@ def test_full() -> None:
 
 def test_what_is_said_about_fixes() -> None:
     assert "  fix: insert seed_worker (needs --unsafe-fixes)\n" in full(finding(UNSAFE), texts(), PLAIN, False)
-    assert "  no fix: the loader is shared\n" in full(finding(None, "the loader is shared"), texts(), PLAIN, False)
+    assert "  fix declined: the loader is shared\n" in full(
+        finding(None, "the loader is shared"), texts(), PLAIN, False
+    )
     assert "fix" not in full(finding(), texts(), PLAIN, False)
 
 
@@ -224,6 +226,7 @@ def test_json_has_the_fields_of_ruff() -> None:
                 }
             ],
         },
+        "fix_declined": None,
         "trace": [
             {
                 "filename": "/project/src/train.py",
@@ -290,6 +293,20 @@ def test_statistics() -> None:
     ]
 
 
-def test_would_fix() -> None:
-    assert would_fix(1, 0) == "Would fix 1 error."
-    assert would_fix(2, 3) == "Would fix 2 errors (3 remaining)."
+def test_fix_summary() -> None:
+    one, unsafe = finding(), finding(UNSAFE)
+
+    def never(_: Finding) -> bool:
+        return False
+
+    assert fix_summary(1, [], never, written=False) == "Would fix 1 error."
+    assert fix_summary(2, [one, one], never, written=True) == "Fixed 2 errors (2 remaining)."
+    left = [one, unsafe]
+    assert fix_summary(0, left, never, written=True) == "Fixed 0 errors (2 remaining, 1 fixable with --unsafe-fixes)."
+
+
+def test_list_fixes() -> None:
+    assert list(list_fixes([], texts(), written=True)) == []
+    assert list(list_fixes([finding(code="TRL201"), finding(), finding()], texts(), written=True)) == [
+        "Fixed 3 errors:", "- src/train.py:", "    2 x TRL101 (a-name)", "    1 x TRL201 (a-name)", ""
+    ]  # fmt: skip

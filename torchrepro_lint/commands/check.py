@@ -7,25 +7,31 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from torchrepro_lint.engine import Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
-from torchrepro_lint.report.summary import statistics, summary, would_fix
+from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
+
+if TYPE_CHECKING:
+    from torchrepro_lint.fix_loop import FixReport
 
 __all__ = ["CheckOptions", "run_check"]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The arguments of the command. With `diff`, nothing is written."""
+    """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left."""
 
     paths: tuple[Path, ...] = (Path(),)
     override: SettingsOverride = field(default_factory=SettingsOverride)
     fix: bool = False
     diff: bool = False
+    fix_only: bool = False
+    show_fixes: bool = False
+    exit_non_zero_on_fix: bool = False
     output_format: Literal["full", "concise", "json"] = "full"
     exit_zero: bool = False
     quiet: bool = False
@@ -39,7 +45,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where the paths or the settings are wrong.
     """
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
-    if options.fix or options.diff:
+    if options.fix or options.fix_only or options.diff:
         return _repair(options, colours, toolkit)
     report = check(options.paths, options.override, toolkit=toolkit)
     _print_report(report, options, Texts(), colours, fixed=0)
@@ -51,21 +57,36 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
 
     result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit)
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
+    silent = options.diff or options.fix_only
+    if silent or options.output_format != "full":
+        _print_dropped(result, texts)
+    for change in result.changes if options.diff else ():
+        for line in change.diff(texts.name(change.source.path)):
+            sys.stdout.write(_painted(line, colours))
+    # Beside a diff or JSON, standard output is not ours to write on.
+    stream = sys.stderr if options.diff or options.output_format == "json" else sys.stdout
+    sys.stdout.flush()
+    if options.show_fixes and not options.quiet:
+        _print_all(list_fixes(result.fixed, texts, written=not options.diff), stream)
+    if not silent:
+        _print_report(result.report, options, texts, colours, fixed=len(result.fixed))
+    else:
+        if not options.quiet:
+            line = fix_summary(
+                len(result.fixed), result.report.findings, result.report.may_fix, written=not options.diff
+            )
+            print(line, file=stream)
+        _print_errors(result.report)
+    left = bool(result.report.findings) and not options.fix_only
+    changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
+    return _status(result.report, options, left or changed)
+
+
+def _print_dropped(result: FixReport, texts: Texts) -> None:
     for dropped in result.dropped:
         start = dropped.finding.location.start
         place = f"{texts.name(dropped.finding.location.path)}:{start.row}:{start.column}"
-        print(f"{place}: {dropped.finding.code} is not fixed: {dropped.reason}", file=sys.stderr)
-    if not options.diff:
-        _print_report(result.report, options, texts, colours, fixed=len(result.fixed))
-        return _status(result.report, options, bool(result.report.findings))
-    for change in result.changes:
-        for line in change.diff(texts.name(change.source.path)):
-            sys.stdout.write(_painted(line, colours))
-    if not options.quiet:
-        sys.stdout.flush()
-        print(would_fix(len(result.fixed), len(result.report.findings)), file=sys.stderr)
-    _print_errors(result.report)
-    return _status(result.report, options, bool(result.changes or result.report.findings))
+        print(f"{place}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
 
 
 def _print_report(report: Report, options: CheckOptions, texts: Texts, colours: Colours, fixed: int) -> None:
@@ -89,9 +110,9 @@ def _print_report(report: Report, options: CheckOptions, texts: Texts, colours: 
     _print_errors(report)
 
 
-def _print_all(lines: Iterable[str]) -> None:
+def _print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:
     for line in lines:
-        print(line)
+        print(line, file=stream)
 
 
 def _print_errors(report: Report) -> None:

@@ -18,7 +18,8 @@ __all__ = ["as_json"]
 def as_json(findings: Iterable[Finding], texts: Texts) -> str:
     """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive.
 
-    `noqa_row` is a row on which a `# noqa` comment can stand. `trace` and `name` are ours.
+    `noqa_row` is a row on which a `# noqa` comment can stand. `trace`, `name` and `fix_declined` (why a rule that has a
+    fix gives none here) are ours.
     """
     return json.dumps([_object(finding, texts) for finding in findings], indent=2)
 
@@ -33,6 +34,7 @@ def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
         "severity": finding.severity.value,
         **_place(finding.location),
         "fix": _fix(finding, texts),
+        "fix_declined": finding.fix_declined,
         "noqa_row": row,
         "trace": [{**_place(step.location), "message": step.note} for step in finding.trace],
         "url": None,

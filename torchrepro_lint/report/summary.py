@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.report.texts import Texts
 
-__all__ = ["statistics", "summary", "would_fix"]
+__all__ = ["fix_summary", "list_fixes", "statistics", "summary"]
 
 
 def summary(findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0) -> Iterator[str]:
@@ -29,10 +31,27 @@ def summary(findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fix
         yield f"No safe fixes ({later} fixable with --fix --unsafe-fixes)."
 
 
-def would_fix(fixed: int, left: int) -> str:
-    """What a run that only shows its changes would do."""
-    remaining = f" ({left} remaining)" if left else ""
-    return f"Would fix {_count(fixed, 'error')}{remaining}."
+def fix_summary(fixed: int, left: Sequence[Finding], may_fix: Callable[[Finding], bool], *, written: bool) -> str:
+    """What a run did that only fixes, or would do that only shows its changes, and what it left for a later one."""
+    verb = "Fixed" if written else "Would fix"
+    notes = [f"{len(left)} remaining"] if left else []
+    more = sum(finding.fix is not None and not may_fix(finding) for finding in left)
+    if more:
+        notes.append(f"{more} fixable with --unsafe-fixes")
+    return f"{verb} {_count(fixed, 'error')}" + (f" ({', '.join(notes)})." if notes else ".")
+
+
+def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iterator[str]:
+    """The findings that were mended, counted by file and rule."""
+    if not fixed:
+        return
+    yield f"{'Fixed' if written else 'Would fix'} {_count(len(fixed), 'error')}:"
+    for path, group in groupby(sorted(fixed, key=lambda one: one.sort_key), key=lambda one: one.location.path):
+        yield f"- {texts.name(path)}:"
+        counts = Counter((finding.code, finding.name) for finding in group)
+        for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            yield f"    {count} x {code} ({name})"
+    yield ""
 
 
 def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) -> Iterator[str]:

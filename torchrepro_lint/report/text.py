@@ -39,7 +39,7 @@ def _about_fix(finding: Finding, colours: Colours) -> Iterator[str]:
         unsafe = " (needs --unsafe-fixes)" if finding.fix.applicability is Applicability.UNSAFE else ""
         yield f"  {colours.note('fix')}: {printable(finding.fix.message)}{unsafe}"
     elif finding.fix_declined is not None:
-        yield f"  {colours.note('no fix')}: {printable(finding.fix_declined)}"
+        yield f"  {colours.note('fix declined')}: {printable(finding.fix_declined)}"
 
 
 def _chain(trace: tuple[TraceStep, ...], texts: Texts, colours: Colours) -> Iterator[str]:
