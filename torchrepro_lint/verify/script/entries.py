@@ -1,0 +1,91 @@
+"""The vocabulary of a record: what a watched run tells, one entry at a time.
+
+Plain data. Both sides import it, the watched process and those who read a record later, perhaps on another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+Kind: TypeAlias = Literal[
+    # What is compared:
+    "batch",  # a loader gave a batch. inputs: the indices that were asked for; output: the batch
+    "loss",  # backward was called. output: the tensor that it was called on
+    "gradient",  # rung 2, before an optimizer's step. name: the parameter; output: its gradient
+    "parameter",  # name: the optimizer, in rung 2 the parameter. output: the parameters before training, after a step
+    "op",  # rung 2: an operation. inputs: its tensors and arguments; output: its tensors
+    "draw",  # rung 2: a number was drawn. name: the RNG's call; inputs: the RNG's state before; output: the state after
+    # What explains a difference and is none itself:
+    "seed",  # an RNG was seeded. name: the call; output: the value, also in `shown`
+    "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
+    # What happened to the run:
+    "environment",  # detail: what is known of the environment by now; later entries add and overrule
+    "process",  # a process of the run began. detail: how it was started
+    "note",  # something that limits what can be seen. name: what; shown: in words
+    "failure",  # an uncaught exception. name: its type; shown: its text
+    "end",  # the process came to its end. name: how; detail: its exit status
+]
+KINDS: frozenset[str] = frozenset(get_args(Kind))
+COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter", "op", "draw"})
+
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of code: the file as the process knew it, the line from 1, the function's qualified name."""
+
+    file: str
+    line: int
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that was seen.
+
+    `process` is a name that means the same process in every run: `main`, `worker 1 of loader 0`, `rank 1`. `step`
+    counts the optimizer steps that its process had finished, `epoch` the passes over the loader that the entry belongs
+    to, both from 0. `worker` is the DataLoader worker that made a batch, or that the entry was seen in. `place` is the
+    user's line, `via` the line of a library that it went through, where there is one. `inputs` and `output` are
+    content hashes; None where there is nothing to hash, or no way to. `shown` is the value in a few characters for
+    people.
+    """
+
+    kind: Kind
+    name: str = ""
+    process: str = MAIN
+    step: int | None = None
+    epoch: int | None = None
+    worker: int | None = None
+    place: Place | None = None
+    via: Place | None = None
+    inputs: str | None = None
+    output: str | None = None
+    shown: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> tuple[str, str, int | None, int | None]:
+        """What must be the same for two entries to be about the same thing. Which worker it was is not part of it."""
+        return (self.kind, self.name, self.step, self.epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """How the run was made.
+
+    `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `rung` is
+    how closely it was watched: 1, or 2 for every operation and draw. `run` counts from 1. `perturbation` names the one
+    thing that was varied. `started` is the time in ISO 8601.
+    """
+
+    command: tuple[str, ...]
+    folder: str
+    rung: int = 1
+    run: int = 1
+    perturbation: str | None = None
+    started: str = ""
+    tool: str = ""
