@@ -32,7 +32,15 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Flag", "Operation", "find_operations", "operation_words", "rows_proven", "runs_somewhere"]
+__all__ = [
+    "Flag",
+    "Operation",
+    "find_operations",
+    "operation_name",
+    "operation_words",
+    "rows_proven",
+    "runs_somewhere",
+]
 
 _METHOD = "torch.Tensor."
 
@@ -139,7 +147,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
         for call, path in calls:
             if call.site in seen or ev.decide(path, frame) is False:
                 continue
-            name = _operation_name(ev, call, frame)
+            name = operation_name(ev, call, frame)
             if name is not None:
                 seen.add(call.site)
                 given = [tensor(ev, node, frame) for node in _operands(name, call)]
@@ -165,7 +173,7 @@ def _imported_as(facts: ModuleFacts) -> dict[str, str]:
     return aliases
 
 
-def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
+def operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
     """The operation that a call is, by the function called, or by a method of a tensor."""
     for value in ordered(ev.values(call.func, frame)):
         if isinstance(value, External):

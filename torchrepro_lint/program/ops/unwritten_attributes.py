@@ -1,0 +1,91 @@
+"""Attributes of objects that hold memory as it was found, are read, and are written nowhere in the project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.ops.memory_uses import memory_use
+from torchrepro_lint.program.ops.op_runs import loaded_with
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["read_of_attribute"]
+
+_PLAIN_BASES = frozenset(
+    {"builtins.object", "torch.nn.Module", "torch.nn.modules.module.Module"}
+    | {"pytorch_lightning.LightningModule", "lightning.LightningModule", "lightning.pytorch.LightningModule"}
+)
+
+#: What fills tensors that it does not name: all parameters of a module at once, a checkpoint, attributes by their text.
+_FILLS_UNNAMED = re.compile(
+    rb"state_dict|checkpoint|ckpt|pretrained|torch\.load|\.load\(|load_(?:model|weights?|params|parameters|from)"
+    rb"|\.apply\(|modules\(\)|children\(\)|named_parameters|named_buffers|vector_to_parameters"
+    rb"|in\s+[\w.]+\.(?:parameters|buffers)\(\)|list\([\w.]+\.(?:parameters|buffers)\(\)\)"
+    rb"|\b(?:setattr|getattr|vars)\(|__dict__|init(?:ialize)?_?weights?|reset_parameters|ctypes|triton|data_ptr"
+)
+
+
+def read_of_attribute(program: Program, made: Operation, target: tree.Attribute) -> Site | None:
+    """The first read of `self.name`, to which fresh memory is bound, where no use of that name anywhere writes."""
+    cls = _class_around(program, made)
+    if not isinstance(target.value, tree.Name) or cls is None or target.value.id != made.frame.scope.self_name:
+        return None
+    if attributes.has_unknown_base(program.ev, cls) or _may_be_filled(program, made, target):
+        return None
+    if not _PLAIN_BASES.issuperset(attributes.external_bases(program.ev, cls)):
+        return None
+    reads: list[Site] = []
+    for path in program.project.matching(re.compile(rb"\b%s\b" % re.escape(target.attr.encode()))):
+        for kind, site in _uses(program, path, target):
+            if kind == "reads" and path == made.frame.facts.path:
+                reads.append(site)
+            elif kind not in ("reads", "form"):
+                return None
+    return min(reads, key=lambda site: site.number, default=None)
+
+
+def _class_around(program: Program, made: Operation) -> ClassValue | None:
+    scope = made.frame.scope.parent
+    if scope is None or not isinstance(scope.node, tree.ClassDef) or scope.parent is None:
+        return None
+    return ClassValue(scope.node, frame_without_callers(program.ev, made.frame.facts, scope.parent))
+
+
+def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) -> bool:
+    """Whether something in the programs with this class may fill the attribute without naming it."""
+    by_text = re.compile(rb"""["']%s["']""" % re.escape(target.attr.encode()))
+    for path in loaded_with(program, made.site.path):
+        source = program.project.source(path)
+        if source is None or _FILLS_UNNAMED.search(source.data) or by_text.search(source.data):
+            return True
+    return False
+
+
+def _uses(program: Program, path: Path, target: tree.Attribute) -> Iterator[tuple[str, Site]]:
+    """What each use of an attribute of that name in a file does; `unknown` where the file cannot be read."""
+    facts = program.facts(path)
+    if facts is None:
+        yield "unknown", Site(path, 0)
+        return
+    parents = parents_of(program.ev, facts)
+    for use in parents.attributes.get(target.attr, ()):
+        if use is target:
+            continue
+        function = parents.function(use)
+        scope = facts.scope if function is None else facts.scope_of(function)
+        above = parents.of(use)
+        if isinstance(above, tree.Assign) and any(one is use for one in above.targets):
+            yield "unknown", Site(path, use.site)
+            continue
+        found = memory_use(program.ev, parents, use, frame_without_callers(program.ev, facts, scope))
+        yield found.kind, Site(path, use.site)
