@@ -22,7 +22,7 @@ from torchrepro_lint.verify.claims import (
     SyntaxFault,
     WorkerRepeatsItself,
     WorkersRepeat,
-    parse_claim,
+    parse_claims,
 )
 
 KNOWN: list[tuple[str, Observation]] = [
@@ -51,7 +51,7 @@ KNOWN: list[tuple[str, Observation]] = [
 
 @pytest.mark.parametrize(("text", "observation"), KNOWN, ids=[text for text, _ in KNOWN])
 def test_a_known_claim(text: str, observation: Observation) -> None:
-    claim = parse_claim(text)
+    (claim,) = parse_claims(text)
     assert claim.observation == observation
     assert (claim.text, claim.device, claim.start_method) == (text, None, None)
 
@@ -73,34 +73,45 @@ def test_a_known_claim(text: str, observation: Observation) -> None:
         "not shown",
         "[gpu] workers differ",
         "[cpu] [cuda] workers differ",
-        "[spawn] [fork] workers differ",
+        "[spawn] [spawn] workers differ",
+        "[spawn] [fork] [thread] workers differ",
         "[cpu]",
     ],
 )
 def test_what_is_not_in_the_vocabulary(text: str) -> None:
     with pytest.raises(ClaimError):
-        parse_claim(text)
+        parse_claims(text)
 
 
 def test_labels_come_in_either_order() -> None:
-    claim = parse_claim("[spawn] [cpu] epochs repeat")
-    assert claim == parse_claim("[cpu] [spawn] epochs repeat")
+    (claim,) = parse_claims("[spawn] [cpu] epochs repeat")
+    assert (claim,) == parse_claims("[cpu] [spawn] epochs repeat")
     assert (claim.text, claim.device, claim.start_method) == ("epochs repeat", "cpu", "spawn")
+
+
+def test_a_claim_under_several_start_methods() -> None:
+    claims = parse_claims("[fork] [cpu] [spawn] [forkserver] epochs repeat")
+    assert [claim.start_method for claim in claims] == ["fork", "spawn", "forkserver"]
+    assert {(claim.text, claim.device, claim.observation) for claim in claims} == {
+        ("epochs repeat", "cpu", EpochsRepeat(True))
+    }
 
 
 @given(st.sampled_from(KNOWN), st.sampled_from(["", " ", "  "]), st.sampled_from(["[cuda]", "[cpu]", "[forkserver]"]))
 def test_white_space_and_a_label_change_nothing(known: tuple[str, Observation], space: str, label: str) -> None:
-    assert parse_claim(f"{space}{label}{space}{known[0]}{space}").observation == known[1]
+    (claim,) = parse_claims(f"{space}{label}{space}{known[0]}{space}")
+    assert claim.observation == known[1]
 
 
 @given(st.text(max_size=60))
 def test_any_line_parses_or_is_refused_by_name(text: str) -> None:
     try:
-        parse_claim(text)
+        parse_claims(text)
     except ClaimError as error:
         assert text.strip().rpartition("]")[2].strip() in str(error) or "label" in str(error)
 
 
 def test_every_switch_can_be_claimed() -> None:
     for switch in SWITCHES:
-        assert parse_claim(f"switch {switch} is False").observation == SwitchIs(switch, False)
+        (claim,) = parse_claims(f"switch {switch} is False")
+        assert claim.observation == SwitchIs(switch, False)

@@ -37,7 +37,7 @@ def test_all_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert cli.main([str(tmp_path)]) == cli.AS_CLAIMED
     lines = capsys.readouterr().out.splitlines()
     assert [cell.strip() for cell in lines[0].split("  ") if cell.strip()] == [
-        *("fixture", "device", "claimed", "observed", "verdict"),
+        *("fixture", "device", "workers", "claimed", "observed", "verdict"),
     ]
     assert lines[1].endswith("passed") and " cpu " in lines[1]
     assert lines[2].endswith("skipped: no CUDA device") and " cuda " in lines[2]
@@ -76,19 +76,35 @@ def test_only_cuda_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = case(tmp_path, "[spawn] output agrees between runs\n[cuda] epochs repeat", "print(1)")
+    path = case(tmp_path, "output agrees between runs\n[cuda] [spawn] epochs repeat", "print(1)")
     assert cli.main([str(path), "--output-format", "json", "--runs", "3"]) == cli.AS_CLAIMED
     first, second = json.loads(capsys.readouterr().out)
     assert first == {
         "fixture": "TRL101_numpy_rng_in_workers/bad_case",
         "path": str(path),
         "device": "cpu",
-        "start_method": "spawn",
+        "start_method": None,
         "claim": "output agrees between runs",
         "observed": "output agreed in 3 runs",
         "verdict": "passed",
     }
     assert (second["device"], second["verdict"], second["observed"]) == ("cuda", "skipped", "no CUDA device")
+    assert second["start_method"] == "spawn"
+
+
+def test_each_start_method_has_its_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = """\
+import torch
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    for batch in DataLoader(torch.arange(4), batch_size=2, num_workers=1):
+        print(batch)
+"""
+    path = case(tmp_path, "[fork] [spawn] [forkserver] batches agree between runs", program)
+    assert cli.main([str(path), "--output-format", "json"]) == cli.AS_CLAIMED
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["start_method"] for row in rows] == ["fork", "spawn", "forkserver"]
 
 
 @pytest.mark.parametrize("paths", [[], ["absent"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchrepro_lint.verify.claims import parse_claim
+from torchrepro_lint.verify.claims import Claim, parse_claims
 from torchrepro_lint.verify.judge import Outcome, judge, perturbation
 from torchrepro_lint.verify.record import Batch, Failure, Indices, Record
 from torchrepro_lint.verify.runner import Condition, Run
@@ -26,8 +26,13 @@ def run(
     return Run(PLAIN, record, output, trouble, "")
 
 
+def one(text: str) -> Claim:
+    (claim,) = parse_claims(text)
+    return claim
+
+
 def outcome(claim: str, *runs: Run, perturbed: Run | None = None) -> Outcome:
-    return judge(parse_claim(claim), runs, perturbed).outcome
+    return judge(one(claim), runs, perturbed).outcome
 
 
 ONE_TWO = run((0, None, "a"), (0, None, "b"))
@@ -70,7 +75,7 @@ def test_a_third_run_that_differs_is_seen() -> None:
 )
 @pytest.mark.parametrize("nothing", [NOTHING, OPAQUE], ids=["no batches", "batches without content"])
 def test_nothing_recorded_bears_nothing_out(claim: str, nothing: Run) -> None:
-    verdict = judge(parse_claim(claim), [nothing, nothing])
+    verdict = judge(one(claim), [nothing, nothing])
     assert verdict.outcome is Outcome.FAILED
     assert "nothing to compare" in verdict.observed
 
@@ -150,13 +155,13 @@ def test_exceptions() -> None:
 
 def test_an_exception_that_is_not_claimed_fails_every_claim() -> None:
     broken = run((0, None, "a"), failure=Failure(("KeyError",), "x", False))
-    verdict = judge(parse_claim("batches agree between runs"), [broken, broken])
+    verdict = judge(one("batches agree between runs"), [broken, broken])
     assert verdict.outcome is Outcome.FAILED and "KeyError" in verdict.observed
     assert outcome("batches agree between runs", ONE_TWO, run((0, None, "a"), exit_status=3)) is Outcome.FAILED
 
 
 def test_a_run_in_trouble_is_not_compared() -> None:
-    verdict = judge(parse_claim("batches differ between runs"), [ONE_TWO, run(trouble="did not end within 1 s")])
+    verdict = judge(one("batches differ between runs"), [ONE_TWO, run(trouble="did not end within 1 s")])
     assert (verdict.outcome, verdict.observed) == (Outcome.COULD_NOT_RUN, "did not end within 1 s")
 
 
@@ -168,6 +173,18 @@ def test_draws_and_seeds() -> None:
     assert outcome("draws ignore random.seed", ONE_TWO, ONE_TWO, perturbed=other) is Outcome.FAILED
     # Runs that differ anyway show nothing about the seed.
     assert outcome("draws follow random.seed", ONE_TWO, ONE_THREE, perturbed=other) is Outcome.FAILED
+
+
+def test_a_start_method_that_was_asked_for_is_the_one_that_was_seen() -> None:
+    claim = "[spawn] batches agree between runs"
+    spawned = run((0, 0, "a"), start_methods=["spawn"])
+    assert outcome(claim, spawned, spawned) is Outcome.PASSED
+    forked = run((0, 0, "a"), start_methods=["fork"])
+    assert judge(one(claim), [forked, forked]).observed == "workers were started by fork"
+    assert outcome(claim, forked, forked) is Outcome.FAILED
+    assert outcome("[spawn] raises RuntimeError", forked, forked) is Outcome.FAILED
+    assert outcome(claim, ONE_TWO, ONE_TWO) is Outcome.FAILED
+    assert outcome("batches agree between runs", forked, spawned) is Outcome.PASSED
 
 
 def test_alerts() -> None:
@@ -197,4 +214,4 @@ def test_what_is_not_shown_is_not_passed() -> None:
     ],
 )
 def test_which_perturbed_run_is_needed(claim: str, wanted: str | None) -> None:
-    assert perturbation(parse_claim(claim).observation) == wanted
+    assert perturbation(one(claim).observation) == wanted

@@ -123,3 +123,28 @@ def test_seeding_in_a_worker_is_not_shifted(tmp_path: Path, seeder: str, method:
     assert shifted.record.shifted_seeds == 1
     assert plain.record.batches == shifted.record.batches
     assert len(plain.record.batches) == 2
+
+
+def test_how_workers_were_started_is_seen(tmp_path: Path) -> None:
+    program = """
+        import torch
+        from torch.utils.data import DataLoader
+
+        if __name__ == "__main__":
+            for options in ({}, {"num_workers": 1}, {"num_workers": 1, "multiprocessing_context": "spawn"}):
+                loader = DataLoader(torch.arange(2), **options)
+                list(loader), list(loader)
+    """
+    assert run(tmp_path, program, start_method="fork").record.start_methods == ["fork", "spawn"]
+
+
+def test_workers_that_cannot_be_started_are_seen(tmp_path: Path) -> None:
+    program = """
+        import torch
+        from torch.utils.data import DataLoader
+
+        if __name__ == "__main__":
+            list(DataLoader(torch.arange(2), num_workers=1, worker_init_fn=lambda number: None))
+    """
+    record = run(tmp_path, program, start_method="forkserver").record
+    assert record.failure is not None and record.start_methods == ["forkserver"]

@@ -1,13 +1,14 @@
 """What a program may claim about its run: a closed vocabulary, parsed into types.
 
 A claim is one line of a fixture's header, `# claim: [device] [start method] observation`. The labels are optional: a
-claim without a device holds on every device, one without a start method under the platform's own.
+claim without a device holds on every device, one without a start method under the platform's own. A line with several
+start methods is one claim for each of them.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 Device: TypeAlias = Literal["cpu", "cuda"]
@@ -169,30 +170,28 @@ _FIXED: dict[str, Observation] = {
 _LABEL = re.compile(r"\[([a-z]+)\]\s*")
 
 
-def parse_claim(line: str) -> Claim:
-    """Read what follows `# claim:`.
+def parse_claims(line: str) -> tuple[Claim, ...]:
+    """Read what follows `# claim:`: one claim for each start method that the line names, or one without.
 
     Raises:
         ClaimError: the line is not in the vocabulary.
     """
     rest = line.strip()
-    device: Device | None = None
-    start_method: StartMethod | None = None
+    devices: list[Device] = []
+    methods: list[StartMethod] = []
     while label := _LABEL.match(rest):
-        word = label[1]
-        for known_device in DEVICES:
-            if word == known_device and device is None:
-                device = known_device
-                break
+        device = next((known for known in DEVICES if known == label[1]), None)
+        method = next((known for known in START_METHODS if known == label[1]), None)
+        if device is not None and not devices:
+            devices.append(device)
+        elif method is not None and method not in methods:
+            methods.append(method)
         else:
-            for known_method in START_METHODS:
-                if word == known_method and start_method is None:
-                    start_method = known_method
-                    break
-            else:
-                raise ClaimError(f"unknown or repeated label [{word}] in claim: {line.strip()}")
+            raise ClaimError(f"unknown or repeated label [{label[1]}] in claim: {line.strip()}")
         rest = rest[label.end() :]
-    return Claim(text=rest, observation=_observation(rest), device=device, start_method=start_method)
+    observation = _observation(rest)
+    plain = Claim(rest, observation, devices[0] if devices else None)
+    return tuple(replace(plain, start_method=method) for method in methods) or (plain,)
 
 
 def _observation(text: str) -> Observation:

@@ -103,8 +103,9 @@ def _progress(done: int, total: int) -> None:
     print(f"{done} of {total} runs", end=end, file=sys.stderr, flush=True)
 
 
-def _place(row: Row) -> str:
-    return " ".join(filter(None, (row.device or "-", row.claim.start_method)))
+def _start_method(row: Row) -> str | None:
+    """How the workers were started; what the claim asks for where nothing was run, None where none were started."""
+    return " and ".join(row.start_methods) or row.claim.start_method
 
 
 def _verdict_words(row: Row) -> str:
@@ -114,10 +115,11 @@ def _verdict_words(row: Row) -> str:
 
 
 def _text(rows: Sequence[Row]) -> str:
-    table: list[tuple[str, ...]] = [("fixture", "device", "claimed", "observed", "verdict")]
+    table: list[tuple[str, ...]] = [("fixture", "device", "workers", "claimed", "observed", "verdict")]
     for row in rows:
         observed = "-" if row.verdict.outcome is Outcome.SKIPPED else row.verdict.observed
-        cells = (row.fixture.name, _place(row), row.claim.text, observed, _verdict_words(row))
+        place = (row.device or "-", _start_method(row) or "-")
+        cells = (row.fixture.name, *place, row.claim.text, observed, _verdict_words(row))
         short = (cell if len(cell) <= WIDEST else cell[: WIDEST - 3] + "..." for cell in cells[1:])
         table.append((cells[0], *short))
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
@@ -135,7 +137,7 @@ def _json(rows: Sequence[Row]) -> str:
                 "fixture": row.fixture.name,
                 "path": str(row.fixture.path),
                 "device": row.device,
-                "start_method": row.claim.start_method,
+                "start_method": _start_method(row),
                 "claim": row.claim.text,
                 "observed": row.verdict.observed,
                 "verdict": row.verdict.outcome.value,
@@ -146,9 +148,9 @@ def _json(rows: Sequence[Row]) -> str:
     )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

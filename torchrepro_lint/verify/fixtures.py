@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.verify.claims import Claim, ClaimError, parse_claim
+from torchrepro_lint.verify.claims import Claim, ClaimError, parse_claims
 
 ENTRY = "main.py"
 _RULE_FOLDER = re.compile(r"(TRL\d{3})_[a-z0-9_]+")
@@ -112,7 +112,7 @@ def read_fixture(path: Path) -> Fixture:
             settings.append(value)
         else:
             try:
-                claims.append(parse_claim(value))
+                claims.extend(parse_claims(value))
             except ClaimError as error:
                 raise FixtureError(f"{entry}: {error}") from None
     if not about or not claims:

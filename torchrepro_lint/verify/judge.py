@@ -30,6 +30,8 @@ from torchrepro_lint.verify.runner import Run
 
 ALERT = "does not have a deterministic implementation"
 
+NO_WORKERS = "nothing to compare: no loader started workers"
+
 
 class Outcome(str, Enum):
     """What a verdict comes to."""
@@ -68,6 +70,12 @@ def judge(claim: Claim, runs: Sequence[Run], perturbed: Run | None = None) -> Ve
     everything = [*runs, *([perturbed] if perturbed is not None else [])]
     if trouble := next((run.trouble for run in everything if run.trouble), None):
         return Verdict(Outcome.COULD_NOT_RUN, trouble)
+    for run in everything:
+        started = run.record.start_methods
+        if claim.start_method is not None and started != [claim.start_method]:
+            return Verdict(
+                Outcome.FAILED, f"workers were started by {' and '.join(started)}" if started else NO_WORKERS
+            )
     if not isinstance(wanted, (Raises, SyntaxFault)):
         for run in everything:
             if run.record.failure is not None:

@@ -189,6 +189,10 @@ def _watch_loaders(observer: Observer, dataloader: Any) -> None:
     def begin(iterator: Any, loader: Any) -> None:
         if loader not in known:
             known[loader] = [next(counter), -1]
+            if loader.num_workers > 0:
+                # Said before they start: a dataset that cannot be pickled ends the program there.
+                context = loader.multiprocessing_context or dataloader.torch.multiprocessing
+                observer.write("workers", start_method=context.get_start_method())
         known[loader][1] += 1
         epochs[iterator] = _Epoch(*known[loader])
 

@@ -62,12 +62,16 @@ class Failure:
 
 @dataclass(slots=True)
 class Record:
-    """All that was seen in one run. `ended` is false where the process stopped without coming to its end."""
+    """All that was seen in one run. `ended` is false where the process stopped without coming to its end.
+
+    `start_methods` are those by which loaders started worker processes, each once, in the order of their first use.
+    """
 
     batches: list[Batch] = field(default_factory=list)
     order: list[Indices] = field(default_factory=list)
     switches: dict[str, bool] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    start_methods: list[str] = field(default_factory=list)
     shifted_seeds: int = 0
     failure: Failure | None = None
     exit_status: int | None = None
@@ -86,6 +90,9 @@ def read_record(path: Path) -> Record:
             record.order.append(Indices(**event))
         elif kind == "warning":
             record.warnings.append(event["text"])
+        elif kind == "workers":
+            if event["start_method"] not in record.start_methods:
+                record.start_methods.append(event["start_method"])
         elif kind == "shifted-seed":
             record.shifted_seeds += 1
         elif kind == "failure":

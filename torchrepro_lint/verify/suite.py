@@ -30,12 +30,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the result. `device` is None for a claim that nothing is run for."""
+    """One line of the result. `device` is None for a claim that nothing is run for.
+
+    `start_methods` are those by which the loaders were seen to start their workers; empty where none did.
+    """
 
     fixture: Fixture
     claim: Claim
     device: Device | None
     verdict: Verdict
+    start_methods: tuple[str, ...] = ()
 
 
 def verify(
@@ -49,9 +53,7 @@ def verify(
             for condition in _conditions(claim, device, plan.runs):
                 needed.setdefault((fixture, condition))
     runs = _run_all(list(needed), plan, progress)
-    return [
-        Row(fixture, claim, device, _verdict(fixture, claim, device, plan, runs)) for fixture, claim, device in places
-    ]
+    return [_row(fixture, claim, device, plan, runs) for fixture, claim, device in places]
 
 
 def _places(fixture: Fixture, plan: Plan) -> Iterable[tuple[Claim, Device | None]]:
@@ -103,17 +105,19 @@ def _run_all(
     return results
 
 
-def _verdict(
+def _row(
     fixture: Fixture,
     claim: Claim,
     device: Device | None,
     plan: Plan,
     runs: dict[tuple[Fixture, Condition], Run],
-) -> Verdict:
+) -> Row:
     if device is None:
-        return judge(claim, ())
+        return Row(fixture, claim, device, judge(claim, ()))
     if device not in plan.available:
-        return NO_CUDA
+        return Row(fixture, claim, device, NO_CUDA)
     plain = [runs[fixture, condition] for condition in _plain(device, claim.start_method, plan.runs)]
     condition = _perturbed(claim, device)
-    return judge(claim, plain, None if condition is None else runs[fixture, condition])
+    verdict = judge(claim, plain, None if condition is None else runs[fixture, condition])
+    seen = dict.fromkeys(method for run in plain for method in run.record.start_methods)
+    return Row(fixture, claim, device, verdict, tuple(seen))
