@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -121,7 +121,7 @@ class SettingsOverride(TypedDict, total=False):
     unsafe_fixes: bool
 
 
-def did_you_mean(word: str, known: Iterator[str] | list[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "x"?` for the known word nearest to `word`, empty where none is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""

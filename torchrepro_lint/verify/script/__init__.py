@@ -2,7 +2,7 @@
 
 In the watched process, the only part that touches torch and numpy:
 child.py            runs the script as `__main__` under the instruments
-perturbations.py    what may be varied that must not matter
+perturbations.py    what may be varied that must not matter; listing.py, clock.py and loaders.py do it
 
 In the parent, and offline, without torch and numpy:
 entries.py          the vocabulary of a record: entries, places, the header
