@@ -14,7 +14,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from torchrepro_lint.diagnostics import Position
 from torchrepro_lint.facts.lower import lower_module
-from torchrepro_lint.facts.positions import LineTable, node_spans
+from torchrepro_lint.facts.positions import node_spans
+from torchrepro_lint.source.lines import LineTable
 
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 SAMPLE = [

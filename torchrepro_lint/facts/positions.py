@@ -6,7 +6,6 @@ costs about a third of a parse; it is done only for files that have something to
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,49 +14,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from torchrepro_lint.diagnostics import Position
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LineTable", "node_spans"]
-
-
-class LineTable:
-    """Turns character offsets of a text into rows and columns, and back."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        starts = [0]
-        # Only \n, \r\n and \r end a line for Python and libcst; str.splitlines would also split at form feeds.
-        index = 0
-        length = len(text)
-        while index < length:
-            newline = text.find("\n", index)
-            carriage = text.find("\r", index, newline if newline != -1 else length)
-            if carriage != -1:
-                index = carriage + (2 if text.startswith("\r\n", carriage) else 1)
-            elif newline != -1:
-                index = newline + 1
-            else:
-                break
-            starts.append(index)
-        self.starts = starts
-
-    def position(self, offset: int) -> Position:
-        row = bisect_right(self.starts, offset)
-        return Position(row, offset - self.starts[row - 1] + 1)
-
-    def offset(self, position: Position) -> int:
-        return self.starts[position.row - 1] + position.column - 1
-
-    def row(self, offset: int) -> int:
-        return bisect_right(self.starts, offset)
-
-    def line(self, row: int) -> str:
-        """The text of a row (from 1) without its line ending."""
-        end = self.starts[row] if row < len(self.starts) else len(self.text)
-        return self.text[self.starts[row - 1] : end].rstrip("\r\n")
+__all__ = ["node_spans"]
 
 
 @dataclass(slots=True)

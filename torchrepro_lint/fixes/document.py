@@ -11,9 +11,10 @@ from typing import TypeVar
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.facts.positions import LineTable, node_spans
+from torchrepro_lint.facts.positions import node_spans
 from torchrepro_lint.fixes.binding_forms import analyse
 from torchrepro_lint.fixes.scopes import Scope, children
+from torchrepro_lint.source.lines import LineTable
 
 __all__ = ["Document", "dotted_name", "is_cell_marker"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Location
-from torchrepro_lint.facts.positions import LineTable
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.modules import Project
+from torchrepro_lint.source.lines import LineTable
 
 if TYPE_CHECKING:
     import libcst as cst

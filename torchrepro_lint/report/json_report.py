@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
 from torchrepro_lint.report.texts import Texts
-
-if TYPE_CHECKING:
-    from torchrepro_lint.facts.positions import LineTable
+from torchrepro_lint.source.lines import LineTable
 
 __all__ = ["as_json"]
 
@@ -56,9 +54,6 @@ def _position(position: Position) -> dict[str, int]:
 def _fix(finding: Finding, texts: Texts) -> dict[str, Any] | None:
     if finding.fix is None:
         return None
-    # Brings libcst, which has made the fix and so is there already.
-    from torchrepro_lint.facts.positions import LineTable
-
     tables = {path: LineTable(texts.text(path)) for path in {edit.path for edit in finding.fix.edits}}
     return {
         "applicability": finding.fix.applicability.value,

@@ -1,0 +1,35 @@
+"""Where a finding stands, as every format writes it down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torchrepro_lint.diagnostics import Location, Position
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["Place", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A range of a file as a reader of a report finds it: rows and columns start at 1, `end` is exclusive.
+
+    `name` is the path relative to the current folder, with slashes; `cell` the number of the cell, from 1, in a
+    notebook, whose rows then count from the start of the cell.
+    """
+
+    name: str
+    cell: int | None
+    start: Position
+    end: Position
+
+    @property
+    def text(self) -> str:
+        """`path:row:column`, with the cell after the path where there is one."""
+        cell = f"cell {self.cell}:" if self.cell is not None else ""
+        return f"{self.name}:{cell}{self.start.row}:{self.start.column}"
+
+
+def place(location: Location, texts: Texts) -> Place:
+    """The place of `location`."""
+    return Place(texts.name(location.path), None, location.start, location.end)
