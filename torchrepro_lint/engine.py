@@ -64,6 +64,10 @@ class Toolkit:
     rules: Callable[[], Iterable[RuleLike]] = _own_rules
     make_program: ProgramFactory = _own_program
 
+    def sorted_rules(self) -> list[RuleLike]:
+        """The rules in the order of their codes."""
+        return sorted(self.rules(), key=lambda rule: rule.code)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

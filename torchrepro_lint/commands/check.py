@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from torchrepro_lint.engine import Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
+from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
+from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
@@ -32,7 +34,7 @@ class CheckOptions:
     fix_only: bool = False
     show_fixes: bool = False
     exit_non_zero_on_fix: bool = False
-    output_format: Literal["full", "concise", "json"] = "full"
+    output_format: OutputFormat = "full"
     exit_zero: bool = False
     quiet: bool = False
     statistics: bool = False
@@ -48,7 +50,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     if options.fix or options.fix_only or options.diff:
         return _repair(options, colours, toolkit)
     report = check(options.paths, options.override, toolkit=toolkit)
-    _print_report(report, options, Texts(), colours, fixed=0)
+    _print_report(report, options, Texts(), colours, toolkit, fixed=0)
     return _status(report, options, bool(report.findings))
 
 
@@ -63,13 +65,13 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
     for change in result.changes if options.diff else ():
         for line in change.diff(texts.name(change.source.path)):
             sys.stdout.write(_painted(line, colours))
-    # Beside a diff or JSON, standard output is not ours to write on.
-    stream = sys.stderr if options.diff or options.output_format == "json" else sys.stdout
+    # Beside a diff, or what a program reads, standard output is not ours to write on.
+    stream = sys.stdout if is_for_people(options.output_format) and not options.diff else sys.stderr
     sys.stdout.flush()
     if options.show_fixes and not options.quiet:
         _print_all(list_fixes(result.fixed, texts, written=not options.diff), stream)
     if not silent:
-        _print_report(result.report, options, texts, colours, fixed=len(result.fixed))
+        _print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed))
     else:
         if not options.quiet:
             line = fix_summary(
@@ -89,21 +91,17 @@ def _print_dropped(result: FixReport, texts: Texts) -> None:
         print(f"{place}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
 
 
-def _print_report(report: Report, options: CheckOptions, texts: Texts, colours: Colours, fixed: int) -> None:
+def _print_report(
+    report: Report, options: CheckOptions, texts: Texts, colours: Colours, toolkit: Toolkit | None, fixed: int
+) -> None:
+    for_people = options.statistics or is_for_people(options.output_format)
     if options.statistics:
         _print_all(statistics(report.findings, report.may_fix))
-    elif options.output_format == "json":
-        from torchrepro_lint.report.json_report import as_json
-
-        print(as_json(report.findings, texts))
     else:
-        from torchrepro_lint.report.text import concise, full
-
-        write = full if options.output_format == "full" else concise
-        for finding in report.findings:
-            print(write(finding, texts, colours, report.may_fix(finding)))
-    said = options.quiet or options.output_format == "json"
-    if not said and not (report.errors and not report.findings):
+        rules = (toolkit or Toolkit()).sorted_rules
+        reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)
+        _print_all(written(options.output_format, reported))
+    if for_people and not options.quiet and not (report.errors and not report.findings):
         _print_all(summary(report.findings, report.may_fix, fixed))
     if not report.files_checked and not options.quiet:
         print("warning: no Python files under the given paths", file=sys.stderr)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import inspect
-import sys
 from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
+from torchrepro_lint.report.rule_pages import documentation
 from torchrepro_lint.selection import UNREADABLE_CODE, UNREADABLE_NAME, RuleLike
 from torchrepro_lint.settings import did_you_mean
 
-__all__ = ["documentation", "find_rule", "rule"]
+__all__ = ["find_rule", "rule"]
 
 _UNREADABLE = """\
 A file that should be checked cannot be read as Python: it has a syntax error, its bytes are not in its encoding, it
@@ -28,7 +27,7 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     parser = argparse.ArgumentParser(prog="torchrepro-lint rule", description="Say what a rule is about.")
     parser.add_argument("code", nargs="?", metavar="CODE", help="a code or a name; all rules are listed without it")
     code: str | None = parser.parse_args(arguments).code
-    rules = sorted((toolkit or Toolkit()).rules(), key=lambda one: one.code)
+    rules = (toolkit or Toolkit()).sorted_rules()
     if code is None:
         width = max((len(one.name) for one in rules), default=0)
         for one in rules:
@@ -56,9 +55,3 @@ def find_rule(code: str, rules: Sequence[RuleLike]) -> RuleLike | None:
     known = [one.name for one in rules] if "-" in code else [one.code for one in rules]
     near = did_you_mean(code.lower() if "-" in code else code.upper(), known)
     raise TorchReproLintError(f'unknown rule "{code}"{near}')
-
-
-def documentation(one: RuleLike) -> str:
-    """The docstring of the rule's module."""
-    kind = one if isinstance(one, type) else type(one)
-    return inspect.cleandoc(sys.modules[kind.__module__].__doc__ or one.summary)

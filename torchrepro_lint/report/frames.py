@@ -9,7 +9,7 @@ from torchrepro_lint.diagnostics import Location
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["code_frame", "shown_line"]
+__all__ = ["as_shown", "code_frame", "shown_line"]
 
 CONTEXT = 2
 WIDTH = 120
@@ -43,6 +43,11 @@ def code_frame(location: Location, texts: Texts, colours: Colours) -> Iterator[s
 def shown_line(line: str, width: int = WIDTH) -> str:
     """A line of code without its indentation, clipped, as a terminal can show it."""
     return _Clip(line.strip(), 1, width).show(line.strip())
+
+
+def as_shown(line: str) -> str:
+    """A line of code with its indentation, without its ending, whole, as a terminal can show it."""
+    return "".join(shown for shown, _ in _cells(line.rstrip("\r\n")))
 
 
 def _context(lines: list[str], row: int) -> tuple[int, int]:

@@ -3,47 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.rule_pages import rule_url
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.source.lines import LineTable
 
-__all__ = ["as_json"]
+__all__ = ["json_lines_report", "json_report"]
 
 
-def as_json(findings: Iterable[Finding], texts: Texts) -> str:
+def json_report(reported: Reported) -> Iterator[str]:
     """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive.
 
     `noqa_row` is a row on which a `# noqa` comment can stand. `trace`, `name` and `fix_declined` (why a rule that has a
     fix gives none here) are ours.
     """
-    return json.dumps([_object(finding, texts) for finding in findings], indent=2)
+    yield json.dumps([_object(finding, reported.texts) for finding in reported.findings], indent=2)
+
+
+def json_lines_report(reported: Reported) -> Iterator[str]:
+    """The same objects, one on a line."""
+    for finding in reported.findings:
+        yield json.dumps(_object(finding, reported.texts), separators=(",", ":"))
 
 
 def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
     row = finding.statement_rows[1] if finding.statement_rows else finding.location.start.row
     return {
-        "cell": None,
+        "cell": place(finding.location, texts).cell,
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
         "severity": finding.severity.value,
-        **_place(finding.location),
+        **_place(finding.location, texts),
         "fix": _fix(finding, texts),
         "fix_declined": finding.fix_declined,
         "noqa_row": row,
-        "trace": [{**_place(step.location), "message": step.note} for step in finding.trace],
-        "url": None,
+        "trace": [{**_place(step.location, texts), "message": step.note} for step in finding.trace],
+        "url": rule_url(finding.code),
     }
 
 
-def _place(location: Location) -> dict[str, Any]:
+def _place(location: Location, texts: Texts) -> dict[str, Any]:
+    at = place(location, texts)
     return {
         "filename": str(location.path),
-        "location": _position(location.start),
-        "end_location": _position(location.end),
+        "location": _position(at.start),
+        "end_location": _position(at.end),
     }
 
 
@@ -54,18 +63,18 @@ def _position(position: Position) -> dict[str, int]:
 def _fix(finding: Finding, texts: Texts) -> dict[str, Any] | None:
     if finding.fix is None:
         return None
-    tables = {path: LineTable(texts.text(path)) for path in {edit.path for edit in finding.fix.edits}}
     return {
         "applicability": finding.fix.applicability.value,
         "message": finding.fix.message,
-        "edits": [_edit(edit, tables[edit.path]) for edit in finding.fix.edits],
+        "edits": [_edit(edit, texts) for edit in finding.fix.edits],
     }
 
 
-def _edit(edit: Edit, table: LineTable) -> dict[str, Any]:
+def _edit(edit: Edit, texts: Texts) -> dict[str, Any]:
+    at = place(texts.range(edit), texts)
     return {
         "content": edit.content,
-        "location": _position(table.position(edit.start)),
-        "end_location": _position(table.position(edit.end)),
+        "location": _position(at.start),
+        "end_location": _position(at.end),
         "filename": str(edit.path),
     }

@@ -1,43 +1,84 @@
-"""Findings as text: in full, with the code and the chain that proves them, or on one line each."""
+"""Findings as text: in full, with the code and the chain that proves them, on one line each, or by file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours
+from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.report.frames import code_frame, shown_line
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts, printable
 
-__all__ = ["concise", "full"]
+__all__ = ["concise", "concise_report", "full", "full_report", "grouped_report"]
 
 # A chain goes in by two columns a step, as far as a reader follows; then it goes straight down.
 _DEEPEST = 8
 
 
+def full_report(reported: Reported) -> Iterator[str]:
+    """Each finding with its code frame, what is to be said about a fix, and the chain; a blank line after each."""
+    for finding in reported.findings:
+        yield full(finding, reported.texts, reported.colours, reported.may_fix(finding))
+
+
+def concise_report(reported: Reported) -> Iterator[str]:
+    """A line for each finding."""
+    for finding in reported.findings:
+        yield concise(finding, reported.texts, reported.colours, reported.may_fix(finding))
+
+
+def grouped_report(reported: Reported) -> Iterator[str]:
+    """The name of each file, and below it a line for each finding with its row and column set flush."""
+    texts, colours = reported.texts, reported.colours
+    for path, group in groupby(reported.findings, key=lambda finding: finding.location.path):
+        findings = list(group)
+        yield f"{colours.strong(texts.name(path))}:"
+        places = [_within(finding, texts) for finding in findings]
+        width = max(map(len, places))
+        for finding, where in zip(findings, places, strict=True):
+            yield f"  {where:{width}} {_what(finding, colours, reported.may_fix(finding))}"
+        yield ""
+
+
 def concise(finding: Finding, texts: Texts, colours: Colours, fixable: bool) -> str:
     """`path:line:col: TRL101 [*] message`; the star stands where `--fix` mends it."""
-    start = finding.location.start
+    at = place(finding.location, texts)
     colon = colours.note(":")
-    place = f"{colours.strong(texts.name(finding.location.path))}{colon}{start.row}{colon}{start.column}{colon}"
-    paint = colours.bad if finding.severity is Severity.ERROR else colours.fragile
-    mark = f" [{colours.note('*')}]" if fixable else ""
-    return f"{place} {paint(finding.code)}{mark} {printable(finding.message)}"
+    where = at.text[len(at.name) + 1 :].replace(":", colon)
+    return f"{colours.strong(at.name)}{colon}{where}{colon} {_what(finding, colours, fixable)}"
 
 
 def full(finding: Finding, texts: Texts, colours: Colours, fixable: bool) -> str:
     """The line of `concise`, the code frame, what is to be said about a fix, and the chain."""
     lines = [concise(finding, texts, colours, fixable)]
     lines += code_frame(finding.location, texts, colours)
-    lines += _about_fix(finding, colours)
+    lines += _about_fix(finding, texts, colours)
     lines += _chain(finding.trace, texts, colours)
     return "\n".join(lines) + "\n"
 
 
-def _about_fix(finding: Finding, colours: Colours) -> Iterator[str]:
+def _what(finding: Finding, colours: Colours, fixable: bool) -> str:
+    paint = colours.bad if finding.severity is Severity.ERROR else colours.fragile
+    mark = f" [{colours.note('*')}]" if fixable else ""
+    return f"{paint(finding.code)}{mark} {printable(finding.message)}"
+
+
+def _within(finding: Finding, texts: Texts) -> str:
+    """The place in its file: `12:5`, with the cell of a notebook before it."""
+    at = place(finding.location, texts)
+    return at.text[len(at.name) + 1 :]
+
+
+def _about_fix(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
     if finding.fix is not None:
         unsafe = " (needs --unsafe-fixes)" if finding.fix.applicability is Applicability.UNSAFE else ""
         yield f"  {colours.note('fix')}: {printable(finding.fix.message)}{unsafe}"
+        for line in fix_diff(finding, texts, colours):
+            yield f"    {line}"
     elif finding.fix_declined is not None:
         yield f"  {colours.note('fix declined')}: {printable(finding.fix_declined)}"
 
@@ -48,8 +89,7 @@ def _chain(trace: tuple[TraceStep, ...], texts: Texts, colours: Colours) -> Iter
         yield f"  {colours.note('because')}:"
     for depth, step in enumerate(trace):
         indent = "  " * (min(depth, _DEEPEST) + 2)
-        start = step.location.start
-        yield f"{indent}{texts.name(step.location.path)}:{start.row}:{start.column}: {printable(step.note)}"
-        code = shown_line(texts.line(step.location.path, start.row))
+        yield f"{indent}{place(step.location, texts).text}: {printable(step.note)}"
+        code = shown_line(texts.line(step.location.path, step.location.start.row))
         if code:
             yield f"{indent}  {colours.frame('|')} {colours.faint(code)}"

@@ -6,19 +6,24 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from torchrepro_lint.diagnostics import Edit, Location
+from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import SourceError, read_source, split_lines
 
 __all__ = ["Texts", "printable"]
 
 
 class Texts:
-    """Reads each file once. `overlay` holds texts that count instead of those on the disk."""
+    """Reads each file once. `overlay` holds texts that count instead of those on the disk. `folder`, by default the
+    current one, is where names of paths start.
+    """
 
     def __init__(self, overlay: Mapping[Path, str] | None = None, folder: Path | None = None) -> None:
         self._overlay = overlay or {}
-        self._folder = folder or Path.cwd()
+        self.folder = folder or Path.cwd()
         self._texts: dict[Path, str] = {}
         self._lines: dict[Path, list[str]] = {}
+        self._tables: dict[Path, LineTable] = {}
 
     def text(self, path: Path) -> str:
         """The text of `path`, empty where it cannot be read."""
@@ -40,10 +45,17 @@ class Texts:
         lines = self.lines(path)
         return lines[row - 1] if 0 < row <= len(lines) else ""
 
+    def range(self, edit: Edit) -> Location:
+        """What an edit replaces, as rows and columns."""
+        if edit.path not in self._tables:
+            self._tables[edit.path] = LineTable(self.text(edit.path))
+        table = self._tables[edit.path]
+        return Location(edit.path, table.position(edit.start), table.position(edit.end))
+
     def name(self, path: Path) -> str:
         """The path as a person reads it: relative to the current folder when it lies below, with slashes."""
         try:
-            shown = path.relative_to(self._folder)
+            shown = path.relative_to(self.folder)
         except ValueError:
             shown = path
         return printable(str(shown).replace(os.sep, "/"))

@@ -1,0 +1,79 @@
+"""A fix as a reader of a patch knows it: the lines that go and the lines that come, with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from torchrepro_lint.diagnostics import Edit, Finding
+from torchrepro_lint.fixes.apply import apply_edits
+from torchrepro_lint.report.colours import Colours
+from torchrepro_lint.report.frames import as_shown
+from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.lines import LineTable
+from torchrepro_lint.source.text import split_lines
+
+__all__ = ["fix_diff"]
+
+
+def fix_diff(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
+    """The lines that the fix of `finding` changes, each with its number: the old one where it goes, the new one where
+    it comes. `…` stands between changes that lie apart, and the file's name before those of another file.
+    """
+    if finding.fix is None:
+        return
+    for path, group in groupby(sorted(finding.fix.edits), key=lambda edit: edit.path):
+        if path != finding.location.path:
+            yield f"{texts.name(path)}:"
+        yield from _changes(texts.text(path), list(group), colours)
+
+
+def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str]:
+    table = LineTable(text)
+    gutter = len(str(len(table.starts) + sum(edit.content.count("\n") for edit in edits)))
+    moved = 0
+    for number, block in enumerate(_blocks(table, edits)):
+        if number:
+            yield "…"
+        first = table.row(block[0].start)
+        start = table.starts[first - 1]
+        end = _end_of_row(table, block[-1].end)
+        old = split_lines(text[start:end])
+        own = [replace(edit, start=edit.start - start, end=edit.end - start) for edit in block]
+        new = split_lines(apply_edits(text[start:end], own))
+        head = _common(old, new)
+        tail = _common(old[head:][::-1], new[head:][::-1])
+        for row, line in enumerate(old[head : len(old) - tail], first + head):
+            yield colours.gone(f"{row:{gutter}} - {as_shown(line)}".rstrip())
+        for row, line in enumerate(new[head : len(new) - tail], first + head + moved):
+            yield colours.good(f"{row:{gutter}} + {as_shown(line)}".rstrip())
+        moved += len(new) - len(old)
+
+
+def _blocks(table: LineTable, edits: Sequence[Edit]) -> Iterator[list[Edit]]:
+    """The edits, those together that touch the same row or one below another."""
+    block: list[Edit] = []
+    for edit in edits:
+        if block and table.row(edit.start) > table.row(block[-1].end) + 1:
+            yield block
+            block = []
+        block.append(edit)
+    if block:
+        yield block
+
+
+def _end_of_row(table: LineTable, offset: int) -> int:
+    """Where the row of `offset` ends, its line ending included."""
+    row = table.row(offset)
+    return table.starts[row] if row < len(table.starts) else len(table.text)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items at the start are equal."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

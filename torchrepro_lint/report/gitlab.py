@@ -1,0 +1,41 @@
+"""Findings as a report of GitLab's Code Quality: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.report.fingerprints import fingerprints
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["gitlab_report"]
+
+_SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+
+
+def gitlab_report(reported: Reported) -> Iterator[str]:
+    """A list of objects. Paths are relative to the current folder: run it at the top of the repository."""
+    texts = reported.texts
+    issues = [_issue(finding, number, texts) for finding, number in fingerprints(reported.findings, texts)]
+    yield json.dumps(issues, indent=2)
+
+
+def _issue(finding: Finding, fingerprint: str, texts: Texts) -> dict[str, Any]:
+    at = place(finding.location, texts)
+    return {
+        "check_name": finding.code,
+        "description": f"{finding.code}: {finding.message}",
+        "fingerprint": fingerprint,
+        "severity": _SEVERITY[finding.severity],
+        "location": {
+            "path": at.name,
+            "positions": {
+                "begin": {"line": at.start.row, "column": at.start.column},
+                "end": {"line": at.end.row, "column": at.end.column},
+            },
+        },
+    }

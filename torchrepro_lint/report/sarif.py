@@ -1,0 +1,140 @@
+"""Findings as SARIF 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
+
+The chain that proves a finding is its code flow, its fix a proposed change, and the fingerprint stays when lines
+above it come and go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from torchrepro_lint import __version__
+from torchrepro_lint.diagnostics import Edit, Finding, Fix, Location, Severity
+from torchrepro_lint.report.fingerprints import fingerprints
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.rule_pages import DOCUMENTATION, RuleMetadata, documentation, rule_url, title
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["sarif_report"]
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+# Code scanning of GitHub and Azure take this name for the top of the repository.
+_BASE = "%SRCROOT%"
+_FINGERPRINT = "context/v1"
+
+
+def sarif_report(reported: Reported) -> Iterator[str]:
+    """The document. Paths are relative to the current folder where they lie below it."""
+    rules = reported.rules()
+    index = {rule.code: number for number, rule in enumerate(rules)}
+    texts = reported.texts
+    run = {
+        "tool": {
+            "driver": {
+                "name": "torchrepro-lint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "informationUri": DOCUMENTATION,
+                "rules": [_rule(rule) for rule in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_BASE: {"uri": texts.folder.as_uri().rstrip("/") + "/"}},
+        "invocations": [_invocation(reported.errors)],
+        "results": [_result(one, number, index, texts) for one, number in fingerprints(reported.findings, texts)],
+    }
+    yield json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(rule: RuleMetadata) -> dict[str, Any]:
+    text = documentation(rule)
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": title(rule)},
+        "fullDescription": {"text": title(rule)},
+        "help": {"text": text, "markdown": text},
+        "helpUri": rule_url(rule.code),
+        "defaultConfiguration": {"enabled": rule.profile == "default", "level": _level(rule.severity)},
+        "properties": {"tags": ["reproducibility"]},
+    }
+
+
+def _invocation(errors: Sequence[str]) -> dict[str, Any]:
+    invocation: dict[str, Any] = {"executionSuccessful": not errors}
+    if errors:
+        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": one}} for one in errors]
+    return invocation
+
+
+def _result(finding: Finding, fingerprint: str, index: dict[str, int], texts: Texts) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "level": _level(finding.severity),
+        "message": {"text": finding.message},
+        "locations": [_location(finding.location, texts)],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+    }
+    if finding.code in index:
+        result["ruleIndex"] = index[finding.code]
+    if finding.trace:
+        steps = [{"location": _location(step.location, texts, step.note)} for step in finding.trace]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding.fix, texts)]
+    return result
+
+
+def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
+    edits = sorted(fix.edits, key=lambda edit: (edit.path, edit.start, edit.end))
+    return {
+        "description": {"text": fix.message},
+        "artifactChanges": [
+            {
+                "artifactLocation": _artifact(path, texts),
+                "replacements": [_replacement(edit, texts) for edit in group],
+            }
+            for path, group in groupby(edits, key=lambda edit: edit.path)
+        ],
+        "properties": {"applicability": fix.applicability.value},
+    }
+
+
+def _replacement(edit: Edit, texts: Texts) -> dict[str, Any]:
+    return {"deletedRegion": _region(texts.range(edit), texts), "insertedContent": {"text": edit.content}}
+
+
+def _location(location: Location, texts: Texts, note: str | None = None) -> dict[str, Any]:
+    place_of: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": _artifact(location.path, texts),
+            "region": _region(location, texts),
+        }
+    }
+    return place_of if note is None else {**place_of, "message": {"text": note}}
+
+
+def _artifact(path: Path, texts: Texts) -> dict[str, Any]:
+    uri = path.as_uri()
+    base = texts.folder.as_uri().rstrip("/") + "/"
+    # Cut from the address and not from the path: names are quoted there as an address needs it.
+    return {"uri": uri[len(base) :], "uriBaseId": _BASE} if uri.startswith(base) else {"uri": uri}
+
+
+def _region(location: Location, texts: Texts) -> dict[str, int]:
+    at = place(location, texts)
+    return {
+        "startLine": at.start.row,
+        "startColumn": at.start.column,
+        "endLine": at.end.row,
+        "endColumn": at.end.column,
+    }
+
+
+def _level(severity: Severity) -> str:
+    return "error" if severity is Severity.ERROR else "warning"
