@@ -10,6 +10,7 @@ from pathlib import Path
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride
 
 __all__ = ["main"]
@@ -125,7 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
 
     output = parser.add_argument_group("output")
-    output.add_argument("--output-format", choices=["full", "concise", "json"], default="full", help="(full)")
+    output.add_argument(
+        "--output-format", choices=FORMATS, default="full", metavar="FORMAT", help=f"{', '.join(FORMATS)} (full)"
+    )
     output.add_argument("--statistics", action="store_true", help="count the findings of each rule instead")
     output.add_argument("--quiet", "-q", action="store_true", help="print findings and errors, and nothing else")
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 also when something is found")

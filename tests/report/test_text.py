@@ -1,64 +1,22 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from report_examples import OTHER, PATH, PLAIN, SAFE, UNSAFE, at, finding, report, texts
 
-from torchrepro_lint.diagnostics import (
-    Applicability,
-    Edit,
-    Finding,
-    Fix,
-    Location,
-    Position,
-    Severity,
-    TraceStep,
-)
+from torchrepro_lint.diagnostics import Finding, Location, Position, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.frames import WIDTH, code_frame, shown_line
-from torchrepro_lint.report.json_report import as_json
 from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts, printable
 
-PATH = Path("/project/src/train.py")
-OTHER = Path("/project/src/data.py")
-PLAIN = Colours(False)
-TEXT = """import torch
-
-def main():
-    ds = Data()
-    loader = DataLoader(ds, num_workers=4)
-
-    return loader
-"""
-
-
-def at(path: Path, row: int, column: int, end: int | None = None, end_row: int | None = None) -> Location:
-    return Location(path, Position(row, column), Position(end_row or row, end or column + 1))
-
-
-def finding(fix: Fix | None = None, declined: str | None = None, code: str = "TRL101") -> Finding:
-    trace = (
-        TraceStep(at(PATH, 4, 10), "the dataset is Data"),
-        TraceStep(at(OTHER, 2, 1), "its __getitem__ draws"),
-    )
-    return Finding(code, "a-name", "workers repeat", Severity.ERROR, at(PATH, 5, 14, 43), trace, fix, declined, (5, 5))
-
-
-def texts(text: str = TEXT) -> Texts:
-    return Texts({PATH: text, OTHER: "import x\n\tnp.random.rand()\n"}, Path("/project"))
-
 
 def frame(text: str, location: Location) -> list[str]:
     return list(code_frame(location, texts(text), PLAIN))
-
-
-SAFE = Fix(Applicability.SAFE, "insert seed_worker", (Edit(PATH, 13, 14, "\n\n"),))
-UNSAFE = Fix(Applicability.UNSAFE, "insert seed_worker", ())
 
 
 def test_full() -> None:
@@ -72,12 +30,13 @@ def test_full() -> None:
         "6 |\n"
         "7 |     return loader\n"
         "  |\n"
-        "  fix: insert seed_worker\n"
         "  because:\n"
         "    src/train.py:4:10: the dataset is Data\n"
         "      | ds = Data()\n"
         "      src/data.py:2:1: its __getitem__ draws\n"
         "        | np.random.rand()\n"
+        "  fix: insert seed_worker\n"
+        "     3 +\n"
     )
 
 
@@ -201,58 +160,6 @@ def test_deep_chains_stop_going_in() -> None:
     assert max(indents) == indents[-1] == 20
 
 
-def test_json_has_the_fields_of_ruff() -> None:
-    (one,) = json.loads(as_json([finding(SAFE)], texts()))
-    assert one == {
-        "cell": None,
-        "code": "TRL101",
-        "name": "a-name",
-        "message": "workers repeat",
-        "severity": "error",
-        "filename": "/project/src/train.py",
-        "location": {"row": 5, "column": 14},
-        "end_location": {"row": 5, "column": 43},
-        "noqa_row": 5,
-        "url": None,
-        "fix": {
-            "applicability": "safe",
-            "message": "insert seed_worker",
-            "edits": [
-                {
-                    "content": "\n\n",
-                    "location": {"row": 2, "column": 1},
-                    "end_location": {"row": 3, "column": 1},
-                    "filename": "/project/src/train.py",
-                }
-            ],
-        },
-        "fix_declined": None,
-        "trace": [
-            {
-                "filename": "/project/src/train.py",
-                "location": {"row": 4, "column": 10},
-                "end_location": {"row": 4, "column": 11},
-                "message": "the dataset is Data",
-            },
-            {
-                "filename": "/project/src/data.py",
-                "location": {"row": 2, "column": 1},
-                "end_location": {"row": 2, "column": 2},
-                "message": "its __getitem__ draws",
-            },
-        ],
-    }
-    assert json.loads(as_json([], texts())) == []
-    assert json.loads(as_json([finding()], texts()))[0]["fix"] is None
-
-
-def test_json_is_ascii_so_that_any_terminal_can_carry_it() -> None:
-    odd = Finding("TRL101", "n", "é\udcff", Severity.WARNING, at(Path("/a\udcff.py"), 1, 1))
-    text = as_json([odd], Texts())
-    assert text.isascii()
-    assert json.loads(text)[0]["severity"] == "warning"
-
-
 def safe_only(one: Finding) -> bool:
     return one.fix is SAFE
 
@@ -310,3 +217,11 @@ def test_list_fixes() -> None:
     assert list(list_fixes([finding(code="TRL201"), finding(), finding()], texts(), written=True)) == [
         "Fixed 3 errors:", "- src/train.py:", "    2 x TRL101 (a-name)", "    1 x TRL201 (a-name)", ""
     ]  # fmt: skip
+
+
+def test_grouped() -> None:
+    elsewhere = Finding("TRL201", "n", "an order", Severity.WARNING, at(OTHER, 2, 1))
+    assert report("grouped", [finding(SAFE), finding(), elsewhere]) == (
+        "src/train.py:\n  5:14 TRL101 [*] workers repeat\n  5:14 TRL101 workers repeat\n\n"
+        "src/data.py:\n  2:1 TRL201 an order\n\n"
+    )

@@ -13,8 +13,8 @@ from torchrepro_lint.commands.rule import find_rule
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
-from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.rule_pages import documentation
+from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.project import Projects
 

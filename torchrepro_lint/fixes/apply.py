@@ -10,10 +10,15 @@ from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Edit, Fix
 
-__all__ = ["apply_edits", "merge_edits", "select_compatible"]
+__all__ = ["apply_edits", "in_order", "merge_edits", "select_compatible"]
 
 _DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 _Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
+
+
+def in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits by file and place. Insertions at one place stay in the order in which they are given: it counts."""
+    return sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
@@ -21,7 +26,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
     Raises ValueError when edits overlap, lie outside the text, or belong to different files.
     """
-    ordered = sorted(edits, key=_range)
+    ordered = in_order(edits)
     if len({edit.path for edit in ordered}) > 1:
         raise ValueError("edits of different files")
     parts: list[str] = []

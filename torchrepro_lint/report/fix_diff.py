@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from torchrepro_lint.diagnostics import Edit, Finding
-from torchrepro_lint.fixes.apply import apply_edits
+from torchrepro_lint.fixes.apply import apply_edits, in_order
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import as_shown
 from torchrepro_lint.report.texts import Texts
@@ -23,7 +23,7 @@ def fix_diff(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
     """
     if finding.fix is None:
         return
-    for path, group in groupby(sorted(finding.fix.edits), key=lambda edit: edit.path):
+    for path, group in groupby(in_order(finding.fix.edits), key=lambda edit: edit.path):
         if path != finding.location.path:
             yield f"{texts.name(path)}:"
         yield from _changes(texts.text(path), list(group), colours)

@@ -14,6 +14,7 @@ from typing import Any
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, Location, Severity
+from torchrepro_lint.fixes.apply import in_order
 from torchrepro_lint.report.fingerprints import fingerprints
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.reported import Reported
@@ -91,7 +92,6 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], texts: Te
 
 
 def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
-    edits = sorted(fix.edits, key=lambda edit: (edit.path, edit.start, edit.end))
     return {
         "description": {"text": fix.message},
         "artifactChanges": [
@@ -99,7 +99,7 @@ def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
                 "artifactLocation": _artifact(path, texts),
                 "replacements": [_replacement(edit, texts) for edit in group],
             }
-            for path, group in groupby(edits, key=lambda edit: edit.path)
+            for path, group in groupby(in_order(fix.edits), key=lambda edit: edit.path)
         ],
         "properties": {"applicability": fix.applicability.value},
     }

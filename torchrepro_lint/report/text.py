@@ -20,7 +20,7 @@ _DEEPEST = 8
 
 
 def full_report(reported: Reported) -> Iterator[str]:
-    """Each finding with its code frame, what is to be said about a fix, and the chain; a blank line after each."""
+    """Each finding with its code frame, the chain that proves it, and its fix; a blank line after each."""
     for finding in reported.findings:
         yield full(finding, reported.texts, reported.colours, reported.may_fix(finding))
 
@@ -53,11 +53,11 @@ def concise(finding: Finding, texts: Texts, colours: Colours, fixable: bool) -> 
 
 
 def full(finding: Finding, texts: Texts, colours: Colours, fixable: bool) -> str:
-    """The line of `concise`, the code frame, what is to be said about a fix, and the chain."""
+    """The line of `concise`, the code frame, the chain, and the fix."""
     lines = [concise(finding, texts, colours, fixable)]
     lines += code_frame(finding.location, texts, colours)
-    lines += _about_fix(finding, texts, colours)
     lines += _chain(finding.trace, texts, colours)
+    lines += _about_fix(finding, texts, colours)
     return "\n".join(lines) + "\n"
 
 
