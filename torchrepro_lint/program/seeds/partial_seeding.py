@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, draws_weights, entry_runs
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
@@ -52,7 +53,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
         missing = [rng for rng in MAIN_RNGS if rng not in seeded]
-        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng)) is not None}
+        splits = split_sites(program)
+        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, splits)) is not None}
         if not draws or run.incomplete:
             continue
         block = _block(run, blocks)
@@ -102,9 +104,14 @@ def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
     )
 
 
-def first_draw(program: Program, run: EntryRun, rng: str) -> tuple[Effect, tuple[Link, ...]] | None:
-    """What the main process first draws from a generator, with the way there; loaders without workers count."""
-    draws = run.draws(rng)
+def first_draw(
+    program: Program, run: EntryRun, rng: str, left_out: frozenset[Site] = frozenset()
+) -> tuple[Effect, tuple[Link, ...]] | None:
+    """What the main process first draws from a generator, with the way there; loaders without workers count.
+
+    Draws at the places `left_out` do not.
+    """
+    draws = [draw for draw in run.draws(rng) if draw.event.site not in left_out]
     if rng == "torch" and not run.trains:
         draws = [draw for draw in draws if not draws_weights(draw.event)]
     if draws:

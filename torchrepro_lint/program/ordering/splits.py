@@ -1,0 +1,24 @@
+"""All splits that are left to a global generator: each has a rule that speaks of it, and others leave it alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.numpy_splits import numpy_splits
+from torchrepro_lint.program.ordering.samplers import unseeded_splits
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["split_sites"]
+
+
+def split_sites(program: Program) -> frozenset[Site]:
+    """The calls of which TRL202 and TRL209 speak: a seed of their own mends them, whatever the program seeds."""
+    return program.ev.remembered(("split-sites",), lambda: _find(program), frozenset())
+
+
+def _find(program: Program) -> frozenset[Site]:
+    torch_splits = (one.call.site for one in unseeded_splits(program))
+    return frozenset((*torch_splits, *(one.call.site for one in numpy_splits(program))))
