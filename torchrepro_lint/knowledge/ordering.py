@@ -12,7 +12,7 @@ __all__ = ["OrderingTable", "ordering_names"]
 
 OrderingTable = Literal[
     "torch_splits", "torch_samplers", "torch_permutations", "numpy_splits", "table_samples", "epoch_samplers",
-    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position",
+    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position", "texts", "numbers",
 ]  # fmt: skip
 
 

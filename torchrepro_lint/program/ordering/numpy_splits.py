@@ -69,13 +69,21 @@ def _parts_a_table(program: Program, call: KnownCall) -> bool:
     if not isinstance(statement, tree.Assign) or statement.value is not call.call:
         return False
     names = [target.id for target in statement.targets if isinstance(target, tree.Name)]
-    if any(part_names(target) for target in statement.targets):
+    if any(part_names(target) for target in statement.targets) and not _takes_its_place(call, statement):
         return not _is_whole(call)
     for name in names:
         for use in parents.names.get(name, ()):
             above = parents.of(use)
             if isinstance(above, tree.Attribute) and above.attr == "index" and _is_dropped(parents.of(above), parents):
                 return True
+    return False
+
+
+def _takes_its_place(call: KnownCall, statement: tree.Assign) -> bool:
+    """`test = test.sample(...)`: fewer rows of the same table, for a trial; no other part is left over."""
+    match call.call.func, statement.targets:
+        case tree.Attribute(value=tree.Name(id=table)), (tree.Name(id=name),):
+            return table == name
     return False
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
-from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Site
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["OrderedSet", "ordered_sets"]
 
 _WORDS: Final = re.compile(rb"(?<!\w)(?:set|frozenset)\s*\(|\{[^:{}]*[,\s](?:for\s|['\"])")
-#: Names of whole numbers, whose sets have the same order in every run.
-_NUMBERS: Final = re.compile(
-    r"(?<![a-z])(?:(?:idx|idxs|index|indices|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
-    r"|(?:img|image|cat|ann|obj)_?ids?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
-    re.IGNORECASE,
-)
-_ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +42,7 @@ class OrderedSet:
 
 
 def ordered_sets(program: Program) -> Iterator[OrderedSet]:
-    """The sets of texts, or of what may be texts, whose order is fixed somewhere, in the order of files and text."""
+    """The sets of texts whose order is fixed somewhere, in the order of files and text."""
     for path in program.project.matching(_WORDS):
         facts = program.facts(path)
         if facts is None:
@@ -58,7 +52,7 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             for node in _sets(program, facts, scope):
                 program.ev.begin_question()
                 whole = _whole(program, facts, node)
-                if whole.site in found or any(_is_of_numbers(program, facts, scope, one) for one in (node, whole)):
+                if whole.site in found or kind_of_elements(program, facts, scope, whole) != "text":
                     continue
                 sink = find_sink(program, facts, whole, indexes=True)
                 if sink is not None:
@@ -125,60 +119,3 @@ def _is_set_operation(node: tree.Call) -> bool:
 
 def _is_set_call(node: object) -> bool:
     return isinstance(node, tree.Call) and isinstance(node.func, tree.Name) and node.func.id in ("set", "frozenset")
-
-
-def _is_of_numbers(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> bool:
-    """Whether the elements are proven to be numbers, or are called so."""
-    frame = frame_without_callers(program.ev, facts, scope)
-    for value in program.ev.values(node, frame) if not isinstance(scope.node, tree.Comprehension) else ():
-        if isinstance(value, SequenceValue):
-            elements = value.elements()
-            if elements and all(
-                isinstance(one, Constant) and not isinstance(one.value, (str, bytes)) for one in elements
-            ):
-                return True
-    if isinstance(node, tree.Binary):
-        return _is_of_numbers(program, facts, scope, node.left)
-    match node:
-        case tree.Call(args=(first, *_)):
-            return _says_numbers(first.value) or _is_from_array(first.value, scope, set())
-        case tree.Comprehension(element=element):
-            return _says_numbers(element)
-        case tree.Display(items=items):
-            return all(_says_numbers(item) for item in items)
-    return False
-
-
-def _is_from_array(node: tree.Expr, scope: Scope, seen: set[str]) -> bool:
-    """Whether something comes out of an array or tensor (`np.unique(mask).tolist()`): these hold numbers as a rule."""
-    match node:
-        case tree.Call(func=tree.Attribute(value=tree.Name(id=module))) if module in _ARRAYS:
-            return True
-        case tree.Call(func=tree.Attribute(value=value)) | tree.Subscript(value=value):
-            return _is_from_array(value, scope, seen)
-        case tree.Name(id=name) if name not in seen:
-            seen.add(name)
-            bound = [one.node for one in scope.bindings.get(name, ()) if one.kind == "assign" and one.node is not None]
-            return any(_is_from_array(value, scope, seen) for value in bound)  # type: ignore[arg-type]
-    return False
-
-
-def _says_numbers(node: tree.Expr) -> bool:
-    match node:
-        case tree.Const(value=value):
-            return isinstance(value, (int, float))
-        case tree.Name(id=name) | tree.Attribute(attr=name):
-            return bool(_NUMBERS.search(name))
-        case tree.Call(func=tree.Name(id="int" | "range" | "len" | "id" | "float")):
-            return True
-        case tree.Call(func=tree.Attribute(attr="arange" | "nonzero" | "argmax" | "randperm" | "item" | "parameters")):
-            return True
-        case tree.Comprehension(element=element):
-            return _says_numbers(element)
-        case tree.Binary(op="-" | "*" | "//" | "%"):
-            return all(_says_numbers(part) for part in sub_expressions(node))
-        case tree.Subscript(value=value):
-            return _says_numbers(value)
-        case tree.Call(func=tree.Name(id="list" | "sorted" | "tuple" | "map"), args=(first, *_)):
-            return _says_numbers(first.value) or (isinstance(first.value, tree.Name) and first.value.id == "int")
-    return False

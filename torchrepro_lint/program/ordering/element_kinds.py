@@ -1,0 +1,225 @@
+"""What a collection holds: texts, whose hashes differ between processes, or numbers, whose hashes do not.
+
+The code around an expression tells, where its value is not known: how its elements are made (`line.split()`,
+`int(...)`), what is appended to it, and at last the names (`labels`, `indices`). What tells nothing is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, Literal
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.values import Constant, SequenceValue
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["ElementKind", "kind_of_elements"]
+
+ElementKind = Literal["text", "number"]
+
+_DEPTH: Final = 8
+_ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
+#: Names of whole numbers, whose sets have the same order in every run.
+_NUMBERS: Final = re.compile(
+    r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
+    r"|(?:img|image|cat|ann|obj)_?ids?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
+    re.IGNORECASE,
+)
+_TEXTS: Final = re.compile(
+    r"label|class|categor|name|title|token|word|char|letter|vocab|(?<![a-z])tags?(?![a-z])|file|path|folder|(?<![a-z])dirs?(?![a-z])"
+    r"|text|sentence|line|caption|patient|subject|speaker|species|domain|genre|lang|countr|cit(?:y|ies)|entit|relation|predicate|symbol"
+    r"|scene|video|clip|artist|author|case|url|smiles|protein|gene(?!r)|phone|emotion|intent|slot|prefix|suffix|extension|column"
+    r"|string|utt|sequence_?id|uuid",
+    re.IGNORECASE,
+)
+
+
+def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
+    """What the elements of a collection are, as far as anything tells; texts beside numbers are texts."""
+    return _Reader(program, facts, scope).elements(node, _DEPTH)
+
+
+class _Reader:
+    """Reads the expressions of one scope."""
+
+    def __init__(self, program: Program, facts: ModuleFacts, scope: Scope) -> None:
+        self.program = program
+        self.scope = scope
+        self.frame = frame_without_callers(program.ev, facts, scope)
+
+    def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
+        """What iterating over `node` gives."""
+        if depth == 0:
+            return None
+        known = self._of_values(node)
+        if known is not None:
+            return known
+        match node:
+            case tree.Display(items=items):
+                return _joined(self.kind(item, depth - 1) for item in items)
+            case tree.DictDisplay(items=pairs):
+                return _joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
+            case tree.Comprehension(element=element, key=key):
+                return self.kind(key if key is not None else element, depth - 1)
+            case tree.Starred(value=value):
+                return self.elements(value, depth - 1)
+            case tree.Binary(op="-", left=left):
+                return self.elements(left, depth - 1)
+            case tree.Binary(op="&", left=left, right=right):
+                return self.elements(left, depth - 1) or self.elements(right, depth - 1)
+            case tree.Binary(left=left, right=right) | tree.Conditional(body=left, orelse=right):
+                return _joined((self.elements(left, depth - 1), self.elements(right, depth - 1)))
+            case tree.Call():
+                return self._elements_of_call(node, depth)
+            case tree.Name(id=name):
+                return self._elements_of_name(name, depth) or _by_name(node)
+        return "text" if self._is_text(node) else _by_name(node)
+
+    def kind(self, node: tree.Expr, depth: int) -> ElementKind | None:
+        """What `node` itself is; a tuple is what its items are."""
+        if depth == 0:
+            return None
+        match node:
+            case tree.Const(value=value):
+                return "text" if isinstance(value, (str, bytes)) else "number" if value is not None else None
+            case tree.FormatString():
+                return "text"
+            case tree.Display(items=items):
+                return _joined(self.kind(item, depth - 1) for item in items)
+            case tree.Binary(left=left, right=right):
+                return _joined((self.kind(left, depth - 1), self.kind(right, depth - 1)))
+            case tree.Call(
+                func=tree.Name(id="int" | "float" | "len" | "ord" | "hash" | "id" | "abs" | "round" | "sum")
+            ):
+                return "number"
+            case tree.Call(func=func, args=args):
+                word = called_name(func) or ""
+                if word in ordering_names("texts", "words"):
+                    return "text"
+                if word == "item":
+                    return "number"
+                return self.kind(args[0].value, depth - 1) if word == "tuple" and args else None
+            case tree.Attribute(attr=attr) if attr in ordering_names("texts", "attributes"):
+                return "text"
+            case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
+                return self.elements(value, depth - 1) or _by_name(node)
+            case tree.Name(id=name):
+                found = _joined(self._bound(one, depth) for one in self._bindings(name))
+                return found or _by_name(node)
+        return _by_name(node)
+
+    def _is_text(self, node: tree.Expr) -> bool:
+        """Whether it is one text: iterating gives its letters."""
+        return isinstance(node, (tree.FormatString, tree.Const)) and self.kind(node, 1) == "text"
+
+    def _elements_of_call(self, node: tree.Call, depth: int) -> ElementKind | None:
+        word = called_name(node.func) or ""
+        first = node.args[0].value if node.args else None
+        if word in ordering_names("texts", "lists") or word in ordering_names("texts", "words"):
+            return "text"
+        if word in ordering_names("numbers", "words"):
+            return "number"
+        if word == "map" and len(node.args) > 1:
+            inner = called_name(first) if first is not None else None
+            if inner in ("str", "int", "float"):
+                return "text" if inner == "str" else "number"
+            return None
+        if isinstance(node.func, tree.Attribute):
+            if isinstance(node.func.value, tree.Name) and node.func.value.id in _ARRAYS:
+                inner_kind = self.elements(first, depth - 1) if first is not None else None
+                return inner_kind if word == "unique" else "number"
+            if word in (
+                "keys",
+                "copy",
+                "tolist",
+                "unique",
+                "to_list",
+                "elements",
+                "difference",
+                "union",
+                "intersection",
+            ):
+                return self.elements(node.func.value, depth - 1)
+        if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
+            return _joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
+        return _by_name(node.func)
+
+    def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
+        held: list[ElementKind | None] = []
+        for binding in self._bindings(name):
+            if binding.kind == "assign" and not binding.unpack and binding.node is not None:
+                held.append(self.elements(binding.node, depth - 1))  # type: ignore[arg-type]
+        for call, _ in self.scope.calls:
+            match call:
+                case tree.Call(func=tree.Attribute(value=tree.Name(id=owner), attr=attr), args=(arg,)) if owner == name:
+                    if attr in ("append", "add"):
+                        held.append(self.kind(arg.value, depth - 1))
+                    elif attr in ("extend", "update"):
+                        held.append(self.elements(arg.value, depth - 1))
+        return _joined(one for one in held if one is not None) if held else None
+
+    def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
+        """What a name is by one of its bindings."""
+        node = binding.node
+        match binding.kind, node:
+            case "param", tree.Param(annotation=tree.Name(id=word)):
+                return "text" if word == "str" else "number" if word in ("int", "float") else None
+            case "assign", bound if bound is not None and not binding.unpack:
+                return self.kind(bound, depth - 1)  # type: ignore[arg-type]
+            case "assign", tree.Call(func=func) if called_name(func) in ordering_names("texts", "lists"):
+                return "text"
+            case "element", tree.Call(func=tree.Name(id="enumerate"), args=(arg, *_)) if binding.unpack:
+                return "number" if binding.unpack[0] == 0 else self.elements(arg.value, depth - 1)
+            case "element", bound if bound is not None and not binding.unpack:
+                return self.elements(bound, depth - 1)  # type: ignore[arg-type]
+        return None
+
+    def _bindings(self, name: str) -> tuple[Binding, ...]:
+        owner: Scope | None = self.scope
+        while owner is not None and name not in owner.bindings:
+            owner = owner.parent
+        return tuple(owner.bindings[name]) if owner is not None else ()
+
+    def _of_values(self, node: tree.Expr) -> ElementKind | None:
+        """What the evaluation proves."""
+        if isinstance(self.scope.node, tree.Comprehension):
+            return None
+        elements = [
+            one
+            for value in self.program.ev.values(node, self.frame)
+            if isinstance(value, SequenceValue)
+            for one in value.elements()
+        ]
+        if not elements or not all(isinstance(one, Constant) for one in elements):
+            return None
+        texts = any(isinstance(one, Constant) and isinstance(one.value, (str, bytes)) for one in elements)
+        return "text" if texts else "number"
+
+
+def _joined(kinds: Iterable[ElementKind | None]) -> ElementKind | None:
+    """A text among them makes texts of all; numbers only where all are."""
+    found = list(kinds)
+    if "text" in found:
+        return "text"
+    return "number" if found and all(one == "number" for one in found) else None
+
+
+def _by_name(node: tree.Expr) -> ElementKind | None:
+    """What a name, or a key of a table, says of itself."""
+    match node:
+        case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
+            if _NUMBERS.search(word):
+                return "number"
+            return "text" if _TEXTS.search(word) else None
+        case tree.Subscript(value=value):
+            return _by_name(value)
+        case tree.Call(func=func):
+            return _by_name(func)
+    return None
