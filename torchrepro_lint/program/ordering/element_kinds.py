@@ -26,6 +26,10 @@ ElementKind = Literal["text", "number"]
 
 _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
+#: Methods that give the elements of what they are called on.
+_SAME_ELEMENTS: Final = frozenset(
+    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection"}
+)
 #: Names of whole numbers, whose sets have the same order in every run.
 _NUMBERS: Final = re.compile(
     r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
