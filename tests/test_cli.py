@@ -178,7 +178,7 @@ def test_an_internal_error_is_said_beside_the_findings(project: Path, capsys: py
 def test_folders_without_python_files(write, capsys: pytest.CaptureFixture[str]) -> None:
     root = write({"d/x.txt": ""})
     assert run_check(CheckOptions((root / "d",)), KIT) == 0
-    assert capsys.readouterr().err == "warning: no Python files under the given paths\n"
+    assert capsys.readouterr().err == "warning: no Python files or notebooks under the given paths\n"
 
 
 def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:

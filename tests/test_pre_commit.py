@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from notebooks import notebook
 from programs import LOADER, PACKAGE
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -111,6 +112,14 @@ def test_the_fixing_hook_mends_what_is_staged_and_then_passes(repository: Reposi
     assert (repository.root / "pkg" / "loader.py").read_text() == mended
 
 
+def test_a_staged_notebook_is_judged(repository: Repository, write) -> None:
+    write({"notebooks/a.ipynb": notebook("import sys\nsys.path.insert(0, '..')", LOADER)})
+    repository.git("add", "notebooks")
+    result = repository.hook()
+    assert result.returncode == 1
+    assert "notebooks/a.ipynb:cell 2:7:12: TRL101 " in result.stdout
+
+
 def test_the_hook_file_says_what_pre_commit_needs() -> None:
     from pre_commit.clientlib import load_manifest
 
@@ -120,4 +129,8 @@ def test_the_hook_file_says_what_pre_commit_needs() -> None:
         "torchrepro-lint-fix": "torchrepro-lint --fix",
     }
     for hook in hooks.values():
-        assert (hook["language"], hook["types_or"], hook["require_serial"]) == ("python", ["python"], True)
+        assert (hook["language"], hook["types_or"], hook["require_serial"]) == (
+            "python",
+            ["python", "jupyter"],
+            True,
+        )

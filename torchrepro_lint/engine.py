@@ -12,6 +12,7 @@ from typing import Protocol
 from torchrepro_lint.diagnostics import Applicability, Finding, Location, Position, Severity
 from torchrepro_lint.selection import UNREADABLE_CODE, UNREADABLE_NAME, RuleLike, is_ignored_code, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
+from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.noqa import is_suppressed, read_directives
 from torchrepro_lint.source.prefilter import is_interesting
 from torchrepro_lint.source.project import Project, Projects
@@ -73,13 +74,15 @@ class Toolkit:
 class Report:
     """What a check gives: the findings in order, how many files were asked about, and the tool's own faults.
 
-    `unsafe_allowed` are the files with findings in whose project unsafe fixes are switched on.
+    `unsafe_allowed` are the files with findings in whose project unsafe fixes are switched on. `notices` are sentences
+    about files, for a person to know; they are no findings.
     """
 
     findings: tuple[Finding, ...] = ()
     files_checked: int = 0
     errors: tuple[str, ...] = ()
     unsafe_allowed: frozenset[Path] = frozenset()
+    notices: tuple[tuple[Path, str], ...] = ()
 
     def may_fix(self, finding: Finding) -> bool:
         """Whether `--fix` mends the finding, under the settings of its project."""
@@ -111,7 +114,8 @@ def check(
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
-    groups, findings = _of_interest(sorted(requested), projects, overlay)
+    notices: list[tuple[Path, str]] = []
+    groups, findings = _of_interest(sorted(requested), projects, overlay, notices)
     errors: list[str] = []
     unsafe: set[Path] = set()
     for project, files in groups:
@@ -120,13 +124,15 @@ def check(
         errors += failed
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
-    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe))
+    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(notices))
 
 
 def _of_interest(
-    requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str]
+    requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], notices: list[tuple[Path, str]]
 ) -> tuple[list[tuple[Project, list[Path]]], list[Finding]]:
-    """The files that may hold a finding, by project, and findings for the files that cannot be read."""
+    """The files that may hold a finding, by project, and findings for the files that cannot be read. What is to be
+    said of a file beside its findings goes into `notices`.
+    """
     broken: list[Finding] = []
     groups: dict[Project, list[Path]] = {}
     for path in requested:
@@ -135,7 +141,10 @@ def _of_interest(
                 wanted = is_interesting(overlay[path].encode("utf-8", "replace"))
             else:
                 data = read_bytes(path)
-                wanted = is_interesting(data) and decode(path, data) is not None
+                source = decode(path, data) if is_interesting(data) else None
+                wanted = source is not None and is_interesting(source.searched)
+                if source is not None and wanted and (notice := source.notice) is not None:
+                    notices.append((path, notice))
         except SourceError as error:
             if not is_ignored_code(UNREADABLE_CODE, UNREADABLE_NAME, projects.of(path).settings):
                 broken.append(_unreadable(path, error.row, error.column, error.reason))
@@ -188,7 +197,8 @@ def _without_suppressed(findings: Iterable[Finding], overlay: Mapping[Path, str]
     for finding in findings:
         by_path.setdefault(finding.location.path, []).append(finding)
     for path, group in by_path.items():
-        directives = read_directives(overlay[path] if path in overlay else read_source(path).text)
+        text = overlay[path] if path in overlay else read_source(path).text
+        directives = read_directives(python_text(path, text))
         yield from (finding for finding in group if not is_suppressed(finding, directives))
 
 

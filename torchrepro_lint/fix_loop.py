@@ -13,6 +13,7 @@ from torchrepro_lint.engine import Report, Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.source.cells import is_notebook, python_text, split, why_not_written
 from torchrepro_lint.source.text import Source, read_source, split_lines
 
 __all__ = ["Change", "Dropped", "FixReport", "fix"]
@@ -30,15 +31,25 @@ class Change:
     text: str
 
     def diff(self, name: str) -> list[str]:
-        """The lines of a unified diff under the given name, each with its ending."""
-        old, new = split_lines(self.source.text), split_lines(self.text)
-        lines = []
-        for line in difflib.unified_diff(old, new, name, name):
-            if line.endswith(("\n", "\r")):
-                lines.append(line)
-            else:
-                lines.append(line + "\n\\ No newline at end of file\n")
-        return lines
+        """The lines of a unified diff under the given name, each with its ending; of a notebook, one for each cell."""
+        if not is_notebook(self.source.path):
+            return _unified(name, self.source.text, self.text)
+        return [
+            # The source of a cell has no line ending at its end, and should have none.
+            line
+            for old, new in zip(split(self.source.text), split(self.text), strict=True)
+            for line in _unified(f"{name}:cell {old.number}", f"{old.source}\n", f"{new.source}\n")
+        ]
+
+
+def _unified(name: str, old: str, new: str) -> list[str]:
+    lines = []
+    for line in difflib.unified_diff(split_lines(old), split_lines(new), name, name):
+        if line.endswith(("\n", "\r")):
+            lines.append(line)
+        else:
+            lines.append(line + "\n\\ No newline at end of file\n")
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +132,10 @@ class _Loop:
                 self.sources[path].encode(texts[path])
             except (ValueError, TorchReproLintError) as error:
                 return str(error)
-            refusal = verify_edit(old, texts[path], edits)
+            new = texts[path]
+            refusal = why_not_written(path, old, new) or verify_edit(
+                python_text(path, old), python_text(path, new), edits, awaits=is_notebook(path)
+            )
             if refusal is not None:
                 return refusal
         return texts
@@ -181,7 +195,7 @@ def fix(
         if text != loop.sources[path].text
     )
     errors = [message for change in changes if write and (message := _write(change)) is not None]
-    report = replace(report, errors=(*report.errors, *errors))
+    report = replace(report, errors=(*report.errors, *errors), notices=first.notices)
     return FixReport(report, changes, _removed(first, report), dropped)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from torchrepro_lint.engine import Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
+from torchrepro_lint.report.places import place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.texts import Texts
@@ -86,9 +87,8 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
 
 def _print_dropped(result: FixReport, texts: Texts) -> None:
     for dropped in result.dropped:
-        start = dropped.finding.location.start
-        place = f"{texts.name(dropped.finding.location.path)}:{start.row}:{start.column}"
-        print(f"{place}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
+        where = place(dropped.finding.location, texts).text
+        print(f"{where}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
 
 
 def _print_report(
@@ -104,7 +104,10 @@ def _print_report(
     if for_people and not options.quiet and not (report.errors and not report.findings):
         _print_all(summary(report.findings, report.may_fix, fixed))
     if not report.files_checked and not options.quiet:
-        print("warning: no Python files under the given paths", file=sys.stderr)
+        print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
+    sys.stdout.flush()
+    for path, notice in report.notices if not options.quiet else ():
+        print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
     _print_errors(report)
 
 

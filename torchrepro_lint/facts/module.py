@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.depth import is_too_deep
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.source.cells import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,21 +71,22 @@ class ModuleFacts:
         return tuple(scope.node for scope in self.walk_scopes() if isinstance(scope.node, tree.ClassDef))
 
 
-def _explained(text: str, error: ParserSyntaxError) -> UnreadableModule:
+def _explained(path: Path, text: str, error: ParserSyntaxError) -> UnreadableModule:
     """The syntax error in Python's own words ("Perhaps you forgot a comma?"), which say more than the parser's."""
-    try:
-        ast.parse(text)
-    except SyntaxError as python_error:
-        row, column = python_error.lineno or 1, python_error.offset or 1
-        return UnreadableModule(f"syntax error: {python_error.msg}", row, max(column, 1))
-    except (ValueError, RecursionError, MemoryError):
-        pass
+    for first_row, part in parts(path, text):
+        try:
+            ast.parse(part)
+        except SyntaxError as python_error:
+            row, column = python_error.lineno or 1, python_error.offset or 1
+            return UnreadableModule(f"syntax error: {python_error.msg}", first_row + row - 1, max(column, 1))
+        except (ValueError, RecursionError, MemoryError):
+            break
     reason = error.message.partition("\n")[0]
     return UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1)
 
 
 def facts_of_text(path: Path, text: str) -> ModuleFacts:
-    """Parses and lowers the decoded text of a file.
+    """Parses and lowers the decoded text of a file, of a notebook `Source.python`.
 
     Raises UnreadableModule for a syntax error, or for a nesting deeper than Python's stack.
     """
@@ -99,7 +101,7 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
         module = cst.parse_module(text)
         body, _ = lower_module(module)
     except cst.ParserSyntaxError as error:
-        raise _explained(text, error) from None
+        raise _explained(path, text, error) from None
     except RecursionError:
         raise UnreadableModule(_TOO_DEEP, 1, 1) from None
     return ModuleFacts(path, body)

@@ -115,7 +115,7 @@ def is_distributed(program: Program, path: Path) -> bool:
     """Whether the programs that run a file start several ranks."""
     for above in sorted(program.runs_with([path])):
         source = program.project.source(above)
-        if source is not None and _DISTRIBUTED.search(source.data):
+        if source is not None and _DISTRIBUTED.search(source.searched):
             return True
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Iterable
 
@@ -12,10 +13,13 @@ from torchrepro_lint.diagnostics import Edit
 __all__ = ["outside_is_equal", "verify_edit"]
 
 
-def verify_edit(old_text: str, new_text: str, edits: Iterable[Edit] | None = None) -> str | None:
+def verify_edit(
+    old_text: str, new_text: str, edits: Iterable[Edit] | None = None, *, awaits: bool = False
+) -> str | None:
     """Why `new_text` must not be written in the place of `old_text`, or None if it may.
 
     The new text has to parse and to compile; with `edits` given, everything outside of them has to be unchanged.
+    With `awaits`, it may await at the top level, as the cells of a notebook may.
     """
     try:
         module = cst.parse_module(new_text)
@@ -26,7 +30,7 @@ def verify_edit(old_text: str, new_text: str, edits: Iterable[Edit] | None = Non
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
-            compile(new_text, "<fixed>", "exec", dont_inherit=True)
+            compile(new_text, "<fixed>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return f"the result does not compile ({error})"
     if edits is not None and not outside_is_equal(old_text, new_text, edits):

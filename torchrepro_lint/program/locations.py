@@ -18,7 +18,9 @@ __all__ = ["ParsedFile", "Places"]
 
 
 class ParsedFile:
-    """One file as libcst sees it: the node of every site, and the range of every node."""
+    """One file as libcst sees it: the node of every site, and the range of every node. `text` is Python: of a notebook,
+    `Source.python`.
+    """
 
     def __init__(self, path: Path, text: str) -> None:
         import libcst as cst
@@ -78,7 +80,7 @@ class Places:
         if path not in self._parsed:
             source = self.project.source(path)
             assert source is not None, path
-            self._parsed[path] = ParsedFile(path, source.text)
+            self._parsed[path] = ParsedFile(path, source.python)
         return self._parsed[path]
 
     def location(self, site: Site) -> Location:

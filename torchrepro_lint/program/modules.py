@@ -74,7 +74,7 @@ class Project:
             facts = None
             if source is not None:
                 try:
-                    facts = facts_of_text(path, source.text)
+                    facts = facts_of_text(path, source.python)
                 except UnreadableModule as error:
                     self.unreadable[path] = (error.row, error.column, error.message)
             self._facts[path] = facts
@@ -92,7 +92,7 @@ class Project:
             found = []
             for path in self.files:
                 source = self.source(path)
-                if source is not None and needle in source.data and exact.search(source.data):
+                if source is not None and needle in source.searched and exact.search(source.searched):
                     found.append(path)
             self._containing[word] = tuple(found)
         return self._containing[word]
@@ -102,7 +102,7 @@ class Project:
         found = []
         for path in self.files:
             source = self.source(path)
-            if source is not None and pattern.search(source.data):
+            if source is not None and pattern.search(source.searched):
                 found.append(path)
         return found
 
@@ -195,7 +195,7 @@ class Project:
         if importer not in self._extra_roots:
             self._extra_roots[importer] = ()
             source = self.source(importer)
-            if source is not None and b"sys.path" in source.data:
+            if source is not None and b"sys.path" in source.searched:
                 facts = self.facts(importer)
                 if facts is not None:
                     self._extra_roots[importer] = tuple(self._literal_paths(facts))

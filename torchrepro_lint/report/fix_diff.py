@@ -11,6 +11,7 @@ from torchrepro_lint.fixes.apply import apply_edits, in_order
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import as_shown
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.cells import Cells
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import split_lines
 
@@ -19,14 +20,33 @@ __all__ = ["fix_diff"]
 
 def fix_diff(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
     """The lines that the fix of `finding` changes, each with its number: the old one where it goes, the new one where
-    it comes. `…` stands between changes that lie apart, and the file's name before those of another file.
+    it comes. `…` stands between changes that lie apart, and the file's name before those of another file. In a
+    notebook, each cell is a text of its own.
     """
     if finding.fix is None:
         return
     for path, group in groupby(in_order(finding.fix.edits), key=lambda edit: edit.path):
+        edits = list(group)
+        cells = texts.cells(path)
+        if cells is not None:
+            yield from _changes_of_cells(texts.text(path), edits, cells, texts.name(path), colours)
+            continue
         if path != finding.location.path:
             yield f"{texts.name(path)}:"
-        yield from _changes(texts.text(path), list(group), colours)
+        yield from _changes(texts.text(path), edits, colours)
+
+
+def _changes_of_cells(text: str, edits: Sequence[Edit], cells: Cells, name: str, colours: Colours) -> Iterator[str]:
+    table = LineTable(text)
+    for number, group in groupby(edits, key=lambda edit: cells.number(table.row(edit.start))):
+        own = list(group)
+        first, last = cells.span(table.row(own[0].start))
+        start = table.starts[first - 1]
+        end = table.starts[last] if last is not None else len(text)
+        yield f"{name}:cell {number}:"
+        yield from _changes(
+            text[start:end], [replace(edit, start=edit.start - start, end=edit.end - start) for edit in own], colours
+        )
 
 
 def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str]:

@@ -26,14 +26,16 @@ def code_frame(location: Location, texts: Texts, colours: Colours) -> Iterator[s
     row = location.start.row
     if not 0 < row <= len(lines):
         return
-    first, last = _context(lines, row)
-    gutter = len(str(last))
+    cells = texts.cells(location.path)
+    top, bottom = cells.span(row) if cells is not None else (1, None)
+    first, last = _context(lines, row, top, bottom or len(lines))
+    gutter = len(str(last - top + 1))
     ruler = colours.frame(f"{'':{gutter}} |")
     yield ruler
     clip = _Clip(lines[row - 1], location.start.column)
     for number in range(first, last + 1):
         code = clip.show(lines[number - 1])
-        yield f"{colours.frame(f'{number:{gutter}} |')} {code}".rstrip()
+        yield f"{colours.frame(f'{number - top + 1:{gutter}} |')} {code}".rstrip()
         if number == row:
             end = location.end.column if location.end.row == row else len(lines[row - 1].rstrip()) + 1
             yield f"{ruler} {colours.bad(clip.carets(location.start.column, end))}"
@@ -50,9 +52,9 @@ def as_shown(line: str) -> str:
     return "".join(shown for shown, _ in _cells(line.rstrip("\r\n")))
 
 
-def _context(lines: list[str], row: int) -> tuple[int, int]:
-    """First and last row to show around `row`: no blank lines at the edges."""
-    first, last = max(1, row - CONTEXT), min(len(lines), row + CONTEXT)
+def _context(lines: list[str], row: int, top: int, bottom: int) -> tuple[int, int]:
+    """First and last row to show around `row`, of those from `top` to `bottom`: no blank lines at the edges."""
+    first, last = max(top, row - CONTEXT), min(bottom, row + CONTEXT)
     while first < row and not lines[first - 1].strip():
         first += 1
     while last > row and not lines[last - 1].strip():

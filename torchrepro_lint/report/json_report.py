@@ -16,7 +16,8 @@ __all__ = ["json_lines_report", "json_report"]
 
 
 def json_report(reported: Reported) -> Iterator[str]:
-    """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive.
+    """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive. In a notebook
+    they count in the cell `cell`, which is null elsewhere.
 
     `noqa_row` is a row on which a `# noqa` comment can stand. `trace`, `name` and `fix_declined` (why a rule that has a
     fix gives none here) are ours.
@@ -31,9 +32,9 @@ def json_lines_report(reported: Reported) -> Iterator[str]:
 
 
 def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
+    path = finding.location.path
     row = finding.statement_rows[1] if finding.statement_rows else finding.location.start.row
     return {
-        "cell": place(finding.location, texts).cell,
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
@@ -41,7 +42,7 @@ def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
         **_place(finding.location, texts),
         "fix": _fix(finding, texts),
         "fix_declined": finding.fix_declined,
-        "noqa_row": row,
+        "noqa_row": place(Location(path, Position(row, 1), Position(row, 1)), texts).start.row,
         "trace": [{**_place(step.location, texts), "message": step.note} for step in finding.trace],
         "url": rule_url(finding.code),
     }
@@ -50,6 +51,7 @@ def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
 def _place(location: Location, texts: Texts) -> dict[str, Any]:
     at = place(location, texts)
     return {
+        "cell": at.cell,
         "filename": str(location.path),
         "location": _position(at.start),
         "end_location": _position(at.end),
@@ -71,10 +73,4 @@ def _fix(finding: Finding, texts: Texts) -> dict[str, Any] | None:
 
 
 def _edit(edit: Edit, texts: Texts) -> dict[str, Any]:
-    at = place(texts.range(edit), texts)
-    return {
-        "content": edit.content,
-        "location": _position(at.start),
-        "end_location": _position(at.end),
-        "filename": str(edit.path),
-    }
+    return {"content": edit.content, **_place(texts.range(edit), texts)}

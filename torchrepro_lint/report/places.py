@@ -32,4 +32,10 @@ class Place:
 
 def place(location: Location, texts: Texts) -> Place:
     """The place of `location`."""
-    return Place(texts.name(location.path), None, location.start, location.end)
+    name = texts.name(location.path)
+    cells = texts.cells(location.path)
+    if cells is None:
+        return Place(name, None, location.start, location.end)
+    above = cells.span(location.start.row)[0] - 1
+    start, end = (Position(at.row - above, at.column) for at in (location.start, location.end))
+    return Place(name, cells.number(location.start.row), start, end)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Edit, Location
+from torchrepro_lint.source.cells import Cells
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import SourceError, read_source, split_lines
 
@@ -24,6 +25,7 @@ class Texts:
         self._texts: dict[Path, str] = {}
         self._lines: dict[Path, list[str]] = {}
         self._tables: dict[Path, LineTable] = {}
+        self._cells: dict[Path, Cells | None] = {}
 
     def text(self, path: Path) -> str:
         """The text of `path`, empty where it cannot be read."""
@@ -51,6 +53,12 @@ class Texts:
             self._tables[edit.path] = LineTable(self.text(edit.path))
         table = self._tables[edit.path]
         return Location(edit.path, table.position(edit.start), table.position(edit.end))
+
+    def cells(self, path: Path) -> Cells | None:
+        """Where the cells of a notebook are in its text, None for any other file."""
+        if path not in self._cells:
+            self._cells[path] = Cells.of(path, self.text(path))
+        return self._cells[path]
 
     def name(self, path: Path) -> str:
         """The path as a person reads it: relative to the current folder when it lies below, with slashes."""

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
 
 __all__ = ["ProjectTree", "expand", "find_files"]
 
-SUFFIX = ".py"
+SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 
 
 class ProjectTree:
@@ -36,7 +37,8 @@ class ProjectTree:
         return layers is not None and not self._left_out(_posix(path), False, layers)
 
     def files(self, folder: Path | None = None) -> tuple[Path, ...]:
-        """The Python files below `folder`, by default the root. A folder that is left out is still walked if named.
+        """The Python files and notebooks below `folder`, by default the root. A folder that is left out is still walked
+        if named.
 
         Links to folders are not followed, so that loops of them end; what cannot be read is passed over.
         """
@@ -64,7 +66,7 @@ class ProjectTree:
             for entry in entries:
                 name = entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not name.endswith(SUFFIX):
+                if not is_folder and not name.endswith(SUFFIXES):
                     continue
                 path = current / name
                 if excludes.verdict(_posix(path), is_folder) or is_ignored(_posix(path), is_folder, inner):
@@ -113,8 +115,8 @@ def find_files(paths: Iterable[Path], settings: Settings) -> list[Path]:
 def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> list[Path]:
     """The files that `paths` stand for, absolute, sorted, each once. `tree_of` gives the tree that a folder is in.
 
-    A file that is named is always taken; a folder gives its Python files, less what is left out. Of a file and a link
-    to it, the file is taken. TorchReproLintError where a path is not there, or cannot be read.
+    A file that is named is always taken; a folder gives its Python files and notebooks, less what is left out. Of a
+    file and a link to it, the file is taken. TorchReproLintError where a path is not there, or cannot be read.
     """
     named: set[Path] = set()
     found: set[Path] = set()

@@ -6,10 +6,16 @@ import codecs
 import io
 import re
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.source.cells import is_notebook, join, python_text, split
+
+if TYPE_CHECKING:
+    from torchrepro_lint.source.notebook import Notebook
 
 __all__ = ["Source", "SourceError", "decode", "read_bytes", "read_source", "split_lines"]
 
@@ -28,21 +34,47 @@ class SourceError(TorchReproLintError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
-    """One file. `text` has the line endings of the file exactly, and no byte order mark; `bom` says if there is one."""
+    """One file. `text` has the line endings of the file exactly, and no byte order mark; `bom` says if there is one.
+    Of a notebook, `text` is what its cells say, joined (see cells.py).
+    """
 
     path: Path
     data: bytes
     text: str
     encoding: str
     bom: bool
+    notebook: Notebook | None = None
+
+    @cached_property
+    def python(self) -> str:
+        """The text as a parser can read it: with every offset as in `text`, and without what is not Python."""
+        return python_text(self.path, self.text)
+
+    @property
+    def notice(self) -> str | None:
+        """What its reader should know of the file, in a sentence; None where there is nothing to say."""
+        if self.notebook is None or self.notebook.stale is None:
+            return None
+        late, early = self.notebook.stale
+        return f"cell {late} was last run before cell {early}, which stands above it: its outputs are of another order"
+
+    @cached_property
+    def searched(self) -> bytes:
+        """What a search for words of the program looks at."""
+        return self.python.encode("utf-8", "replace") if is_notebook(self.path) else self.data
 
     def encode(self, text: str) -> bytes:
         """`text` as bytes of this file: in its encoding, with its byte order mark.
 
-        SourceError where the encoding has no bytes for a character.
+        SourceError where the encoding has no bytes for a character, or the cells of a notebook are not what they were.
         """
+        if self.notebook is not None:
+            try:
+                text = self.notebook.with_sources(split(text))
+            except ValueError as error:
+                raise SourceError(self.path, 1, 1, str(error)) from error
         try:
             data = text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -84,12 +116,30 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode(path: Path, data: bytes) -> Source:
-    """The text of `data`, by byte order mark, PEP 263 cookie, or as UTF-8. SourceError where it has none."""
+    """The text of `data`: of a notebook, the code of its cells; of any other file, by byte order mark, PEP 263 cookie,
+    or as UTF-8. SourceError where it has none.
+    """
+    if is_notebook(path):
+        return _decode_notebook(path, data)
+    return _decode(path, data, _encoding(path, data))
+
+
+def _decode_notebook(path: Path, data: bytes) -> Source:
+    from torchrepro_lint.source.notebook import NotebookError, read_notebook
+
+    source = _decode(path, data, "utf-8")
+    try:
+        notebook = read_notebook(source.text)
+    except NotebookError as error:
+        raise SourceError(path, error.row, error.column, error.reason) from error
+    return replace(source, text=join(notebook.cells), notebook=notebook)
+
+
+def _decode(path: Path, data: bytes, encoding: str) -> Source:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise SourceError(path, 1, 1, "UTF-16, which Python does not read")
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
-    encoding = _encoding(path, data)
     try:
         text = body.decode(encoding)
     except UnicodeError as error:

@@ -109,7 +109,7 @@ def _closure(program: Program, path: Path) -> frozenset[Path]:
 
 def _data(program: Program, path: Path) -> bytes:
     source = program.project.source(path)
-    return source.data if source is not None else b""
+    return source.searched if source is not None else b""
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------

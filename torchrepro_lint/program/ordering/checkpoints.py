@@ -96,7 +96,7 @@ def _related(program: Program, path: Path) -> tuple[Path, ...]:
 
 def _has(program: Program, path: Path, pattern: re.Pattern[bytes]) -> bool:
     source = program.project.source(path)
-    return source is not None and pattern.search(source.data) is not None
+    return source is not None and pattern.search(source.searched) is not None
 
 
 def _is_managed(program: Program, paths: tuple[Path, ...]) -> bool:

@@ -173,7 +173,7 @@ def _forgotten(program: Program, sampler: KnownCall, loader: Loader) -> Forgotte
 
 def _data(program: Program, path: Path) -> bytes:
     source = program.project.source(path)
-    return source.data if source is not None else b""
+    return source.searched if source is not None else b""
 
 
 def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:

@@ -124,7 +124,7 @@ class EntryRun:
     def trains(self) -> bool:
         """Whether the program takes the steps of a training: what it builds is then what it begins with."""
         own = self.program.project.source(self.entry.path)
-        if own is not None and _TRAINS.search(own.data):
+        if own is not None and _TRAINS.search(own.searched):
             return True
         return any(event.note == TRAINS for event in self._walked[0])
 
@@ -135,7 +135,7 @@ class EntryRun:
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         sources = (self.program.project.source(path) for path in self.files)
-        return any(source is not None and pattern.search(source.data) is not None for source in sources)
+        return any(source is not None and pattern.search(source.searched) is not None for source in sources)
 
 
 def draws_weights(event: Event) -> bool:
@@ -175,7 +175,7 @@ def _unknown_seeding(program: Program, path: Path) -> bool:
 
 def _find_unknown(program: Program, path: Path) -> bool:
     source = program.project.source(path)
-    if source is None or not re.search(rb"seed|determinis|reproduc", source.data, re.IGNORECASE):
+    if source is None or not re.search(rb"seed|determinis|reproduc", source.searched, re.IGNORECASE):
         return False
     facts = program.facts(path)
     if facts is None:

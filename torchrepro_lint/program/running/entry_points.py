@@ -26,7 +26,8 @@ _GUARD = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]|['\"]__main__['\"]\s*=
 _CONSOLE = re.compile(r"['\"]?[\w.-]+['\"]?\s*=\s*['\"]?([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
 _NO_PROGRAM = re.compile(
     r"setup\.py|conftest\.py|noxfile\.py|tasks\.py|hubconf\.py|__init__\.py|conf\.py|"
-    r".*(benchmark|bench|demo|profile|speed|convert|export|visuali[sz]e|viewer|plot|download|prepare|preprocess).*\.py"
+    r".*(benchmark|bench|demo|profile|speed|convert|export|visuali[sz]e|viewer|plot|download|prepare|preprocess).*"
+    r"\.(?:py|ipynb)"
 )
 _PROGRAM = re.compile(
     r"(?:^|_)(?:main|train\w*|run|sample|generate|infer|predict|eval\w*|test|finetune|fit|launch|cli)(?:_|$)"
@@ -63,11 +64,11 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
             entry = _function_entry(program, path, name)
             if entry is not None:
                 yield entry
-        guarded = _GUARD.search(source.data) is not None
+        guarded = _GUARD.search(source.searched) is not None
         is_imported = program.imports.above(path) != {path}
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
             continue  # a library module; what it does when it is run is a trial of itself
-        if not guarded and not _TORCH.search(source.data):
+        if not guarded and not _TORCH.search(source.searched):
             continue
         facts = program.facts(path)
         site = _start(facts) if facts is not None else None

@@ -145,7 +145,7 @@ def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
     while pending:
         path = pending.pop()
         source = program.project.source(path)
-        if source is not None and _CHILDREN.search(source.data):
+        if source is not None and _CHILDREN.search(source.searched):
             return True
         for below in program.imports.imported_by_file(path):
             if below not in seen:

@@ -107,4 +107,4 @@ def _is_math_alone(program: Program, operation: Operation) -> bool:
     if is_inside(program, operation, _BACKENDS):
         return True
     sources = (program.project.source(path) for path in loaded_with(program, operation.site.path))
-    return any(source is not None and _MATH_ALONE.search(source.data) for source in sources)
+    return any(source is not None and _MATH_ALONE.search(source.searched) for source in sources)

@@ -1,0 +1,214 @@
+"""Notebooks from end to end: one program in the order of its cells, and only the sources of cells are changed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from notebooks import PROGRAM, code, markdown, notebook
+
+from torchrepro_lint.cli import main
+
+FILE = "train.ipynb"
+TRAINING = """\
+opt = torch.optim.SGD(model.parameters(), 0.1)
+for epoch in range(3):
+    loss = model(torch.randn(4, 2)).sum()
+    loss.backward()
+    opt.step()"""
+
+
+@pytest.fixture
+def folder(write, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = write({"torchrepro-lint.toml": "", FILE: notebook(*PROGRAM)})
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return root
+
+
+def changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    old, new = before.splitlines(), after.splitlines()
+    return [line for line in old if line not in new], [line for line in new if line not in old]
+
+
+def test_findings_stand_in_cells(folder: Path, capsys) -> None:
+    assert main(["--select", "TRL101", "."]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("train.ipynb:cell 4:2:10: TRL101 [*] workers draw from NumPy's global RNG")
+    assert "train.ipynb:cell 3:6:5: Digits.__getitem__\n" in out
+    # The frame shows the cell and nothing of its neighbours, magics as they are written.
+    frame = out.split("\n")[1:8]
+    assert frame[:3] == [
+        "  |",
+        "1 | ?DataLoader",
+        "2 | loader = DataLoader(Digits(), batch_size=2, num_workers=2)",
+    ]
+    assert frame[-2:] == ["4 |     display(batch);", "  |"]
+
+
+def test_json_says_the_cell(folder: Path, capsys) -> None:
+    main(["--select", "TRL101", "--output-format", "json", FILE])
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["cell"], finding["location"], finding["noqa_row"]) == (4, {"row": 2, "column": 10}, 2)
+    assert [(step["cell"], step["location"]["row"]) for step in finding["trace"]] == [(4, 2), (3, 6), (3, 7)]
+    assert {edit["cell"] for edit in finding["fix"]["edits"]} == {2, 4}
+
+
+def test_a_fix_changes_the_sources_of_cells_and_nothing_else(folder: Path, capsys) -> None:
+    path = folder / FILE
+    before = path.read_text()
+    assert main(["--fix", "-q", "."]) == 0
+    after = path.read_text()
+    gone, come = changed_lines(before, after)
+    assert gone == ['    "loader = DataLoader(Digits(), batch_size=2, num_workers=2)\\n",']
+    assert '    "import random\\n",' in come
+    assert '    "def seed_worker(worker_id):\\n",' in come
+    cells = json.loads(after)["cells"]
+    assert cells[1]["source"][:2] == ["%matplotlib inline\n", "!pip install torch\n"]
+    assert cells[2]["source"][0] == "%%time\n"
+    assert cells[3]["source"][0] == "?DataLoader\n"
+    for old, new in zip(json.loads(before)["cells"], cells, strict=True):
+        old.pop("source"), new.pop("source")
+        assert old == new
+    assert main(["--fix", "-q", "."]) == 0
+    assert path.read_text() == after
+
+
+def test_a_diff_is_one_for_each_cell(folder: Path, capsys) -> None:
+    before = (folder / FILE).read_bytes()
+    assert main(["--diff", "."]) == 1
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith(("---", "+++"))] == [
+        "--- train.ipynb:cell 2",
+        "+++ train.ipynb:cell 2",
+        "--- train.ipynb:cell 4",
+        "+++ train.ipynb:cell 4",
+    ]
+    assert "No newline" not in out
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_a_comment_in_a_cell_silences(write, capsys) -> None:
+    cells = list(PROGRAM)
+    assert isinstance(cells[3], str)
+    cells[3] = cells[3].replace("num_workers=2)", "num_workers=2)  # noqa: TRL101, TRL201")
+    root = write({"a.ipynb": notebook(*cells), "torchrepro-lint.toml": ""})
+    assert main([str(root)]) == 0
+
+
+def test_a_notebook_uses_the_modules_of_its_project(write, capsys) -> None:
+    data = "import numpy as np\n\n\nclass Data:\n    def __getitem__(self, index):\n        return np.random.rand()\n"
+    root = write(
+        {
+            "pyproject.toml": "",
+            "pkg/__init__.py": "",
+            "pkg/data.py": data,
+            "notebooks/a.ipynb": notebook(
+                "%load_ext autoreload\nfrom torch.utils.data import DataLoader",
+                "from pkg.data import Data\nloader = DataLoader(Data(), num_workers=4)",
+            ),
+        }
+    )
+    assert main([str(root / "notebooks"), "--output-format", "concise", "--select", "TRL101"]) == 1
+    assert "a.ipynb:cell 2:2:10: TRL101" in capsys.readouterr().out
+
+
+def test_a_notebook_that_trains_is_an_entry_point(write, capsys) -> None:
+    cells = [
+        "!pip install torch",
+        "import torch\nfrom torch import nn\nmodel = nn.Linear(2, 2)",
+        TRAINING,
+    ]
+    root = write({"torchrepro-lint.toml": "", "train.ipynb": notebook(*cells)})
+    assert main([str(root), "--select", "TRL501", "--output-format", "concise"]) == 1
+    assert "train.ipynb:cell 2:3:1: TRL501" in capsys.readouterr().out
+    seeded = [cells[0], cells[1].replace("model =", "torch.manual_seed(0)\nmodel ="), cells[2]]
+    write({"train.ipynb": notebook(*seeded)})
+    assert main([str(root), "--select", "TRL501"]) == 0
+
+
+def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
+    cells = ["import torch", "model = torch.nn.Linear(2, 2)", "torch.manual_seed(0)", TRAINING]
+    root = write({"torchrepro-lint.toml": "", "train.ipynb": notebook(*cells)})
+    assert main([str(root), "--select", "TRL504", "--output-format", "concise"]) == 1
+    assert "train.ipynb:cell 2:1:" in capsys.readouterr().out
+    write({"train.ipynb": notebook(cells[0], cells[2], cells[1], cells[3])})
+    assert main([str(root), "--select", "TRL504"]) == 0
+
+
+def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> None:
+    first = "import torch\nimport asyncio\nawait asyncio.sleep(0)"
+    split = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": notebook(first, split)})
+    assert main([str(root), "--fix", "-q", "--select", "TRL202"]) == 0
+    assert "generator=" in (root / "a.ipynb").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"cells": torch', "a.ipynb:1:11: TRL900 this file cannot be read: not valid JSON"),
+        ('{"nbformat": 3, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 3"),
+        (
+            notebook(markdown("a"), "import torch", "x = 1\nif x:\ny = 2"),
+            "a.ipynb:cell 3:3:1: TRL900 this file cannot be read: syntax error: expected an indented block after 'if' "
+            "statement on line 2",
+        ),
+        (
+            notebook("import torch\nf(\n", "g()"),
+            "a.ipynb:cell 1:2:2: TRL900 this file cannot be read: syntax error: '(",
+        ),
+    ],
+)
+def test_a_notebook_that_cannot_be_read_is_said(write, monkeypatch, capsys, text: str, said: str) -> None:
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": text.encode()})
+    monkeypatch.chdir(root)
+    assert main(["--output-format", "concise"]) == 1
+    assert capsys.readouterr().out.startswith(said)
+    assert main(["--output-format", "full"]) == 1
+
+
+def test_cells_that_ran_out_of_order_are_said_and_change_nothing(write, capsys) -> None:
+    root = write(
+        {
+            "torchrepro-lint.toml": "",
+            "a.ipynb": notebook(code("import torch", 1), code("x = torch.ones(2)", 3), code("x += 1", 2)),
+            "b.ipynb": notebook(code("import torch", 1), code("x = torch.ones(2)", 5), code("x += 1", 7)),
+        }
+    )
+    assert main([str(root)]) == 0
+    assert capsys.readouterr().err == (
+        f"warning: {root / 'a.ipynb'}: cell 3 was last run before cell 2, which stands above it: "
+        "its outputs are of another order\n"
+    )
+    assert main([str(root), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_notebooks_of_other_languages_and_empty_ones_are_passed_over(write, capsys) -> None:
+    root = write(
+        {
+            "torchrepro-lint.toml": "",
+            "r.ipynb": notebook("library(torch)\nx <- (", language="R"),
+            "empty.ipynb": notebook(),
+            "words.ipynb": notebook(markdown("torch")),
+        }
+    )
+    assert main([str(root)]) == 0
+
+
+def test_flake8_sees_notebooks_through_nbqa(folder: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "nbqa", "flake8", FILE, "--select=TRL"],
+        cwd=folder,
+        env={"PYTHONPATH": str(Path(__file__).parents[1]), "PATH": str(Path(sys.executable).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stderr
+    # nbQA counts code cells only.
+    assert f"{FILE}:cell_3:2:10: TRL101" in ran.stdout
