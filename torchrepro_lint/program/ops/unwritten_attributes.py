@@ -66,7 +66,7 @@ def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) ->
     by_text = re.compile(rb"""["']%s["']""" % re.escape(target.attr.encode()))
     for path in loaded_with(program, made.site.path):
         source = program.project.source(path)
-        if source is None or _FILLS_UNNAMED.search(source.data) or by_text.search(source.data):
+        if source is None or _FILLS_UNNAMED.search(source.searched) or by_text.search(source.searched):
             return True
     return False
 
