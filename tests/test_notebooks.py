@@ -77,6 +77,18 @@ def test_a_fix_changes_the_sources_of_cells_and_nothing_else(folder: Path, capsy
     assert path.read_text() == after
 
 
+def test_the_fix_is_shown_by_cell(folder: Path, capsys) -> None:
+    main(["--select", "TRL201", "."])
+    out = capsys.readouterr().out
+    shown = out[out.index("  fix: ") :].splitlines()
+    assert shown[1:4] == [
+        "    train.ipynb:cell 2:",
+        "    4 + import torch",
+        "    train.ipynb:cell 4:",
+    ]
+    assert "    2 - loader = DataLoader(Digits(), batch_size=2, num_workers=2)" in shown
+
+
 def test_a_diff_is_one_for_each_cell(folder: Path, capsys) -> None:
     before = (folder / FILE).read_bytes()
     assert main(["--diff", "."]) == 1

@@ -26,6 +26,7 @@ def test_json_has_the_fields_of_ruff() -> None:
             "message": "insert seed_worker",
             "edits": [
                 {
+                    "cell": None,
                     "content": "\n\n",
                     "location": {"row": 2, "column": 1},
                     "end_location": {"row": 3, "column": 1},
@@ -36,12 +37,14 @@ def test_json_has_the_fields_of_ruff() -> None:
         "fix_declined": None,
         "trace": [
             {
+                "cell": None,
                 "filename": "/project/src/train.py",
                 "location": {"row": 4, "column": 10},
                 "end_location": {"row": 4, "column": 11},
                 "message": "the dataset is Data",
             },
             {
+                "cell": None,
                 "filename": "/project/src/data.py",
                 "location": {"row": 2, "column": 1},
                 "end_location": {"row": 2, "column": 2},
