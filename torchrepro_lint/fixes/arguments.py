@@ -11,7 +11,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["add_keyword_arguments", "call_parentheses", "replace_argument", "replace_expression"]
+__all__ = ["add_keyword_arguments", "call_parentheses", "given", "replace_argument", "replace_expression"]
 
 _WHITE = re.compile(r"[ \t\f]*")
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
@@ -27,6 +27,11 @@ def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> 
     """Give an argument another value; its keyword, its comma and its comments stay."""
     start, end = document.outer_span(argument.value)
     return document.replacement(start, end, value_text)
+
+
+def given(call: cst.Call, name: str) -> cst.Arg | None:
+    """The argument that a call gives by keyword."""
+    return next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
 
 
 def add_keyword_arguments(document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]]) -> list[Edit]:

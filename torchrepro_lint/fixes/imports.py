@@ -60,7 +60,7 @@ class ImportPlanner:
         type checkers.
         """
         scope = self.document.scope if at is None else self.document.scope_of(at)
-        found = _existing(self.document, scope, (module, name), at)
+        found = self.find(module, name, at=at)
         if found is not None:
             return found
         planned = self._lines.get((module, name))
@@ -71,6 +71,11 @@ class ImportPlanner:
             start = self.document.lead_start(self.document.top_level_statement(at))
             self.before = start if self.before is None else min(self.before, start)
         return planned[0]
+
+    def find(self, module: str, name: str | None = None, *, at: cst.CSTNode | None = None) -> str | None:
+        """The expression for `module`, or for its `name`, where one is bound already; nothing is planned."""
+        scope = self.document.scope if at is None else self.document.scope_of(at)
+        return _existing(self.document, scope, (module, name), at)
 
     def edits(self) -> list[Edit]:
         """The insertions that add what was asked for and is not there yet."""

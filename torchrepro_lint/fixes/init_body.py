@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.arguments import call_parentheses, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name
+from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name, seed_name
+from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
-__all__ = ["plan_appended_seed", "plan_canonical_body", "plan_in_range", "plan_seeds", "seeds_alone"]
+__all__ = [
+    "plan_appended_seed",
+    "plan_canonical_body",
+    "plan_in_range",
+    "plan_seeds",
+    "plan_worker_lines",
+    "seeds_alone",
+]
 
 #: What may be called for the value of a seed that is thrown away: it changes nothing.
 _PLAIN_ROOTS = frozenset({"torch", "numpy", "random", "time", "os", "uuid", "datetime", "math", "secrets", "hashlib"})
@@ -131,13 +140,40 @@ def plan_in_range(document: Document, call: cst.Call) -> list[Edit] | None:
 
 def plan_appended_seed(document: Document, function: cst.FunctionDef) -> list[Edit] | None:
     """Seed NumPy at the end of a function's body; None where the end may not be reached."""
+    last = _last_line(document, function)
+    if last is None:
+        return None
+    imports = ImportPlanner(document)
+    torch, numpy = (imports.require(module, at=last) for module in ("torch", "numpy"))
+    return _appended(document, last, imports, [f"{numpy}.random.seed({torch}.initial_seed() % 2**32)"])
+
+
+def plan_worker_lines(
+    document: Document, function: cst.FunctionDef, targets: Sequence[WorkerTarget]
+) -> list[Edit] | None:
+    """Seed the targets at the end of a function's body; None where the end may not be reached."""
+    last = _last_line(document, function)
+    if last is None:
+        return None
+    imports = ImportPlanner(document)
+    seed = seed_name(document, function) or f"{imports.require('torch', at=last)}.initial_seed() % 2**32"
+    scope = document.scope_of(function.body)
+    if any(target.global_name in scope.bindings for target in targets if target.global_name):
+        return None
+    dataset = fresh_name(("dataset", "worker_dataset"), scope)
+    lines = [*global_lines(targets), *worker_lines(imports, targets, seed, dataset, at=last)]
+    return _appended(document, last, imports, lines)
+
+
+def _last_line(document: Document, function: cst.FunctionDef) -> cst.BaseStatement | None:
     if not isinstance(function.body, cst.IndentedBlock):
         return None
     if any(isinstance(node, cst.Return | cst.Raise | cst.Yield) for node in document.walk(function.body)):
         return None
-    last = function.body.body[-1]
-    imports = ImportPlanner(document)
-    torch, numpy = (imports.require(module, at=last) for module in ("torch", "numpy"))
-    indentation = document.indentation(document.start(function.body.body[0]))
-    line = f"{indentation}{numpy}.random.seed({torch}.initial_seed() % 2**32){document.newline}"
-    return [*imports.edits(), document.insertion(document.next_line(document.end(last) - 1), line)]
+    return function.body.body[-1]
+
+
+def _appended(document: Document, last: cst.BaseStatement, imports: ImportPlanner, lines: Sequence[str]) -> list[Edit]:
+    indentation = document.indentation(document.start(last))
+    text = "".join(f"{indentation}{line}{document.newline}" for line in lines)
+    return [*imports.edits(), document.insertion(document.next_line(document.end(last) - 1), text)]

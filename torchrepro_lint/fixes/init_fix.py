@@ -28,7 +28,7 @@ from torchrepro_lint.program.workers.worker_init import InitRun
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["passed_fix", "range_fix", "reseed_fix", "seed_numpy_fix"]
+__all__ = ["definition_of", "is_called", "passed_fix", "range_fix", "reseed_fix", "seed_numpy_fix"]
 
 Planned = tuple[Fix | None, str | None]
 
@@ -64,7 +64,7 @@ def seed_numpy_fix(program: Program, run: InitRun) -> Planned:
     canonical = _canonical_fix(program, run)
     if canonical is not None:
         return canonical, None
-    found = _definition(program, run)
+    found = definition_of(program, run)
     edits = plan_appended_seed(*found) if found is not None else None
     if edits is None:
         return None, "there is no line in the function at which NumPy can be seeded"
@@ -99,7 +99,7 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     """The canonical body for a function that only seeds. Unsafe where a rank took part, or where others call it."""
-    found = _definition(program, run)
+    found = definition_of(program, run)
     if found is None or run.function is None or run.site is None:
         return None
     document, function = found
@@ -109,11 +109,12 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     if not seeds_alone(document, function, [call for call in calls if call is not None]):
         return None
     edits: list[Edit] = plan_canonical_body(document, function)
-    plain = not _RANK.search(document.text_of(function)) and not _is_called(program, run)
+    plain = not _RANK.search(document.text_of(function)) and not is_called(program, run)
     return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
 
 
-def _definition(program: Program, run: InitRun) -> tuple[Document, cst.FunctionDef] | None:
+def definition_of(program: Program, run: InitRun) -> tuple[Document, cst.FunctionDef] | None:
+    """The `def` of an init function and its file; None for a lambda and what is not the project's."""
     if run.function is None or not isinstance(run.function.node, tree.FunctionDef):
         return None
     path = run.function.frame.facts.path
@@ -139,7 +140,7 @@ def _is_one_call(run: InitRun) -> bool:
     return isinstance(node, tree.Lambda) and len(run.seedings) == 1 and run.seedings[0].call is node.body
 
 
-def _is_called(program: Program, run: InitRun) -> bool:
+def is_called(program: Program, run: InitRun) -> bool:
     """Whether the project calls the function itself somewhere, and so relies on what it seeds with."""
     assert run.function is not None
     scope = program.ev.function_scope(run.function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
 from torchrepro_lint.fixes.worker_init import find_worker_init
+from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.workers.loaders import Loader
@@ -28,8 +30,20 @@ _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDa
 _INIT_HINTS = ("initial_seed", "get_worker_info")
 
 
-def loader_fix(program: Program, loader: Loader, *, init: bool, generator: bool) -> tuple[Fix | None, str | None]:
-    """The fix that passes a worker init function and a seeded generator to the loader, or why there is none."""
+def loader_fix(
+    program: Program,
+    loader: Loader,
+    *,
+    init: bool,
+    generator: bool,
+    also_seeds: Sequence[WorkerTarget] = (),
+    by_rank: bool = False,
+) -> tuple[Fix | None, str | None]:
+    """The fix that passes a worker init function and a seeded generator to the loader, or why there is none.
+
+    `also_seeds`: what the function has to seed beside the global generators. `by_rank`: the generator has another seed
+    on each rank.
+    """
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
@@ -49,7 +63,9 @@ def loader_fix(program: Program, loader: Loader, *, init: bool, generator: bool)
         init=init,
         generator=generator,
         seed=program.settings.seed,
-        existing_init=_existing_init(program, loader.facts.path) if init else None,
+        existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
+        also_seeds=also_seeds,
+        by_rank=by_rank,
         in_distributed=is_distributed(program, loader.facts.path),
         repeated=is_repeated(program, loader.facts, loader.scope),
         may_hold=_may_hold(program, loader),

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.visibility import is_bound_at
 
-__all__ = ["Seed", "find_rank", "find_seed", "seeding_argument"]
+__all__ = ["Seed", "find_rank", "find_seed", "plus_rank", "rank_call", "seeding_argument"]
 
 _SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
 _SEEDING_HELPER = re.compile(
@@ -116,6 +117,21 @@ def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
     if found:
         return min(found)[2]
     return "local_rank" if is_bound_at(document, "local_rank", at) else None
+
+
+def rank_call(imports: ImportPlanner, at: cst.BaseStatement) -> str:
+    """The call that gives the rank where torch.distributed has been initialised."""
+    found = imports.find("torch.distributed", "get_rank", at=at)
+    if found is None:
+        found = f"{imports.require('torch', at=at)}.distributed.get_rank"
+    return f"{found}()"
+
+
+def plus_rank(seed: str, rank: str) -> str:
+    """The text of a seed that is another one for each rank."""
+    if seed == "0":
+        return rank
+    return f"({seed}) + {rank}" if re.search(r" (or|if|and) ", seed) else f"{seed} + {rank}"
 
 
 def _candidates(document: Document, at: cst.BaseStatement) -> Iterator[tuple[str, cst.BaseExpression | None]]:

@@ -39,8 +39,9 @@ from torchrepro_lint.fixes.placement import (
     first_statement_that_needs_init,
     repeats_the_seed,
 )
-from torchrepro_lint.fixes.seed_expression import Seed, find_rank, find_seed
-from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init, worker_init_source
+from torchrepro_lint.fixes.seed_expression import Seed, find_rank, find_seed, plus_rank, rank_call
+from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
+from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
 __all__ = ["Declined", "ExistingInit", "plan_generator", "plan_worker_seeding"]
 
@@ -64,15 +65,19 @@ def plan_worker_seeding(
     in_distributed: bool = False,
     repeated: bool | None = None,
     may_hold: frozenset[str] = frozenset(),
+    also_seeds: Sequence[WorkerTarget] = (),
+    by_rank: bool = False,
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
 
     `init`, `generator`: which of the two are wanted. `seed`: the constant for programs that have no seed of their own.
     `existing_init`: a correct worker init function elsewhere in the project; one in the same file is found without.
     `repeated`: whether the function around the call runs more than once per training, if the caller knows; None: as
-    the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry.
+    the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry. `also_seeds`: what the
+    init function has to seed beside the global generators; then it is a new one. `by_rank`: the rank of the process
+    has to take part in the seed of the generator, which then is a new one.
     """
-    return _Plan(document, call, seed, in_distributed, repeated).make(
+    return _Plan(document, call, seed, in_distributed, repeated, also_seeds, by_rank).make(
         init=init, generator=generator, existing_init=existing_init, may_hold=may_hold
     )
 
@@ -107,13 +112,22 @@ class _Block:
 
 class _Plan:
     def __init__(
-        self, document: Document, call: cst.Call, seed: int, in_distributed: bool, repeated: bool | None
+        self,
+        document: Document,
+        call: cst.Call,
+        seed: int,
+        in_distributed: bool,
+        repeated: bool | None,
+        also_seeds: Sequence[WorkerTarget] = (),
+        by_rank: bool = False,
     ) -> None:
         self.document = document
         self.call = call
         self.seed = seed
         self.in_distributed = in_distributed
         self.repeated = repeated
+        self.also_seeds = also_seeds
+        self.by_rank = by_rank
         self.imports = ImportPlanner(document)
         self.pending: list[_Block] = []
 
@@ -159,7 +173,7 @@ class _Plan:
 
     def _init_name(self, existing: ExistingInit | None) -> str | Declined:
         document = self.document
-        found = find_worker_init(document)
+        found = find_worker_init(document) if not self.also_seeds else None
         if found is not None:
             return self._local_init(found.name.value)
         if existing is not None:
@@ -170,8 +184,10 @@ class _Plan:
         offset = _above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
-        modules = [self.imports.require(module) for module in ("torch", "numpy", "random")]
-        self.pending.append(_Block(offset, worker_init_source(document, name, *modules), above=2, below=2))
+        torch, numpy, random = (self.imports.require(module) for module in ("torch", "numpy", "random"))
+        below = worker_lines(self.imports, self.also_seeds, WORKER_SEED)
+        source = worker_init_source(document, name, (torch, numpy, random), global_lines(self.also_seeds), below)
+        self.pending.append(_Block(offset, source, above=2, below=2))
         return name
 
     def _local_init(self, name: str) -> str | Declined:
@@ -199,9 +215,10 @@ class _Plan:
             if isinstance(place, Declined):
                 return place
             seed = find_seed(document, place.statement, self.seed)
-        existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
-        if existing is not None:
-            return existing
+        if not self.by_rank:
+            existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
+            if existing is not None:
+                return existing
         return self._new_generator(place, seed, init=init)
 
     def _new_generator(self, place: Place, seed: Seed, *, init: bool) -> str:
@@ -209,10 +226,9 @@ class _Plan:
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
-        if self.in_distributed and init and "rank" not in text:
-            rank = find_rank(document, at)
-            if rank is not None:
-                text = rank if text == "0" else f"({text}) + {rank}" if " or " in text else f"{text} + {rank}"
+        if (self.by_rank or (self.in_distributed and init)) and "rank" not in text:
+            rank = find_rank(document, at) or (rank_call(self.imports, at) if self.by_rank else None)
+            text = plus_rank(text, rank) if rank is not None else text
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.loader_fix import document_of, is_distributed, is_repeated
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
@@ -58,10 +58,10 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
     seed = find_seed(document, document.statement(node), program.settings.seed).text
-    given = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == parameter.name), None)
+    old = given(node, parameter.name)
     edits = (
-        [replace_argument(document, given, seed)]
-        if given is not None
+        [replace_argument(document, old, seed)]
+        if old is not None
         else add_keyword_arguments(document, node, [(parameter.name, seed)])
     )
     return Fix(Applicability.SAFE, f"Pass {parameter.name}={seed}", tuple(edits)), None

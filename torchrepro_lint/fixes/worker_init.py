@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -9,8 +10,18 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Scope, Target
 
-__all__ = ["ExistingInit", "canonical_body", "find_worker_init", "resolved_name", "worker_init_source"]
+__all__ = [
+    "WORKER_SEED",
+    "ExistingInit",
+    "canonical_body",
+    "find_worker_init",
+    "resolved_name",
+    "seed_name",
+    "worker_init_source",
+]
 
+#: What the canonical definition calls the seed.
+WORKER_SEED = "worker_seed"
 _WHOLE_RANGE = 2**32
 
 
@@ -22,22 +33,28 @@ class ExistingInit:
     module: str | None = None
 
 
-def worker_init_source(document: Document, name: str, torch: str, numpy: str, random: str) -> str:
-    """The canonical definition, with the names under which the file knows the three modules.
+def worker_init_source(
+    document: Document, name: str, modules: tuple[str, str, str], above: Sequence[str] = (), below: Sequence[str] = ()
+) -> str:
+    """The canonical definition, with further lines `above` and `below` the canonical ones.
 
-    It is annotated where the functions of the file are.
+    `modules` are the names under which the file knows torch, NumPy and random. The definition is annotated where the
+    functions of the file are.
     """
     argument, returns = ("worker_id: int", " -> None") if _is_annotated(document) else ("worker_id", "")
-    body = canonical_body(document.indent_unit, document.newline, torch, numpy, random)
-    return f"def {name}({argument}){returns}:{document.newline}{body}"
+    body = canonical_body(document.indent_unit, document.newline, *modules)
+    first, last = (
+        "".join(f"{document.indent_unit}{line}{document.newline}" for line in lines) for lines in (above, below)
+    )
+    return f"def {name}({argument}){returns}:{document.newline}{first}{body}{last}"
 
 
 def canonical_body(indentation: str, newline: str, torch: str, numpy: str, random: str) -> str:
     """The statements of the canonical definition, each on a line that begins with `indentation`."""
     lines = [
-        f"worker_seed = {torch}.initial_seed() % 2**32",
-        f"{numpy}.random.seed(worker_seed)",
-        f"{random}.seed(worker_seed)",
+        f"{WORKER_SEED} = {torch}.initial_seed() % 2**32",
+        f"{numpy}.random.seed({WORKER_SEED})",
+        f"{random}.seed({WORKER_SEED})",
     ]
     return "".join(indentation + line + newline for line in lines)
 
@@ -52,6 +69,18 @@ def find_worker_init(document: Document) -> cst.FunctionDef | None:
         ),
         None,
     )
+
+
+def seed_name(document: Document, function: cst.FunctionDef) -> str | None:
+    """The local name to which a function binds torch's seed of the worker, in NumPy's range, once and on every way."""
+    scope = document.scope_of(function.body)
+    for statement in function.body.body:
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            match small:
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                    if len(scope.bindings[name]) == 1 and _is_worker_seed(scope, value, {}):
+                        return name
+    return None
 
 
 def resolved_name(scope: Scope, node: cst.CSTNode) -> str | None:

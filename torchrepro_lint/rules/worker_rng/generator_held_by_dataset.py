@@ -66,6 +66,12 @@ Since
 How it is proven
     `verify` sees the workers of the bad program deliver equal batches, and every epoch those of the one before.
 
+Fix safety
+    Unsafe: the generator is seeded at the end of the worker init function, through `get_worker_info().dataset` or as a
+    global. That changes what is drawn, and relies on the dataset to be the one that the tool sees there. A NumPy
+    `Generator` has no method that seeds it and is replaced; other names that hold the old one keep it. There is no fix
+    where no chain of attributes leads from the dataset to it, or where the function serves other datasets too.
+
 Do not flag
     Generators that worker code makes or seeds itself (on first use, by process or worker id, in `__iter__`), an init
     function that reaches the dataset through `get_worker_info()`, or that is a method of the dataset; MONAI's loader,
@@ -86,6 +92,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.reseed_fix import reseed_held_fix
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.guards import place_of
@@ -117,7 +124,9 @@ class GeneratorHeldByDataset(Rule):
         head = Link(loader.site, "the loader, whose workers get copies")
         rest = [Link(site, "another loader whose workers do so") for site in fault.others]
         trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws, *rest]
-        return self.finding(program, first.site, _message(program, loader, held), trace)
+        fix, declined = reseed_held_fix(program, held)
+        message = _message(program, loader, held)
+        return self.finding(program, first.site, message, trace, fix=fix, declined=declined)
 
 
 def _message(program: Program, loader: Loader, held: HeldGenerator) -> str:

@@ -61,6 +61,11 @@ How it is proven
     From the libraries' sources; each row of the tool's table of random calls names its place. It is not shown by a run,
     since the libraries are not among what the tool is tested with.
 
+Fix safety
+    Unsafe: a worker init function that seeds the library, or the pipeline that the dataset holds, is inserted and
+    passed. It changes what is drawn, and an attribute of the dataset may be another than the tool sees. There is no fix
+    for a generator that is made from entropy for each call, and none where no attribute leads to the pipeline.
+
 Do not flag
     Loaders with a `worker_init_fn` (TRL102 looks into it), code that reseeds the library, MONAI's own loader, pipelines
     in which nothing is random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`), objects
@@ -77,6 +82,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.reseed_fix import reseed_library_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw, library_draws
@@ -111,13 +117,14 @@ class LibraryRngInWorkers(Rule):
             if loader.has_workers and loader.may_lack("worker_init_fn"):
                 draws = library_draws(program, loader)
                 if draws:
-                    return self._report(program, loader, draws[0])
+                    return self._report(program, loader, draws)
         return None
 
-    def _report(self, program: Program, loader: Loader, draw: LibraryDraw) -> Finding:
-        event = draw.event
+    def _report(self, program: Program, loader: Loader, draws: Sequence[LibraryDraw]) -> Finding:
+        event = draws[0].event
         trace = [*event.chain, Link(event.site, f"draws: {event.name}")]
-        return self.finding(program, loader.site, _message(draw), trace)
+        fix, declined = reseed_library_fix(program, loader, draws)
+        return self.finding(program, loader.site, _message(draws[0]), trace, fix=fix, declined=declined)
 
 
 def _message(draw: LibraryDraw) -> str:

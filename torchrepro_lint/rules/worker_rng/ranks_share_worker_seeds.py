@@ -69,6 +69,11 @@ How it is proven
     By reading: the base seed of the workers is drawn from torch's generator (torch/utils/data/dataloader.py). A run
     with several ranks is not among the claims that `verify` can show.
 
+Fix safety
+    Unsafe: the rank is added to the seed of the loader's generator, or a generator with the rank in its seed is passed.
+    Other augmentations are drawn from then on, and the rank is read where the process group may not be there yet. A
+    generator that a split or a sampler uses, too, is left as it is, and the loader gets one of its own.
+
 Do not flag
     Programs in which the rank takes part in a seed of torch, in the generator's seed or in the init function; workers
     that draw nothing; loaders without a sampler, which one rank may have for itself; a seed that is set before the
@@ -86,6 +91,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.rank_fix import rank_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
@@ -131,7 +137,9 @@ class RanksShareWorkerSeeds(Rule):
                     Link(start, "makes it one of several ranks"), Link(seed, "the seed is the same on every rank"),
                     *draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}"),
                 ]  # fmt: skip
-                return self.finding(program, loader.site, _MESSAGE.format(draw.event.name), trace)
+                fix, declined = rank_fix(program, loader, seed)
+                message = _MESSAGE.format(draw.event.name)
+                return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
         return None
 
 

@@ -65,7 +65,7 @@ How it is proven
 
 Fix safety
     Safe: NumPy is seeded as well, by the canonical body where the function only seeds, else by a line at its end.
-    There is no fix for the generators of libraries.
+    The generator of a library is seeded by a line at the end, where the library has a call for it.
 
 Do not flag
     Functions in which a call could not be followed, that may come from elsewhere, or that are a library's own.
@@ -81,6 +81,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
+from torchrepro_lint.fixes.reseed_fix import missed_library_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_shape import misfit
@@ -128,7 +129,9 @@ class WorkerInitFnMissesRng(Rule):
                         f"worker_init_fn `{run.name}` does not seed {text}, which the workers draw from "
                         f"({draws[0].event.name}): every worker draws the same numbers"
                     )
-                    return self.finding(program, loader.site, message, _trace(run, draws[0]))
+                    fix, declined = missed_library_fix(program, loader, rng)
+                    trace = _trace(run, draws[0])
+                    return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
         return None
 
 
