@@ -9,8 +9,8 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rules import all_rules
-from torchrepro_lint.selection import UNREADABLE_CODE
 from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures, header_length, strip_marks
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures"
@@ -21,7 +21,7 @@ Places = Counter[tuple[str, int, str]]
 
 def known_codes() -> frozenset[str]:
     """The codes that the tool can report."""
-    return frozenset({UNREADABLE_CODE, *(rule.code for rule in all_rules())})
+    return frozenset({rule.code for rule in (*HOUSEKEEPING, *all_rules())})
 
 
 def all_fixtures() -> list[Fixture]:

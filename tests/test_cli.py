@@ -232,15 +232,34 @@ def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture
 def test_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert rule([], KIT) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "TRL101 bad-word    a word that should not be there"
-    assert lines[2] == "TRL403 strict-word a word that should not be there (strict)"
+    assert lines[0].split(maxsplit=2) == ["TRL101", "bad-word", "A word that should not be there"]
+    assert lines[2].split(maxsplit=2) == ["TRL403", "strict-word", "A word that should not be there (strict)"]
+    assert [line[:6] for line in lines[3:]] == ["TRL900", "TRL901"]
     assert rule(["bad-word"], KIT) == 0
     out = capsys.readouterr().out
     assert out.startswith("TRL101 bad-word: error, default profile\n\nA program and rules for tests")
     assert rule(["trl900"], KIT) == 0
-    assert capsys.readouterr().out.startswith("TRL900 unreadable-file: error\n\n")
-    with pytest.raises(TorchReproLintError, match='unknown rule "TRL499"; did you mean "TRL403"'):
-        rule(["TRL499"], KIT)
+    assert capsys.readouterr().out.startswith("TRL900 unreadable-file: error, default profile\n\n")
+    with pytest.raises(TorchReproLintError, match='unknown rule "TRL405"; did you mean "TRL403"'):
+        rule(["TRL405"], KIT)
+
+
+def test_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rule(["TRL901", "--output-format", "json"], KIT) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["code"] == "TRL901"
+    assert one["summary"].startswith("A `# noqa` comment")
+    assert one["fix"].startswith("Safe:")
+    assert one["explanation"].startswith("TRL901 unused-suppression.\n")
+    assert one["url"].endswith("/rules/TRL901/")
+    assert rule(["--all", "--output-format", "json"], KIT) == 0
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)] == [
+        "TRL101", "TRL102", "TRL403", "TRL900", "TRL901"
+    ]  # fmt: skip
+    assert rule(["--all"], KIT) == 0
+    assert capsys.readouterr().out.count("profile\n\n") == 5
+    with pytest.raises(SystemExit):
+        rule(["TRL901", "--all"], KIT)
 
 
 def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

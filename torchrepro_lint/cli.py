@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from torchrepro_lint import __version__
@@ -114,11 +114,24 @@ def _parser() -> argparse.ArgumentParser:
         ("--extend-select", "run these rules as well"),
     ):
         rules.add_argument(option, action="append", type=_listed, metavar="RULE,...", help=text)
+    rules.add_argument(
+        "--per-file-ignores",
+        action="append",
+        type=_pattern_and_rules,
+        metavar="PATTERN:RULE,...",
+        help="do not run these rules on files that match the pattern, in addition to those of the settings file",
+    )
     rules.add_argument("--profile", choices=["default", "strict"], help="which rules run unless they are named")
     rules.add_argument("--target-torch", metavar="VERSION", help='the torch to judge by, such as 2.1 or ">=1.7,<2"')
 
     fixes = parser.add_argument_group("fixes")
     fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
+    fixes.add_argument(
+        "--fixable", action="append", type=_listed, metavar="RULE,...", help="mend only what these rules find (ALL)"
+    )
+    fixes.add_argument(
+        "--unfixable", action="append", type=_listed, metavar="RULE,...", help="leave what these rules find"
+    )
     fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     fixes.add_argument("--unsafe-fixes", action="store_true", help="with fixes that need a look afterwards")
     fixes.add_argument("--fix-only", action="store_true", help="--fix, and neither print nor count what is left")
@@ -141,15 +154,32 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+def _flat(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(word for words in lists for word in words)
+
+
+def _pattern_and_rules(text: str) -> tuple[str, tuple[str, ...]]:
+    pattern, separator, rules = text.rpartition(":")
+    if not separator or not pattern or not _listed(rules):
+        raise argparse.ArgumentTypeError(f'"{text}" is not of the form PATTERN:RULE,...')
+    return pattern, _listed(rules)
+
+
 def _override(options: argparse.Namespace) -> SettingsOverride:
     """What the command line says over the settings file: nothing where an option was not given."""
     override: SettingsOverride = {}
     if options.select is not None:
-        override["select"] = tuple(word for words in options.select for word in words)
+        override["select"] = _flat(options.select)
     if options.ignore is not None:
-        override["ignore"] = tuple(word for words in options.ignore for word in words)
+        override["ignore"] = _flat(options.ignore)
     if options.extend_select is not None:
-        override["extend_select"] = tuple(word for words in options.extend_select for word in words)
+        override["extend_select"] = _flat(options.extend_select)
+    if options.per_file_ignores is not None:
+        override["per_file_ignores"] = tuple(options.per_file_ignores)
+    if options.fixable is not None:
+        override["fixable"] = _flat(options.fixable)
+    if options.unfixable is not None:
+        override["unfixable"] = _flat(options.unfixable)
     if options.profile is not None:
         override["profile"] = options.profile
     if options.target_torch is not None:

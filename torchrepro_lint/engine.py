@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Location, Position, Severity
-from torchrepro_lint.selection import UNREADABLE_CODE, UNREADABLE_NAME, RuleLike, is_ignored_code, selected_rules
+from torchrepro_lint.diagnostics import Applicability, Finding, Location
+from torchrepro_lint.housekeeping import UNREADABLE_FILE
+from torchrepro_lint.rule_metadata import RuleMetadata
+from torchrepro_lint.selection import RuleLike, is_ignored, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
+<<<<<<< HEAD
 from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.noqa import is_suppressed, read_directives
+=======
+from torchrepro_lint.source.noqa import may_name_a_rule, may_silence
 from torchrepro_lint.source.prefilter import is_interesting
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.target import TargetTorch
-from torchrepro_lint.source.text import SourceError, decode, read_bytes, read_source
+from torchrepro_lint.source.text import SourceError, decode, read_bytes
+from torchrepro_lint.suppression import Checked, settled
 
 __all__ = ["ProgramFactory", "ProgramLike", "Report", "Toolkit", "check"]
 
@@ -91,6 +97,10 @@ class Report:
         return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
+# What the command line may say that names rules.
+_OF_RULES = {"select", "extend_select", "ignore", "per_file_ignores", "fixable", "unfixable"}
+
+
 def check(
     paths: Iterable[Path],
     override: SettingsOverride | None = None,
@@ -108,71 +118,86 @@ def check(
     do not say what they should.
     """
     toolkit, overlay, override = toolkit or Toolkit(), overlay or {}, override or {}
-    if override.keys() & {"select", "extend_select", "ignore"}:
+    if override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     projects = projects or Projects(override)
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
-    notices: list[tuple[Path, str]] = []
-    groups, findings = _of_interest(sorted(requested), projects, overlay, notices)
+    candidates = _of_interest(sorted(requested), projects, overlay)
+    findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
-    for project, files in groups:
-        found, failed = _check_project(project, files, overlay, toolkit)
-        findings += found if suppressed_too else _without_suppressed(found, overlay)
+    for project, files in sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also))):
+        commented = candidates.commented.intersection(files)
+        checked, failed = _check_project(project, files, commented, overlay, toolkit)
+        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay)
         errors += failed
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
-    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(notices))
+    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices))
 
 
-def _of_interest(
-    requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], notices: list[tuple[Path, str]]
-) -> tuple[list[tuple[Project, list[Path]]], list[Finding]]:
-    """The files that may hold a finding, by project, and findings for the files that cannot be read. What is to be
-    said of a file beside its findings goes into `notices`.
+@dataclass(slots=True)
+class _Candidates:
+    """The files that may hold a finding, by project, which of them may have comments that silence, findings for the
+    files that cannot be read, and what is to be said of a file beside its findings.
     """
-    broken: list[Finding] = []
-    groups: dict[Project, list[Path]] = {}
+
+    groups: dict[Project, list[Path]] = field(default_factory=dict)
+    commented: set[Path] = field(default_factory=set)
+    broken: list[Finding] = field(default_factory=list)
+    notices: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str]) -> _Candidates:
+    candidates = _Candidates()
     for path in requested:
         try:
-            if path in overlay:
-                wanted = is_interesting(overlay[path].encode("utf-8", "replace"))
-            else:
-                data = read_bytes(path)
-                source = decode(path, data) if is_interesting(data) else None
-                wanted = source is not None and is_interesting(source.searched)
-                if source is not None and wanted and (notice := source.notice) is not None:
-                    notices.append((path, notice))
+            data = overlay[path].encode("utf-8", "replace") if path in overlay else read_bytes(path)
+            wanted = _is_wanted(data)
+            if wanted and path not in overlay:
+                source = decode(path, data)
+                wanted = _is_wanted(source.searched)
+                if wanted and source.notice is not None:
+                    candidates.notices.append((path, source.notice))
         except SourceError as error:
-            if not is_ignored_code(UNREADABLE_CODE, UNREADABLE_NAME, projects.of(path).settings):
-                broken.append(_unreadable(path, error.row, error.column, error.reason))
+            if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
+                candidates.broken.append(UNREADABLE_FILE.finding(path, error.row, error.column, error.reason))
             continue
         if wanted:
-            groups.setdefault(projects.of(path), []).append(path)
-    return sorted(groups.items(), key=lambda group: (group[0].root, str(group[0].also))), broken
+            candidates.groups.setdefault(projects.of(path), []).append(path)
+            if may_silence(data):
+                candidates.commented.add(path)
+    return candidates
+
+
+def _is_wanted(data: bytes) -> bool:
+    """Whether the bytes of a file can hold a finding: of a rule, or for a comment that names one."""
+    return is_interesting(data) or may_name_a_rule(data)
 
 
 def _check_project(
-    project: Project, files: Sequence[Path], overlay: Mapping[Path, str], toolkit: Toolkit
-) -> tuple[list[Finding], list[str]]:
-    """The findings in `files`, and a line for each rule that failed; a rule that fails keeps none from the others."""
+    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], toolkit: Toolkit
+) -> tuple[Checked, list[str]]:
+    """What the rules say of `files`, and a line for each that failed; a rule that fails keeps none from the others."""
     rules = selected_rules(toolkit.rules(), project.settings)
     everything = sorted({*project.files, *files})
     own = {path: overlay[path] for path in everything if path in overlay}
     try:
         program = toolkit.make_program(project.root, everything, project.settings, project.target, own)
     except Exception as error:
-        return [], [_internal_error("reading the project", error, everything)]
+        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)]
     wanted = set(files)
     found: dict[tuple[str, Location, str], Finding] = {}
     errors: list[str] = []
+    ran: list[RuleMetadata] = [UNREADABLE_FILE]
     for rule in rules:
         try:
             for finding in rule.check(program):
                 if finding.location.path in wanted:
                     found.setdefault((finding.code, finding.location, finding.message), finding)
+            ran.append(rule)
         except Exception as error:
             errors.append(_internal_error(f"{rule.code} {rule.name}", error, everything))
     for path in files:
@@ -180,26 +205,12 @@ def _check_project(
             program.facts(path)  # not every rule looks at every file, and what is asked about must be readable
         except Exception as error:
             errors.append(_internal_error(f"reading {path}", error, [path]))
-    broken = [_unreadable(path, *where) for path, where in program.unreadable.items() if path in wanted]
-    if is_ignored_code(UNREADABLE_CODE, UNREADABLE_NAME, project.settings):
-        broken = []
-    return [*found.values(), *broken], errors
-
-
-def _unreadable(path: Path, row: int, column: int, reason: str) -> Finding:
-    start = Position(row, column)
-    location = Location(path, start, Position(row, column + 1))
-    return Finding(UNREADABLE_CODE, UNREADABLE_NAME, f"this file cannot be read: {reason}", Severity.ERROR, location)
-
-
-def _without_suppressed(findings: Iterable[Finding], overlay: Mapping[Path, str]) -> Iterator[Finding]:
-    by_path: dict[Path, list[Finding]] = {}
-    for finding in findings:
-        by_path.setdefault(finding.location.path, []).append(finding)
-    for path, group in by_path.items():
-        text = overlay[path] if path in overlay else read_source(path).text
-        directives = read_directives(python_text(path, text))
-        yield from (finding for finding in group if not is_suppressed(finding, directives))
+    broken = [
+        UNREADABLE_FILE.finding(path, *where)
+        for path, where in program.unreadable.items()
+        if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
+    ]
+    return Checked((*found.values(), *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors
 
 
 def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.housekeeping import HOUSEKEEPING
+from torchrepro_lint.rule_metadata import Named, RuleMetadata
 from torchrepro_lint.settings import Settings, did_you_mean
+from torchrepro_lint.source.ignore import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchrepro_lint.diagnostics import Finding, Severity
+    from torchrepro_lint.diagnostics import Finding
 
-__all__ = ["PREFIX", "RuleLike", "UNREADABLE_CODE", "UNREADABLE_NAME", "is_ignored_code", "selected_rules"]
+__all__ = ["PREFIX", "RuleLike", "is_fixable", "is_ignored", "is_ignored_in", "is_selected", "selected_rules"]
 
 PREFIX = "TRL"
-UNREADABLE_CODE = "TRL900"
-UNREADABLE_NAME = "unreadable-file"
 
 _ALL = "ALL"
 
 
-class RuleLike(Protocol):
-    """What the engine asks of a rule. `profile` is "default" or "strict"; `summary` is one line."""
-
-    @property
-    def code(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def severity(self) -> Severity: ...
-    @property
-    def profile(self) -> str: ...
-    @property
-    def summary(self) -> str: ...
+class RuleLike(RuleMetadata, Protocol):
+    """What the engine asks of a rule."""
 
     def check(self, program: Any) -> Iterator[Finding]:
         """The findings of the rule in the whole program."""
@@ -51,28 +43,64 @@ def selected_rules(rules: Iterable[RuleLike], settings: Settings) -> list[RuleLi
     TorchReproLintError for a selector that fits no rule.
     """
     known = sorted(rules, key=lambda rule: rule.code)
-    selectors = (*settings.select, *settings.extend_select)
-    for selector in (*selectors, *settings.ignore):
+    for selector in _all_selectors(settings):
         _require_known(selector, known)
-    return [rule for rule in known if _is_selected(rule, selectors, settings)]
+    return [rule for rule in known if is_selected(rule, settings)]
 
 
-def is_ignored_code(code: str, name: str, settings: Settings) -> bool:
-    """Whether `ignore` speaks of the code: for what is reported unless the user objects."""
-    return _weight(code, name, settings.ignore) >= 0
-
-
-def _is_selected(rule: RuleLike, selectors: Sequence[str], settings: Settings) -> bool:
-    chosen = _weight(rule.code, rule.name, selectors)
-    if chosen <= _weight(rule.code, rule.name, settings.ignore):
+def is_selected(rule: RuleMetadata, settings: Settings) -> bool:
+    """Whether `settings` select the rule; see `selected_rules`."""
+    selectors = (*settings.select, *settings.extend_select)
+    chosen = _weight(rule, selectors)
+    if chosen <= _weight(rule, settings.ignore):
         return False
     by_itself = chosen > len(PREFIX) or any(selector.upper() == _ALL for selector in selectors)
     return rule.profile != "strict" or settings.profile == "strict" or by_itself
 
 
-def _weight(code: str, name: str, selectors: Sequence[str]) -> int:
+def is_ignored(rule: Named, path: Path, settings: Settings) -> bool:
+    """Whether the user has objected to the rule, anywhere or in the file `path`: for what is reported otherwise."""
+    return _names(settings.ignore, rule) or is_ignored_in(path, rule, settings)
+
+
+def is_ignored_in(path: Path, rule: Named, settings: Settings) -> bool:
+    """Whether `per-file-ignores` speaks of the rule in the file `path` (absolute).
+
+    Patterns count from the folder of the settings file, without one from the current folder.
+    """
+    return any(
+        _names(selectors, rule) and _matches(path, pattern, settings.base or Path.cwd())
+        for pattern, selectors in settings.per_file_ignores
+    )
+
+
+@cache
+def _matches(path: Path, pattern: str, base: Path) -> bool:
+    """Whether the pattern, of the kind that a .gitignore file has, matches `path` or a folder that it is in."""
+    layer = Layer(base if base in path.parents else path.parent, [pattern])
+    folders = [folder for folder in path.parents if layer.base in folder.parents]
+    return bool(layer.verdict(path.as_posix(), False)) or any(layer.verdict(one.as_posix(), True) for one in folders)
+
+
+def is_fixable(rule: Named, settings: Settings) -> bool:
+    """Whether `--fix` may mend what the rule finds: `fixable` against `unfixable`, the longer prefix decides."""
+    return _weight(rule, settings.fixable) > _weight(rule, settings.unfixable)
+
+
+def _names(selectors: Sequence[str], rule: Named) -> bool:
+    """Whether one of the selectors fits the rule."""
+    return _weight(rule, selectors) >= 0
+
+
+def _all_selectors(settings: Settings) -> Iterator[str]:
+    yield from (*settings.select, *settings.extend_select, *settings.ignore, *settings.fixable, *settings.unfixable)
+    for _, selectors in settings.per_file_ignores:
+        yield from selectors
+
+
+def _weight(rule: Named, selectors: Sequence[str]) -> int:
     """How specific the most specific selector is that fits: the length of the prefix, -1 where none fits."""
-    return max((_fit(code, name, selector) for selector in selectors), default=-1)
+    return max((_fit(rule.code, rule.name, selector) for selector in selectors), default=-1)
 
 
 def _fit(code: str, name: str, selector: str) -> int:
@@ -83,8 +111,8 @@ def _fit(code: str, name: str, selector: str) -> int:
     return len(selector) if selector and code.startswith(selector.upper()) else -1
 
 
-def _require_known(selector: str, rules: Sequence[RuleLike]) -> None:
-    named = [(rule.code, rule.name) for rule in rules] + [(UNREADABLE_CODE, UNREADABLE_NAME)]
+def _require_known(selector: str, rules: Sequence[RuleMetadata]) -> None:
+    named = [(rule.code, rule.name) for rule in (*rules, *HOUSEKEEPING)]
     if selector.upper() == _ALL or any(_fit(code, name, selector) > 0 for code, name in named):
         return
     words = [name for _, name in named] if "-" in selector else [code for code, _ in named]

@@ -32,6 +32,7 @@ Profile = Literal["default", "strict"]
 Intent = Literal["seeded", "deterministic"]
 
 SETTINGS_FILE = "torchrepro-lint.toml"
+PROJECT_FILE = "pyproject.toml"
 TABLE = "tool.torchrepro-lint"
 
 # The folders that ruff leaves out by default, and caches of tools that came after its list was made.
@@ -71,15 +72,19 @@ DEFAULT_EXCLUDE = (
 class Settings:
     """The settings of one project.
 
-    `select`, `extend_select` and `ignore` hold codes, prefixes of codes and rule names as they were written.
-    `exclude` and `extend_exclude` are globs as in a .gitignore file, relative to `base`. `src` are the folders,
-    absolute, in which absolute imports are looked up; empty means that they are found. `base` is the folder of
-    the file that the settings come from, None where there is no file.
+    `select`, `extend_select`, `ignore`, `fixable` and `unfixable` hold codes, prefixes of codes and rule names as they
+    were written; `per_file_ignores` holds them for each pattern of files.
+    Patterns, also those of `exclude` and `extend_exclude`, are as in a .gitignore file, relative to `base`, which is
+    the folder of the file that the settings come from, None where there is no file. `src` are the folders, absolute, in
+    which absolute imports are looked up; empty means that they are found.
     """
 
     select: tuple[str, ...] = ("TRL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    fixable: tuple[str, ...] = ("ALL",)
+    unfixable: tuple[str, ...] = ()
     profile: Profile = "default"
     target_torch: str | None = None
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
@@ -95,7 +100,7 @@ class Settings:
         """These settings with the command line's over them.
 
         `select` on the command line says all about what is run: the lists of the file are laid aside then. Without
-        it, `extend_select` and `ignore` add to those of the file.
+        it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores` and `unfixable` always.
         """
         changes: dict[str, Any] = dict(override)
         if "select" in changes:
@@ -104,6 +109,9 @@ class Settings:
             for name in ("extend_select", "ignore"):
                 if name in changes:
                     changes[name] = (*getattr(self, name), *changes[name])
+        for name in ("per_file_ignores", "unfixable"):
+            if name in changes:
+                changes[name] = (*getattr(self, name), *changes[name])
         if changes.get("target_torch") is not None:
             changes["target_torch"] = _target_torch(changes["target_torch"], "--target-torch")
         return replace(self, **changes)
@@ -115,6 +123,9 @@ class SettingsOverride(TypedDict, total=False):
     select: tuple[str, ...]
     extend_select: tuple[str, ...]
     ignore: tuple[str, ...]
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
+    fixable: tuple[str, ...]
+    unfixable: tuple[str, ...]
     profile: Profile
     target_torch: str | None
     cache: bool
@@ -159,7 +170,7 @@ def load_settings(root: Path) -> Settings:
     for folder in (root, *root.parents):
         table = _table_in(folder)
         if table is not None:
-            return _from_table(*table)
+            return _with_extended(*table)
         if (folder / ".git").exists():
             break
     return Settings()
@@ -167,22 +178,24 @@ def load_settings(root: Path) -> Settings:
 
 def _table_in(folder: Path) -> tuple[Path, str, Mapping[str, Any]] | None:
     """The settings that `folder` holds: the file, the name of the table in it for messages, the table."""
-    own = folder / SETTINGS_FILE
-    data = _read(own)
-    if data is not None:
-        return own, "", _parsed(own, data)
-    project = folder / "pyproject.toml"
-    data = _read(project)
+    return _table_of(folder / SETTINGS_FILE) or _table_of(folder / PROJECT_FILE)
+
+
+def _table_of(path: Path) -> tuple[Path, str, Mapping[str, Any]] | None:
+    """The settings that a file holds, as `_table_in` gives them."""
+    data = _read(path)
+    if path.name != PROJECT_FILE:
+        return None if data is None else (path, "", _parsed(path, data))
     # A file that never says the name is not parsed: it is none of our business when it is broken.
     if data is None or b"torchrepro-lint" not in data:
         return None
-    tool = _parsed(project, data).get("tool", {})
+    tool = _parsed(path, data).get("tool", {})
     table = tool.get("torchrepro-lint") if isinstance(tool, dict) else None
     if table is None:
         return None
     if not isinstance(table, dict):
-        raise TorchReproLintError(f"{project}: {TABLE}: expected a table, found {_kind(table)}")
-    return project, TABLE + ".", table
+        raise TorchReproLintError(f"{path}: {TABLE}: expected a table, found {_kind(table)}")
+    return path, TABLE + ".", table
 
 
 def _read(path: Path) -> bytes | None:
@@ -202,15 +215,40 @@ def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
         raise TorchReproLintError(f"{path}: not valid TOML: {reason}") from error
 
 
-def _from_table(path: Path, prefix: str, table: Mapping[str, Any]) -> Settings:
-    values: dict[str, Any] = {"base": path.parent}
-    keys = [field.name.replace("_", "-") for field in fields(Settings) if field.name != "base"]
+def _with_extended(path: Path, prefix: str, table: Mapping[str, Any]) -> Settings:
+    """The settings of a table, over those of the file that its `extend` names, over those that that one extends.
+
+    A key of the nearer file takes the place of the same key of the farther one. Patterns count from the nearest file;
+    the folders of `src` from the file that they stand in.
+    """
+    chain = [(path, prefix, table)]
+    while "extend" in chain[-1][2]:
+        here, prefix, table = chain[-1]
+        where = f"{here}: {prefix}extend"
+        name = _typed(table["extend"], str, "a string", where)
+        target = (here.parent / Path(name).expanduser()).resolve()
+        if target in [path.resolve() for path, _, _ in chain]:
+            raise TorchReproLintError(f"{where}: {target} extends itself")
+        extended = _table_of(target)
+        if extended is None:
+            raise TorchReproLintError(f"{where}: {target} is not there, or has no settings of this tool")
+        chain.append(extended)
+    values: dict[str, Any] = {}
+    for one in reversed(chain):
+        values.update(_values(*one))
+    return Settings(**{**values, "base": path.parent})
+
+
+def _values(path: Path, prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    keys = ["extend", *(field.name.replace("_", "-") for field in fields(Settings) if field.name != "base")]
     for key, value in table.items():
         where = f"{path}: {prefix}{key}"
         if key not in keys:
             raise TorchReproLintError(f"{where}: unknown setting{did_you_mean(key, keys)}")
-        values[key.replace("-", "_")] = _checked(key, value, where, path.parent)
-    return Settings(**values)
+        if key != "extend":
+            values[key.replace("-", "_")] = _checked(key, value, where, path.parent)
+    return values
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {"profile": ("default", "strict"), "intent": ("seeded", "deterministic")}
@@ -229,8 +267,15 @@ def _checked(key: str, value: Any, where: str, base: Path) -> Any:
         return seed
     if key in ("cache", "unsafe-fixes"):
         return _typed(value, bool, "a boolean", where)
-    strings = tuple(_typed(one, str, "a list of strings", where) for one in _typed(value, list, "a list", where))
+    if key == "per-file-ignores":
+        table: Mapping[str, Any] = _typed(value, dict, "a table of lists of rules", where)
+        return tuple((pattern, _strings(rules, f'{where}: "{pattern}"')) for pattern, rules in table.items())
+    strings = _strings(value, where)
     return tuple((base / one).resolve() for one in strings) if key == "src" else strings
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(_typed(one, str, "a list of strings", where) for one in _typed(value, list, "a list", where))
 
 
 def _choice(value: Any, choices: tuple[str, ...], where: str) -> str:

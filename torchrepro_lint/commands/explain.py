@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.commands.rule import find_rule
+from torchrepro_lint.commands.rule import all_rules, find_rule
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -46,7 +46,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
             why = "a comment silences it" if finding in unsuppressed else "the settings do not select it"
             print(f"This finding is not reported: {why}.\n")
     for code in dict.fromkeys(finding.code for finding in at_line):
-        rule = find_rule(code, list(toolkit.rules()))
+        rule = find_rule(code, all_rules(toolkit))
         if rule is not None:
             print(f"{documentation(rule)}\n")
     passing = [one for one in everything.findings if one not in at_line and _passes(one, path, row)]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
-from torchrepro_lint.report.rule_pages import documentation
-from torchrepro_lint.selection import UNREADABLE_CODE, UNREADABLE_NAME, RuleLike
+from torchrepro_lint.housekeeping import HOUSEKEEPING
+from torchrepro_lint.report.rule_pages import documentation, rule_url, sections, title
+from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.settings import did_you_mean
 
-__all__ = ["find_rule", "rule"]
-
-_UNREADABLE = """\
-A file that should be checked cannot be read as Python: it has a syntax error, its bytes are not in its encoding, it
-is nested too deeply, or the system refuses to open it. It is left alone, and the other files are checked.
-Only files that could hold a finding are read so far."""
+__all__ = ["all_rules", "find_rule", "rule", "rule_object"]
 
 
 def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
@@ -24,34 +21,63 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where there is no such rule.
     """
-    parser = argparse.ArgumentParser(prog="torchrepro-lint rule", description="Say what a rule is about.")
+    parser = argparse.ArgumentParser(
+        prog="torchrepro-lint rule", description="Say what a rule is about.", allow_abbrev=False
+    )
     parser.add_argument("code", nargs="?", metavar="CODE", help="a code or a name; all rules are listed without it")
-    code: str | None = parser.parse_args(arguments).code
-    rules = (toolkit or Toolkit()).sorted_rules()
-    if code is None:
-        width = max((len(one.name) for one in rules), default=0)
-        for one in rules:
-            strict = " (strict)" if one.profile == "strict" else ""
-            print(f"{one.code} {one.name:{width}} {one.summary}{strict}")
-        return 0
-    found = find_rule(code, rules)
-    if found is None:
-        print(f"{UNREADABLE_CODE} {UNREADABLE_NAME}: error\n\n{_UNREADABLE}")
-        return 0
-    print(f"{found.code} {found.name}: {found.severity.value}, {found.profile} profile\n\n{documentation(found)}")
+    parser.add_argument("--all", action="store_true", help="what every rule is about")
+    parser.add_argument("--output-format", choices=["text", "json"], default="text", help="(text)")
+    options = parser.parse_args(arguments)
+    if options.code is not None and options.all:
+        parser.error("a rule or --all, not both")
+    rules = all_rules(toolkit)
+    chosen = [find_rule(options.code, rules)] if options.code is not None else rules
+    if options.output_format == "json":
+        objects = [rule_object(one) for one in chosen]
+        print(json.dumps(objects if options.code is None else objects[0], indent=2))
+    elif options.code is None and not options.all:
+        _list(rules)
+    else:
+        print("\n\n".join(_text(one) for one in chosen))
     return 0
 
 
-def find_rule(code: str, rules: Sequence[RuleLike]) -> RuleLike | None:
-    """The rule with this code or name; None for that of unreadable files, where no rule speaks of them.
+def all_rules(toolkit: Toolkit | None = None) -> list[RuleMetadata]:
+    """All rules, those that the engine applies itself among them, in the order of their codes."""
+    return sorted([*(toolkit or Toolkit()).rules(), *HOUSEKEEPING], key=lambda one: one.code)
 
-    TorchReproLintError where there is none.
-    """
+
+def find_rule(code: str, rules: Sequence[RuleMetadata]) -> RuleMetadata:
+    """The rule with this code or name. TorchReproLintError where there is none."""
     for one in rules:
         if code.upper() == one.code or code.lower() == one.name:
             return one
-    if code.upper() == UNREADABLE_CODE or code.lower() == UNREADABLE_NAME:
-        return None
     known = [one.name for one in rules] if "-" in code else [one.code for one in rules]
     near = did_you_mean(code.lower() if "-" in code else code.upper(), known)
     raise TorchReproLintError(f'unknown rule "{code}"{near}')
+
+
+def rule_object(one: RuleMetadata) -> dict[str, object]:
+    """A rule as an object of JSON. `fix` says whether the fix is safe and why, None where the rule has none."""
+    text = sections(one)
+    return {
+        "code": one.code,
+        "name": one.name,
+        "summary": title(one),
+        "severity": one.severity.value,
+        "profile": one.profile,
+        "fix": text.get("Fix safety"),
+        "explanation": documentation(one),
+        "url": rule_url(one.code),
+    }
+
+
+def _list(rules: Sequence[RuleMetadata]) -> None:
+    width = max((len(one.name) for one in rules), default=0)
+    for one in rules:
+        strict = " (strict)" if one.profile == "strict" else ""
+        print(f"{one.code} {one.name:{width}} {title(one)}{strict}")
+
+
+def _text(one: RuleMetadata) -> str:
+    return f"{one.code} {one.name}: {one.severity.value}, {one.profile} profile\n\n{documentation(one)}"

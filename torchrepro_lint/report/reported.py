@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.colours import Colours
-from torchrepro_lint.report.rule_pages import RuleMetadata
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.rule_metadata import RuleMetadata
 
 __all__ = ["Reported"]
 

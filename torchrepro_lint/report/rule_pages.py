@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from typing import Protocol
+import textwrap
 
-from torchrepro_lint.diagnostics import Severity
+from torchrepro_lint.rule_metadata import RuleMetadata
 
-__all__ = ["DOCUMENTATION", "PROJECT", "RuleMetadata", "documentation", "rule_url", "title"]
+__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "rule_url", "sections", "title"]
 
 PROJECT = "https://github.com/torchrepro-lint/torchrepro-lint"
 DOCUMENTATION = "https://torchrepro-lint.github.io/torchrepro-lint"
 
 
-class RuleMetadata(Protocol):
-    """What a report needs to know of a rule. `summary` is one line; `profile` is "default" or "strict"."""
-
-    @property
-    def code(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def severity(self) -> Severity: ...
-    @property
-    def profile(self) -> str: ...
-    @property
-    def summary(self) -> str: ...
+# A heading stands flush, its text is indented.
+_SECTION = re.compile(r"^(\S.*)\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
 
 
 def documentation(rule: RuleMetadata) -> str:
     """The text at the head of the rule's module, which is its documentation; its summary where there is none."""
     kind = rule if isinstance(rule, type) else type(rule)
     return inspect.cleandoc(sys.modules[kind.__module__].__doc__ or rule.summary)
+
+
+def sections(rule: RuleMetadata) -> dict[str, str]:
+    """The sections of the documentation by their titles, each without its indentation, in their order."""
+    found = _SECTION.findall(documentation(rule) + "\n")
+    return {heading: textwrap.dedent(body).strip() for heading, body in found}
 
 
 def rule_url(code: str) -> str:

@@ -18,8 +18,9 @@ from torchrepro_lint.fixes.apply import in_order
 from torchrepro_lint.report.fingerprints import fingerprints
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.rule_pages import DOCUMENTATION, RuleMetadata, documentation, rule_url, title
+from torchrepro_lint.report.rule_pages import DOCUMENTATION, documentation, rule_url, title
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.rule_metadata import RuleMetadata
 
 __all__ = ["sarif_report"]
 

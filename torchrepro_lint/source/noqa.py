@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["Directives", "is_suppressed", "read_directives"]
+__all__ = ["Directive", "Directives", "Word", "is_suppressed", "may_name_a_rule", "may_silence", "read_directives"]
 
 # After flake8.defaults.NOQA_INLINE_REGEXP and NOQA_FILE, flake8 7. The names of rules are our addition.
 _CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
@@ -23,21 +24,70 @@ _FILE = re.compile(
     rf"#\s*(?:flake8|torchrepro-lint)[:=]\s*noqa(?P<listed>:\s?(?:{_CODES}|{_NAMES})(?:[,\s]+(?:{_CODES}|{_NAMES}))*)?\s*$",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"[,\s]+")
+_NOQA = re.compile(rb"noqa", re.IGNORECASE)
+_NOQA_OF_OURS = re.compile(rb"noqa[^\r\n]*(?:TRL\d|[a-z]-[a-z])", re.IGNORECASE)
 
-# None in place of a list means that all is silenced.
-Listed = frozenset[str] | None
+# A word that directives list: a code, or the name of a rule.
+_WORD = re.compile(r"[^,\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A code or a name in a directive, as it is written, with its offsets in the text; `end` is exclusive."""
+
+    text: str
+    start: int
+    end: int
+
+    def covers(self, code: str, name: str) -> bool:
+        """Whether the word speaks of a rule: as its name, its code or the beginning of its code."""
+        return self.text.lower() == name or code.startswith(self.text.upper())
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One comment that silences. Without `words` it silences all; with `file`, in the whole file.
+
+    `start` and `end` bound the directive from its `#` to its last word, `comment_start` and `comment_end` the comment
+    that it stands in: offsets in the text.
+    """
+
+    row: int
+    words: tuple[Word, ...]
+    start: int
+    end: int
+    comment_start: int
+    comment_end: int
+    file: bool = False
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether the directive speaks of the rule of `finding`, wherever that stands."""
+        return not self.words or any(word.covers(finding.code, finding.name) for word in self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What the comments of a file silence. `rows` are the rows with a directive; `logical` gives the first and the
-    last row of the logical line that a row belongs to, where that has several.
+    """What the comments of a file silence. `rows` are the directives for a line, by row; `logical` gives the first and
+    the last row of the logical line that a row belongs to, where that has several.
     """
 
-    file: tuple[Listed, ...] = ()
-    rows: dict[int, Listed] = field(default_factory=dict)
+    file: tuple[Directive, ...] = ()
+    rows: dict[int, Directive] = field(default_factory=dict)
     logical: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Directive]:
+        yield from self.file
+        yield from self.rows.values()
+
+    def silencing(self, finding: Finding) -> list[Directive]:
+        """The directives that silence the finding: those for the file, and those on any row of its statement."""
+        found = [directive for directive in self.file if directive.covers(finding)]
+        if self.rows:
+            row = finding.location.start.row
+            spans = [finding.statement_rows or (row, row), self.logical.get(row, (row, row))]
+            rows = sorted({one for first, last in spans for one in range(first, last + 1)})
+            found += [self.rows[one] for one in rows if one in self.rows and self.rows[one].covers(finding)]
+        return found
 
 
 def read_directives(text: str) -> Directives:
@@ -47,46 +97,53 @@ def read_directives(text: str) -> Directives:
     """
     if "noqa" not in text.lower():
         return Directives()
-    file: list[Listed] = []
-    rows: dict[int, Listed] = {}
+    table = LineTable(text)
+    file: list[Directive] = []
+    rows: dict[int, Directive] = {}
     logical: dict[int, tuple[int, int]] = {}
-    for row, comment, alone in _comments(text, logical):
+    for row, column, comment, alone in _comments(text, logical):
+        at = table.starts[row - 1] + column
         whole = _FILE.match(comment) if alone else None
         if whole is not None:
-            file.append(_listed((whole["listed"] or "").lstrip(":")))
+            file.append(_directive(row, at, comment, whole, file=True))
             continue
         found = _INLINE.search(comment)
         if found is not None:
-            rows[row] = _listed(found["listed"])
+            rows[row] = _directive(row, at, comment, found)
     return Directives(tuple(file), rows, logical)
 
 
+def may_silence(data: bytes) -> bool:
+    """Whether there can be a directive in the bytes of a file: a quick look."""
+    return _NOQA.search(data) is not None
+
+
+def may_name_a_rule(data: bytes) -> bool:
+    """Whether there can be a directive in the bytes of a file that names a rule of ours."""
+    return _NOQA_OF_OURS.search(data) is not None
+
+
 def is_suppressed(finding: Finding, directives: Directives) -> bool:
-    """Whether a directive silences the finding: one for the file, or one on any row of the statement it stands on."""
-    if any(_covers(listed, finding) for listed in directives.file):
-        return True
-    if not directives.rows:
-        return False
-    row = finding.location.start.row
-    spans = [finding.statement_rows or (row, row), directives.logical.get(row, (row, row))]
-    return any(
-        one in directives.rows and _covers(directives.rows[one], finding)
-        for first, last in spans
-        for one in range(first, last + 1)
-    )
+    """Whether a directive silences the finding."""
+    return bool(directives.silencing(finding))
 
 
-def _covers(listed: Listed, finding: Finding) -> bool:
-    return listed is None or finding.name.upper() in listed or finding.code.startswith(tuple(listed))
+def _directive(row: int, at: int, comment: str, found: re.Match[str], file: bool = False) -> Directive:
+    """The directive that `found` is in a comment that starts at the offset `at`."""
+    words: tuple[Word, ...] = ()
+    if found["listed"]:
+        first = at + found.start("listed")
+        listed = found["listed"]
+        skip = len(listed) - len(listed.lstrip(": \t"))  # the form for files has the colon in its list
+        words = tuple(Word(one[0], first + one.start(), first + one.end()) for one in _WORD.finditer(listed, skip))
+    end = words[-1].end if words else at + found.end()
+    return Directive(row, words, at + found.start(), end, at, at + len(comment), file)
 
 
-def _listed(text: str | None) -> Listed:
-    words = frozenset(word.upper() for word in _SEPARATOR.split(text or "") if word)
-    return words or None
-
-
-def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[int, str, bool]]:
-    """Row, text, and whether it has the line for itself, of every comment; the logical lines go into `logical`."""
+def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[int, int, str, bool]]:
+    """Row, column from 0, text, and whether it has the line for itself, of every comment; the logical lines go into
+    `logical`.
+    """
     # The tokenizer is handed lines that end as it expects, so that its rows are ours.
     lines = [line.rstrip("\r\n") + "\n" for line in split_lines(text)]
     first = 0
@@ -95,7 +152,7 @@ def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[
         for token in tokenize.generate_tokens(io.StringIO("".join(lines), newline="").readline):
             reached = max(reached, token.end[0])
             if token.type == tokenize.COMMENT:
-                yield token.start[0], token.string, not token.line[: token.start[1]].strip()
+                yield *token.start, token.string, not token.line[: token.start[1]].strip()
             elif token.type == tokenize.NEWLINE:
                 last = token.start[0]
                 if first and first < last:
@@ -107,7 +164,7 @@ def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[
         for row, line in enumerate(lines[reached:], reached + 1):
             at = line.find("#")
             if at != -1:
-                yield row, line[at:].rstrip(), not line[:at].strip()
+                yield row, at, line[at:].rstrip(), not line[:at].strip()
 
 
 _BETWEEN = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)

@@ -1,0 +1,76 @@
+"""What is left of the findings of a project when the user's words on them have been heard: the settings for files, the
+comments in them, and the fixes that are not wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.housekeeping import HOUSEKEEPING, UNREADABLE_FILE, UNUSED_SUPPRESSION
+from torchrepro_lint.rule_metadata import Named, RuleMetadata
+from torchrepro_lint.selection import is_fixable, is_ignored_in, is_selected
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.cells import python_text
+from torchrepro_lint.source.noqa import read_directives
+from torchrepro_lint.source.text import read_source
+
+__all__ = ["Checked", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the rules say of the files of one project: their findings, the files that may have comments which silence,
+    the rules that were run to their end, and all rules that there are.
+    """
+
+    findings: Sequence[Finding]
+    commented: frozenset[Path]
+    ran: Sequence[RuleMetadata]
+    known: Sequence[RuleMetadata]
+
+
+def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str]) -> Iterator[Finding]:
+    """The findings that neither the settings nor a comment silences, and one for each comment that silences nothing.
+
+    `overlay` holds texts that count instead of those on the disk.
+    """
+    by_path: dict[Path, list[Finding]] = {path: [] for path in sorted(checked.commented)}
+    for finding in checked.findings:
+        by_path.setdefault(finding.location.path, []).append(finding)
+    for path, group in by_path.items():
+        left = [finding for finding in group if not is_ignored_in(path, finding, settings)]
+        for finding in _in_file(path, left, checked, settings, overlay):
+            yield finding if finding.fix is None or is_fixable(finding, settings) else _unfixable(finding)
+
+
+def _in_file(
+    path: Path, findings: Sequence[Finding], checked: Checked, settings: Settings, overlay: Mapping[Path, str]
+) -> Iterator[Finding]:
+    if path not in checked.commented:
+        yield from findings
+        return
+    text = overlay[path] if path in overlay else read_source(path).text
+    directives = read_directives(python_text(path, text))
+    silenced = [finding for finding in findings if directives.silencing(finding)]
+    yield from (finding for finding in findings if not directives.silencing(finding))
+    if not is_selected(UNUSED_SUPPRESSION, settings) or is_ignored_in(path, UNUSED_SUPPRESSION, settings):
+        return
+    if any(finding.code == UNREADABLE_FILE.code for finding in checked.findings if finding.location.path == path):
+        return  # nobody has looked for what its comments would silence
+    ran = {rule.code for rule in checked.ran}
+
+    def was_run(rule: Named) -> bool:
+        return rule.code in ran and not is_ignored_in(path, rule, settings)
+
+    known = (*checked.known, *HOUSEKEEPING)
+    for finding in UNUSED_SUPPRESSION.findings(path, text, directives, silenced, known, was_run):
+        # A comment that silences all of the file silences this as well.
+        if not directives.silencing(finding):
+            yield finding
+
+
+def _unfixable(finding: Finding) -> Finding:
+    return replace(finding, fix=None, fix_declined=f"the settings leave {finding.code} to be mended by hand")
