@@ -30,10 +30,18 @@ def test_every_setting_is_read(write) -> None:
                 intent = "deterministic"
                 cache = false
                 unsafe-fixes = true
+                fixable = ["TRL1"]
+                unfixable = ["TRL103"]
+
+                [tool.torchrepro-lint.per-file-ignores]
+                "tests/*" = ["TRL5", "TRL201"]
                 """
         }
     )
     assert load_settings(root) == Settings(
+        per_file_ignores=(("tests/*", ("TRL5", "TRL201")),),
+        fixable=("TRL1",),
+        unfixable=("TRL103",),
         select=("TRL1",),
         extend_select=("cudnn-deterministic-off",),
         ignore=("TRL101",),
@@ -48,6 +56,42 @@ def test_every_setting_is_read(write) -> None:
         unsafe_fixes=True,
         base=root,
     )
+
+
+def test_a_file_extends_another(write) -> None:
+    root = write(
+        {
+            "base.toml": 'seed = 1\nprofile = "strict"\nsrc = ["lib"]\nextend = "shared/pyproject.toml"\n',
+            "shared/pyproject.toml": '[tool.torchrepro-lint]\nignore = ["TRL201"]\nseed = 5\nsrc = ["x"]\n',
+            "app/torchrepro-lint.toml": 'extend = "../base.toml"\nseed = 2\nexclude = ["old"]\n',
+        }
+    )
+    expected = Settings(
+        seed=2, profile="strict", src=(root / "lib",), ignore=("TRL201",), exclude=("old",), base=root / "app"
+    )
+    assert load_settings(root / "app") == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"torchrepro-lint.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
+        ({"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
+        ({"torchrepro-lint.toml": "extend = 'gone.toml'"}, "is not there, or has no settings of this tool"),
+        ({"torchrepro-lint.toml": "extend = 'pyproject.toml'", "pyproject.toml": ""}, "has no settings of this tool"),
+        ({"torchrepro-lint.toml": "extend = 1"}, "extend: expected a string, found an integer"),
+        (
+            {"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "sede = 1"},
+            'sede: unknown setting; did you mean "seed"?',
+        ),
+        ({"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "= 1"}, "b.toml: not valid TOML"),
+        ({"torchrepro-lint.toml": "[per-file-ignores]\n'a.py' = 'TRL1'"}, '"a.py": expected a list, found a string'),
+        ({"torchrepro-lint.toml": "per-file-ignores = ['TRL1']"}, "expected a table of lists of rules, found a list"),
+    ],
+)
+def test_what_is_wrong_with_a_chain_of_files_is_said(write, files: dict[str, str], message: str) -> None:
+    with pytest.raises(TorchReproLintError, match=message.replace("?", "[?]")):
+        load_settings(write(files))
 
 
 def test_the_own_file_wins_over_pyproject_and_the_nearer_folder_over_the_farther(write) -> None:

@@ -14,10 +14,6 @@ from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
-<<<<<<< HEAD
-from torchrepro_lint.source.cells import python_text
-from torchrepro_lint.source.noqa import is_suppressed, read_directives
-=======
 from torchrepro_lint.source.noqa import may_name_a_rule, may_silence
 from torchrepro_lint.source.prefilter import is_interesting
 from torchrepro_lint.source.project import Project, Projects
