@@ -53,9 +53,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
             continue
         if not any(_has(program, path, _LOADS_OPTIMIZER) for path in related):
             continue
-        near = [call for call in loads if call.facts.path in related]
-        found = [call for here in (True, False) for call in near if _reads_progress(program, call, here=here)]
-        load = found[0] if found else None
+        load = _resuming(program, [call for call in loads if call.facts.path in related])
         if load is not None:
             yield Resumed(save, load.site)
 
@@ -71,6 +69,26 @@ def _is_for_resuming(program: Program, save: KnownCall) -> bool:
             if any(map(_OPTIMIZER.search, keys)) and any(map(_PROGRESS.search, keys)):
                 return True
     return False
+
+
+def _resuming(program: Program, loads: list[KnownCall]) -> KnownCall | None:
+    """The load after which the state of an optimizer is soonest taken out; else one near a count of epochs or steps."""
+    after = [(distance, load) for load in loads if (distance := _to_optimizer(program, load)) is not None]
+    if after:
+        return min(after, key=lambda pair: pair[0])[1]
+    return next((load for here in (True, False) for load in loads if _reads_progress(program, load, here=here)), None)
+
+
+def _to_optimizer(program: Program, load: KnownCall) -> int | None:
+    """How far below the load, in its function, the optimizer's state is named as a key."""
+    parents = parents_of(program.ev, load.facts)
+    function = parents.function(load.call)
+    below = (
+        node.site - load.call.site
+        for name, node in parents.texts
+        if _OPTIMIZER.search(name) and node.site > load.call.site and parents.function(node) is function
+    )
+    return min(below, default=None)
 
 
 def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
