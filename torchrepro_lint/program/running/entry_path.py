@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.program.program import Program
 
-__all__ = ["MAIN_RNGS", "EntryRun", "Step", "draws_weights", "entry_runs"]
+__all__ = ["MAIN_RNGS", "EntryRun", "Step", "brings_weights", "draws_weights", "entry_runs"]
 
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
@@ -42,6 +42,8 @@ _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
 )
+#: The arguments of torchvision's models that bring trained weights.
+_GIVEN_WEIGHTS = ("pretrained", "weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class EntryRun:
         return [
             effect
             for step in self.steps
-            if step.kind == "draw" and rng in step.rngs and not is_idle(step.event)
+            if step.kind == "draw" and rng in step.rngs and not is_idle(step.event) and not brings_weights(step.event)
             for effect in effects_of(step.event)
             if _is_draw(effect) and effect.effect.rng == rng
         ]
@@ -144,6 +146,13 @@ def draws_weights(event: Event) -> bool:
         return True
     scope = event.frame.scope if event.frame is not None else None
     return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None
+
+
+def brings_weights(event: Event) -> bool:
+    """Whether a model of a library gets trained weights, so that nothing of its first ones is left."""
+    if not event.name.startswith("torchvision."):
+        return False
+    return bool(event.arguments.positional) or any(event.arguments.keyword(name) is not None for name in _GIVEN_WEIGHTS)
 
 
 def entry_runs(program: Program) -> list[EntryRun]:

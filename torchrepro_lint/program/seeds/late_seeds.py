@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, draws_weights, entry_runs
+from torchrepro_lint.program.running.entry_path import (
+    MAIN_RNGS,
+    EntryRun,
+    Step,
+    brings_weights,
+    draws_weights,
+    entry_runs,
+)
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.partial_seeding import is_for_the_run
@@ -23,7 +30,6 @@ __all__ = ["LateSeed", "late_seeds"]
 _BUILDS = ("torch.nn.", "torchvision.models.")
 #: Splits and samplers have rules of their own; a sampler draws when it is iterated.
 _SPLITS = re.compile(r"random_split|randperm|\w*split|\w*Split|\w*Fold|\w*Sampler|permutation")
-_GIVEN_WEIGHTS = ("pretrained", "weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +86,9 @@ def _is_early(program: Program, run: EntryRun, step: Step, seed: Step, rng: str)
         return False
     if _SPLITS.fullmatch(event.name.rpartition(".")[2]):
         return False
-    if draws_weights(event) and (not run.trains or _brings_weights(event)):
+    if draws_weights(event) and (not run.trains or brings_weights(event)):
         return False
     return _surely_before(program, event, seed.event)
-
-
-def _brings_weights(event: Event) -> bool:
-    """Whether a model of a library gets trained weights, so that nothing of its first ones is left."""
-    if not event.name.startswith("torchvision."):
-        return False
-    return bool(event.arguments.positional) or any(event.arguments.keyword(name) is not None for name in _GIVEN_WEIGHTS)
 
 
 def _surely_before(program: Program, early: Event, seed: Event) -> bool:
