@@ -37,6 +37,8 @@ _WORDS = (
     rb"scandir",
     rb"iterdir",
     rb"glob",
+    rb"walk\(",
+    rb"test_split",
     rb"set\(",
     rb"environ",
     rb"Trainer",

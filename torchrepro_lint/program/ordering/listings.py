@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
+from torchrepro_lint.program.ordering.walks import sink_of_walk
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, order_key
 
 if TYPE_CHECKING:
@@ -22,19 +23,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Listing", "unsorted_listings"]
 
-_WORDS: Final = re.compile(rb"(?<!\w)(?:listdir|scandir|iterdir|i?glob|rglob)(?!\w)")
-_LAST: Final = frozenset({"listdir", "scandir", "iterdir", "glob", "iglob", "rglob"})
+_TABLES: Final = ("names", "lazy", "walks")
+
+
+def _words() -> frozenset[str]:
+    """The last words of the names of all listings."""
+    return frozenset(name.rpartition(".")[2] for table in _TABLES for name in ordering_names("listings", table))
+
+
+_WORDS: Final = re.compile(rb"(?<!\w)(?:" + "|".join(sorted(_words())).encode() + rb")(?!\w)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """One listing whose order decides something. `lazy`: an iterator; `entries`: of objects that have no order."""
+    """One listing whose order decides something.
+
+    `lazy`: an iterator; `entries`: of objects that have no order; `walks`: of folder after folder, with the names in it.
+    """
 
     name: str
     call: tree.Call
     facts: ModuleFacts
     lazy: bool
     entries: bool
+    walks: bool
     sink: Sink
 
     @property
@@ -44,6 +56,7 @@ class Listing:
 
 def unsorted_listings(program: Program) -> Iterator[Listing]:
     """The listings whose order goes, unsorted, into samples, a split or an index, in the order of files and text."""
+    words, walking = _words(), ordering_names("listings", "walks")
     for path in program.project.matching(_WORDS):
         facts = program.facts(path)
         if facts is None:
@@ -51,21 +64,26 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
         found: list[Listing] = []
         for scope in facts.walk_scopes():
             for call, arms in scope.calls:
-                if called_name(call.func) not in _LAST:
+                if called_name(call.func) not in words:
                     continue
                 program.ev.begin_question()
                 frame = frame_without_callers(program.ev, facts, scope)
                 name = _listing(program, facts, scope, call)
-                sink = find_sink(program, facts, call) if name and program.ev.decide(arms, frame) is not False else None
-                if name and sink is not None:
-                    lazy = name not in ordering_names("listings")
-                    found.append(Listing(name, call, facts, lazy, name in ordering_names("listings", "entries"), sink))
+                if not name or program.ev.decide(arms, frame) is False:
+                    continue
+                sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
+                if sink is not None:
+                    lazy, entries = (
+                        name not in ordering_names("listings"),
+                        name in ordering_names("listings", "entries"),
+                    )
+                    found.append(Listing(name, call, facts, lazy, entries, name in walking, sink))
         yield from sorted(found, key=lambda one: one.call.site)
 
 
 def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> str | None:
     """The name of the listing function; None for a call of something else."""
-    known = ordering_names("listings") | ordering_names("listings", "lazy")
+    known = frozenset[str]().union(*(ordering_names("listings", table) for table in _TABLES))
     word = called_name(call.func)
     values = program.ev.values(call.func, frame_without_callers(program.ev, facts, scope))
     for value in sorted(values, key=order_key):

@@ -25,7 +25,7 @@ from torchrepro_lint.program.running.reach import Link
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Carrier", "Sink", "SinkKind", "find_sink", "sink", "stored", "to_callers"]
+__all__ = ["Carrier", "Sink", "SinkKind", "find_sink", "find_sink_of_target", "sink", "stored", "to_callers"]
 
 MAX_STEPS: Final = 120
 MAX_HOPS: Final = 4
@@ -63,7 +63,20 @@ def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, indexes:
 
     `indexes`: a look-up by position counts as well (of a list made of a set, which had no order before).
     """
-    pending = [Carrier(facts, node)]
+    return _follow(program, [Carrier(facts, node)], indexes)
+
+
+def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:
+    """The same for the elements that a target of an assignment gets."""
+    pending: list[Carrier] = []
+    for found in stored(program, Carrier(facts, target), target):
+        if isinstance(found, Sink):
+            return found
+        pending.append(found)
+    return _follow(program, pending, indexes=False)
+
+
+def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | None:
     seen: set[int] = set()
     for _ in range(MAX_STEPS):
         if not pending:

@@ -1,8 +1,8 @@
 """TRL207 unsorted-directory-listing.
 
 What it does
-    Finds `os.listdir`, `os.scandir`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths whose
-    order goes, unsorted, into the samples of a data set, a split, or the numbers of classes.
+    Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
+    whose order goes, unsorted, into the samples of a data set, a split, or the numbers of classes.
 
 Why is this bad?
     These give names in the order of the file system, which differs between machines, between file systems, and after
@@ -39,10 +39,11 @@ How it is proven
 
 Fix safety
     Safe where a list is made: `sorted(...)` around it. Unsafe where the names are consumed as they come, since sorting
-    has to read them all first. The order changes once, when the fix is applied.
+    has to read them all first. The order changes once, when the fix is applied. None for walks: the folders and the
+    files of each folder have to be sorted.
 
 Do not flag
-    Listings that are sorted, also later; that are only counted, searched, reduced, or walked through for an effect of
+    Listings that are sorted, also later; walks with anything sorted in their loop; listings that are only counted, searched, reduced, or walked through for an effect of
     their own such as copying; whose end nothing in sight reaches.
 
 References
@@ -65,6 +66,7 @@ _GOES_INTO = {
     "split": "a shuffle, a random choice or a split",
     "index": "numbers given by position",
 }
+_WALKED = "the folders and the files of each folder are to be sorted: `folders.sort()`, `sorted(files)`"
 
 
 class UnsortedDirectoryListing(Rule):
@@ -75,7 +77,12 @@ class UnsortedDirectoryListing(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unsorted_listings(program):
-            fix, declined = sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
+            planned = (
+                (None, _WALKED)
+                if one.walks
+                else sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
+            )
+            fix, declined = planned
             yield self.finding(program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined)
 
 
