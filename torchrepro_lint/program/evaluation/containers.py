@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -94,6 +95,8 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 parts.append(values_of(value))
             case ExternalObject() if is_registry(value):
                 parts.append(registered(ev, value))
+            case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
+                parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING

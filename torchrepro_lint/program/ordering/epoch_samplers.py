@@ -14,7 +14,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import ExternalObject, Site, Values
+from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
+from torchrepro_lint.program.ordering.own_samplers import own_samplers
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ForgottenEpoch", "forgotten_epochs"]
 
-_SET_EPOCH: Final = re.compile(rb"(?<!\w)set_epoch(?!\w)")
+#: A call of it, or a question after it; a sampler's own definition is neither.
+_SET_EPOCH: Final = re.compile(rb"(?<!def )(?<!super\(\)\.)(?<!\w)set_epoch(?!\w)")
 _NUM_REPLICAS, _SHUFFLE = 1, 3
 
 
@@ -50,7 +52,8 @@ class ForgottenEpoch:
 def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
     """The epoch loops over a shuffling DistributedSampler whose epoch nothing in the program sets."""
     found: dict[Site, ForgottenEpoch] = {}
-    for group in known_calls(program, ordering_names("epoch_samplers")):
+    names = ordering_names("epoch_samplers")
+    for group in (*known_calls(program, names), *([own] for own in own_samplers(program, names))):
         sampler = next((call for call in group if _shuffles(program, call)), None)
         if sampler is None or _is_for_evaluation(program, sampler) or _is_taken_care_of(program, sampler.facts.path):
             continue
@@ -140,7 +143,7 @@ def _loaders_over(program: Program, sampler: Site) -> Iterator[Loader]:
 
 
 def _is_made_at(value: object, site: Site) -> bool:
-    if not isinstance(value, ExternalObject):
+    if not isinstance(value, (ExternalObject, Instance)):
         return False
     if value.site == site:
         return True
@@ -148,7 +151,7 @@ def _is_made_at(value: object, site: Site) -> bool:
     held: list[Values] = [] if value.arguments is None else [*value.arguments.positional[:1]]
     if value.arguments is not None:
         held.extend(values for name, values, _ in value.arguments.keywords if name == "sampler")
-    return any(_is_made_at(inner, site) for values in held for inner in values if isinstance(inner, ExternalObject))
+    return any(_is_made_at(inner, site) for values in held for inner in values)
 
 
 # --- the loop -------------------------------------------------------------------------------------------------

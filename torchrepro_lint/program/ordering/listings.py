@@ -38,7 +38,7 @@ _WORDS: Final = re.compile(rb"(?<!\w)(?:" + "|".join(sorted(_words())).encode() 
 class Listing:
     """One listing whose order decides something.
 
-    `lazy`: an iterator; `entries`: of objects that have no order; `walks`: of folder after folder, with the names in it.
+    `lazy`: an iterator; `entries`: of objects that have no order; `walks`: of one folder after the other.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Listing:
 
 def unsorted_listings(program: Program) -> Iterator[Listing]:
     """The listings whose order goes, unsorted, into samples, a split or an index, in the order of files and text."""
-    words, walking = _words(), ordering_names("listings", "walks")
+    words, lists, walking = _words(), ordering_names("listings"), ordering_names("listings", "walks")
     for path in program.project.matching(_WORDS):
         facts = program.facts(path)
         if facts is None:
@@ -73,10 +73,7 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
                     continue
                 sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
                 if sink is not None:
-                    lazy, entries = (
-                        name not in ordering_names("listings"),
-                        name in ordering_names("listings", "entries"),
-                    )
+                    lazy, entries = name not in lists, name in ordering_names("listings", "entries")
                     found.append(Listing(name, call, facts, lazy, entries, name in walking, sink))
         yield from sorted(found, key=lambda one: one.call.site)
 

@@ -21,7 +21,7 @@ __all__ = ["sink_of_walk"]
 
 
 def sink_of_walk(program: Program, facts: ModuleFacts, call: tree.Call) -> Sink | None:
-    """Where the order of what `os.walk(...)` gives decides something; None where it is sorted, or nothing hangs on it."""
+    """Where the order of what `os.walk(...)` gives decides something; None where it is sorted, or decides nothing."""
     parents = parents_of(program.ev, facts)
     above = parents.of(call)
     match above:

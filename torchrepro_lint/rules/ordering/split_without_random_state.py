@@ -1,8 +1,9 @@
 """TRL209 split-without-random-state.
 
 What it does
-    Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and their relatives, and
-    `DataFrame.sample` used as a split, without `random_state`.
+    Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and their relatives,
+    `DataFrame.sample` used as a split, without `random_state`, and `train_test_split` of Hugging Face's datasets
+    without `seed`.
 
 Why is this bad?
     They draw from NumPy's global random number generator. `torch.manual_seed` does not reach it, and where nothing
@@ -34,7 +35,7 @@ Fix safety
 
 Do not flag
     `shuffle=False`; programs that seed NumPy's global generator before the split (those in the `strict` profile only:
-    another draw before the split still moves it); `sample(frac=1)`, which only shuffles.
+    another draw before the split still moves it); `sample(frac=1)`, which only shuffles; `table = table.sample(..)`.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
@@ -56,7 +57,7 @@ from torchrepro_lint.rules.base import Rule
 class SplitWithoutRandomState(Rule):
     code = "TRL209"
     name = "split-without-random-state"
-    summary = "split of scikit-learn or pandas without random_state: it draws from NumPy's global RNG"
+    summary = "split of scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

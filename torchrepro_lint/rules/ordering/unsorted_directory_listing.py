@@ -43,8 +43,8 @@ Fix safety
     files of each folder have to be sorted.
 
 Do not flag
-    Listings that are sorted, also later; walks with anything sorted in their loop; listings that are only counted, searched, reduced, or walked through for an effect of
-    their own such as copying; whose end nothing in sight reaches.
+    Listings that are sorted, also later; walks with anything sorted in their loop; listings that are only counted,
+    searched, reduced, or walked through for an effect of their own such as copying; whose end nothing in sight reaches.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir
