@@ -53,7 +53,7 @@ PLACES = {
     "environment above the imports": (
         'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\nimport torch.nn as nn\n',
         (
-            'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n\nimport random\n\nimport numpy as np\n'
+            'import os\nimport random\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\nimport numpy as np\n'
             "import torch\nimport torch.nn as nn\n"
         ),
     ),
@@ -67,8 +67,22 @@ PLACES = {
     "module path, with noqa on what follows": (
         "import sys\nsys.path.insert(0, '..')\nfrom common import y  # noqa: E402\n",
         (
-            "import sys\nsys.path.insert(0, '..')\n\nimport random  # noqa: E402\n\nimport numpy as np  # noqa: E402\n"
-            "import torch  # noqa: E402\nfrom common import y  # noqa: E402\n"
+            "import random\nimport sys\nsys.path.insert(0, '..')\n"
+            "import numpy as np  # noqa: E402\nimport torch  # noqa: E402\nfrom common import y  # noqa: E402\n"
+        ),
+    ),
+    "module path below all but the own imports": (
+        "import os\nimport sys\nimport yaml\n\nsys.path.append(os.getcwd())\nfrom common import y\n",
+        (
+            "import os\nimport random\nimport sys\nimport numpy as np\nimport torch\nimport yaml\n\n"
+            "sys.path.append(os.getcwd())\nfrom common import y\n"
+        ),
+    ),
+    "environment between packages": (
+        'import yaml\nimport os\nos.environ["OMP_NUM_THREADS"] = "1"\nimport scipy\n',
+        (
+            'import yaml\nimport os\nimport random\nos.environ["OMP_NUM_THREADS"] = "1"\nimport numpy as np\n'
+            "import scipy\nimport torch\n"
         ),
     ),
     "section comments": (

@@ -9,11 +9,12 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
-from torchrepro_lint.fixes.import_sections import STANDARD, import_section
+from torchrepro_lint.fixes.import_sections import STANDARD, THIRD_PARTY, import_section
 
 __all__ = ["ImportLine", "place_imports"]
 
-_PREAMBLE = re.compile(r"\benviron\b|\bsys\.path\b|\bputenv\b|\baddsitedir\b")
+_ENVIRONMENT = re.compile(r"\benviron\b|\bputenv\b")
+_PREAMBLE = re.compile(rf"{_ENVIRONMENT.pattern}|\bsys\.path\b|\baddsitedir\b")
 _SECTION_COMMENT = re.compile(
     r"#+\W*(std|standard|stdlib|third|3rd|external|local|first|own|project|pytorch|torch|"
     r"built-?in|python|import|lib|package|depend|util|common|general|system)",
@@ -48,8 +49,9 @@ def place_imports(document: Document, lines: list[ImportLine], before: int | Non
     """The insertions that add `lines`, above the offset `before` if one is given.
 
     New lines stay below the docstring, `from __future__`, the comments that head the file, and statements that set the
-    environment or the module path for the imports that follow them. They join the imports of their own section
-    (standard library, third party, own), in order where those are in order, else they make a section of their own.
+    environment or the module path for the imports that follow them, unless imports of their section that do not depend
+    on those stand above. They join the imports of their own section (standard library, third party, own), in order
+    where those are in order, else they make a section of their own.
     """
     return _Layout(document, before).place(lines)
 
@@ -65,8 +67,13 @@ class _Layout:
         barriers = [index for index in range(len(self.head)) if self._is_preamble(self.head[index])]
         self.barriers = barriers
         last = max((entry.index for entry in entries), default=-1)
-        floor = max((index for index in barriers if index < last), default=-1)
-        self.entries = [entry for entry in entries if entry.index > floor]
+        above = [index for index in barriers if index < last]
+        self.entries = [entry for entry in entries if entry.index > max(above, default=-1)]
+        # Nothing that a preamble sets is read by the standard library; and where other packages are imported above a
+        # change of the module path, they do not depend on it.
+        floor = max((index for index in above if self._sets_environment(self.head[index])), default=-1)
+        self.third_party = [entry for entry in entries if entry.index > floor]
+        self.standard = entries
 
     def place(self, lines: list[ImportLine]) -> list[Edit]:
         by_section: dict[int, list[ImportLine]] = {}
@@ -89,7 +96,8 @@ class _Layout:
     def _run_of(self, section: int, group: list[ImportLine]) -> list[_Entry]:
         """The first run of neighbouring imports that has the section; one with the same package goes first."""
         runs: list[list[_Entry]] = []
-        for entry in self.entries:
+        entries = self.standard if section == STANDARD else self.third_party if section == THIRD_PARTY else self.entries
+        for entry in entries:
             if runs and self._are_neighbours(runs[-1][-1], entry):
                 runs[-1].append(entry)
             else:
@@ -226,6 +234,9 @@ class _Layout:
         assert isinstance(first, cst.Import)
         module = dotted_name(first.names[0].name) or ""
         return _Entry(index, statement, module, False, import_section(self.document.path, module))
+
+    def _sets_environment(self, statement: cst.BaseStatement) -> bool:
+        return bool(_ENVIRONMENT.search(self.document.text_of(statement)))
 
     def _is_preamble(self, statement: cst.BaseStatement) -> bool:
         if isinstance(statement, cst.SimpleStatementLine) and all(

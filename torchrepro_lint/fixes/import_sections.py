@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["STANDARD", "import_section"]
+__all__ = ["STANDARD", "THIRD_PARTY", "import_section"]
 
-STANDARD, _THIRD_PARTY, _FIRST_PARTY, _RELATIVE = range(1, 5)
+STANDARD, THIRD_PARTY, _FIRST_PARTY, _RELATIVE = range(1, 5)
 _PROJECT_ROOT = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
@@ -18,7 +18,7 @@ def import_section(path: Path, module: str) -> int:
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names:
         return STANDARD
-    return _FIRST_PARTY if _is_own(path, package) else _THIRD_PARTY
+    return _FIRST_PARTY if _is_own(path, package) else THIRD_PARTY
 
 
 def _is_own(path: Path, package: str) -> bool:

@@ -65,6 +65,7 @@ def loader_fix(
         seed=program.settings.seed,
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
+        workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
         by_rank=by_rank,
         in_distributed=is_distributed(program, loader.facts.path),
         repeated=is_repeated(program, loader.facts, loader.scope),

@@ -51,8 +51,13 @@ class _Step:
     statement: cst.BaseStatement
 
 
-def find_place(document: Document, call: cst.Call, *, at_module_level: bool = False) -> Place | Declined:
-    """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it."""
+def find_place(
+    document: Document, call: cst.Call, *, at_module_level: bool = False, for_loaders: bool = False
+) -> Place | Declined:
+    """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
+
+    `for_loaders`: splits and samplers have generators of their own, and are not looked at.
+    """
     reason = _hopeless(document, call)
     if reason is not None:
         return Declined(reason)
@@ -68,7 +73,7 @@ def find_place(document: Document, call: cst.Call, *, at_module_level: bool = Fa
             isinstance(other, cst.Call)
             and other is not call
             and document.function(other) is function
-            and _wants_generator(other)
+            and _wants_generator(other, for_loaders=for_loaders)
             and _hopeless(document, other) is None
         ):
             chains.append(_steps(document, other))
@@ -210,10 +215,10 @@ def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -
     return False
 
 
-def _wants_generator(other: cst.Call) -> bool:
+def _wants_generator(other: cst.Call, *, for_loaders: bool) -> bool:
     """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
     if _last_name(other.func) in _SPLITS_AND_SAMPLERS:
-        return not _given(other, "generator")
+        return not for_loaders and not _given(other, "generator")
     if not _is_loader(other) or _given(other, "generator"):
         return False
     shuffle = _argument(other, "shuffle")

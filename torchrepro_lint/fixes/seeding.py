@@ -66,6 +66,7 @@ def plan_worker_seeding(
     repeated: bool | None = None,
     may_hold: frozenset[str] = frozenset(),
     also_seeds: Sequence[WorkerTarget] = (),
+    workers_draw: bool = False,
     by_rank: bool = False,
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
@@ -74,10 +75,12 @@ def plan_worker_seeding(
     `existing_init`: a correct worker init function elsewhere in the project; one in the same file is found without.
     `repeated`: whether the function around the call runs more than once per training, if the caller knows; None: as
     the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry. `also_seeds`: what the
-    init function has to seed beside the global generators; then it is a new one. `by_rank`: the rank of the process
-    has to take part in the seed of the generator, which then is a new one.
+    init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
+    draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
+    seed of the generator, which then is a new one.
     """
-    return _Plan(document, call, seed, in_distributed, repeated, also_seeds, by_rank).make(
+    ranked = in_distributed and (init or workers_draw)
+    return _Plan(document, call, seed, repeated, also_seeds, ranked=ranked, by_rank=by_rank).make(
         init=init, generator=generator, existing_init=existing_init, may_hold=may_hold
     )
 
@@ -97,7 +100,7 @@ def plan_generator(
     With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
     program: these must agree on the order. `repeated` is as in `plan_worker_seeding`.
     """
-    return _Plan(document, call, seed, False, repeated).make_generator(parameter, position, alone=alone)
+    return _Plan(document, call, seed, repeated).make_generator(parameter, position, alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +119,16 @@ class _Plan:
         document: Document,
         call: cst.Call,
         seed: int,
-        in_distributed: bool,
         repeated: bool | None,
         also_seeds: Sequence[WorkerTarget] = (),
+        *,
+        ranked: bool = False,
         by_rank: bool = False,
     ) -> None:
         self.document = document
         self.call = call
         self.seed = seed
-        self.in_distributed = in_distributed
+        self.ranked = ranked
         self.repeated = repeated
         self.also_seeds = also_seeds
         self.by_rank = by_rank
@@ -143,7 +147,7 @@ class _Plan:
             given = _given(self.call, name, _POSITIONS[name])
             if given is not None and dotted_name(given.value) != "None":
                 return Declined(f"{name} is given already")
-            text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name(init=init)
+            text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name()
             if isinstance(text, Declined):
                 return text
             values[name] = text
@@ -153,7 +157,7 @@ class _Plan:
         given = _given(self.call, parameter, position)
         if given is not None and dotted_name(given.value) != "None":
             return Declined(f"{parameter} is given already")
-        text = self._own_generator() if alone else self._generator_name(init=False)
+        text = self._own_generator() if alone else self._generator_name()
         if isinstance(text, Declined):
             return text
         edits = self._blocks()
@@ -203,9 +207,9 @@ class _Plan:
 
     # The generator.
 
-    def _generator_name(self, *, init: bool) -> str | Declined:
+    def _generator_name(self) -> str | Declined:
         document = self.document
-        place = find_place(document, self.call)
+        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank)
         if isinstance(place, Declined):
             return place
         seed = find_seed(document, place.statement, self.seed)
@@ -219,14 +223,14 @@ class _Plan:
             existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
             if existing is not None:
                 return existing
-        return self._new_generator(place, seed, init=init)
+        return self._new_generator(place, seed)
 
-    def _new_generator(self, place: Place, seed: Seed, *, init: bool) -> str:
+    def _new_generator(self, place: Place, seed: Seed) -> str:
         document = self.document
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
-        if (self.by_rank or (self.in_distributed and init)) and "rank" not in text:
+        if (self.by_rank or self.ranked) and "rank" not in text:
             rank = find_rank(document, at) or (rank_call(self.imports, at) if self.by_rank else None)
             text = plus_rank(text, rank) if rank is not None else text
         torch = self.imports.require("torch", at=at)
