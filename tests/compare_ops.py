@@ -17,9 +17,7 @@ from pathlib import Path
 
 from torch_on_disk import TorchOnDisk
 
-from torchrepro_lint.knowledge import ops
-from torchrepro_lint.knowledge.ops import OpEffect, op_rows
-from torchrepro_lint.knowledge.tables import read_table
+from torchrepro_lint.knowledge.ops import OpEffect, op_rows, op_table
 from torchrepro_lint.knowledge.versions import admits
 
 __all__ = ["KNOWN", "disagreements", "installed_folder", "main"]
@@ -65,12 +63,10 @@ def _alerts_of_the_table(version: str) -> tuple[set[str], set[str]]:
     """The names of all alerts, and of those that a row of torch's own says are there in the release."""
     known: set[str] = set()
     current: set[str] = set()
-    for row in read_table("ops.tsv", ops._COLUMNS):
-        names = {name for name in re.split(r" / | or ", re.sub(r"\(.*\)$", "", row["alert"]).strip()) if name}
+    for row in op_table():
+        names = {name for name in re.split(r" / | or ", re.sub(r"\(.*\)$", "", row.alert or "").strip()) if name}
         known |= names
-        since, until = row["since"], row["until"]
-        holds = admits(f">={since}" if since else None, version) and admits(f"<{until}" if until else None, version)
-        if holds and row["effect"] == "throws" and row["op"].startswith("torch.") and "mps" not in row["flags"]:
+        if row.holds_at(version) and row.effect == "throws" and row.op.startswith("torch.") and "mps" not in row.flags:
             current |= names
     return known, current
 

@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_na
 from torchrepro_lint.knowledge.torch_releases import torch_releases
 from torchrepro_lint.knowledge.versions import admits, release
 
-__all__ = ["OpEffect", "OpRow", "newest_release", "op_names", "op_rows"]
+__all__ = ["OpEffect", "OpRow", "newest_release", "op_names", "op_rows", "op_table"]
 
 #: `throws`: RuntimeError under `torch.use_deterministic_algorithms(True)`, nondeterministic without it;
 #: `made_deterministic`: nondeterministic without the flag, deterministic with it;
@@ -104,6 +104,12 @@ def op_rows(qualname: str) -> tuple[OpRow, ...]:
 def op_names() -> frozenset[str]:
     """Every spelling that has rows. A pattern stands as it is written."""
     return frozenset(_index().names())
+
+
+@cache
+def op_table() -> tuple[OpRow, ...]:
+    """The rows as they stand in the table, for all of their spellings."""
+    return tuple(_row(row) for row in read_table("ops.tsv", _COLUMNS))
 
 
 @cache
