@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.housekeeping import HOUSEKEEPING
+from torchrepro_lint.report.op_evidence import op_evidence
 from torchrepro_lint.report.rule_pages import documentation, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.settings import did_you_mean
@@ -80,4 +81,9 @@ def _list(rules: Sequence[RuleMetadata]) -> None:
 
 
 def _text(one: RuleMetadata) -> str:
-    return f"{one.code} {one.name}: {one.severity.value}, {one.profile} profile\n\n{documentation(one)}"
+    parts = (
+        f"{one.code} {one.name}: {one.severity.value}, {one.profile} profile",
+        documentation(one),
+        op_evidence(one.code),
+    )
+    return "\n\n".join(filter(None, parts))

@@ -27,11 +27,12 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 #: `cudnn`: cuDNN's own switch covers it; `cublas`: the workspace variable decides; `attention`; `memory`: it only
 #: fills memory; `mps`; `compiled`: only under torch.compile; `indexing`: an indexed read or assignment. Some operations
 #: have no order to lose, although they alert: `windows`, where windows do not overlap; `indices`, where no index comes
-#: twice; `pooled`, where the indices come from the pooling before it. `third-party`: of another package than torch.
+#: twice; `pooled`, where the indices come from the pooling before it; `counts`, since every addend is one.
+#: `third-party`: of another package than torch.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
-        "third-party",
+        *("counts", "third-party"),
     }
 )
 

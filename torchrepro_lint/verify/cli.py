@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.verify import ops_cli
 from torchrepro_lint.verify.claims import DEVICES, Device
 from torchrepro_lint.verify.fixtures import find_fixtures
 from torchrepro_lint.verify.judge import Outcome
@@ -23,8 +24,11 @@ WIDEST = 64  # characters of a cell in the table; JSON has all of it
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. 0: all that was run is as claimed; 1: some is not; 2: something, or all, could not be run."""
-    options = _parser().parse_args(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        if "--ops" in arguments:
+            return ops_cli.main(arguments)
+        options = _parser().parse_args(arguments)
         if importlib.util.find_spec("torch") is None or importlib.util.find_spec("numpy") is None:
             raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
         fixtures = find_fixtures(options.paths)
@@ -62,6 +66,11 @@ def _parser() -> argparse.ArgumentParser:
         default=[Path("fixtures")],
         metavar="PATH",
         help="fixtures, or folders that hold them (default: fixtures)",
+    )
+    parser.add_argument(
+        "--ops",
+        action="store_true",
+        help="run the operations of the table instead of fixtures (--ops --help says more)",
     )
     parser.add_argument("--device", choices=(*DEVICES, "all"), default="all", help="where to run (default: all)")
     parser.add_argument(

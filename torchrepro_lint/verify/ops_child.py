@@ -139,7 +139,7 @@ def contention(device: str) -> Iterator[Callable[[], None]]:
 
 def _work(device: str, stop: threading.Event) -> None:
     # On CUDA a stream of its own: the kernels of the runs share the multiprocessors with these.
-    stream = torch.cuda.Stream() if device == "cuda" else None
+    stream = torch.cuda.Stream() if device == "cuda" else None  # type: ignore[no-untyped-call]
     size = 1024 if device == "cuda" else 128
     with torch.cuda.stream(stream):
         matrix = torch.rand(size, size, device=device)

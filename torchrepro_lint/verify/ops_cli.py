@@ -19,7 +19,10 @@ AS_THE_TABLE_SAYS, AGAINST_THE_TABLE, COULD_NOT_RUN = 0, 1, 2
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command. 0: nothing that was seen contradicts the table; 1: something does; 2: nothing could be run."""
+    """Run the command. 0: nothing that was seen contradicts the table; 1: something does; 2: some could not be run.
+
+    TorchReproLintError where nothing can be run.
+    """
     options = _parser().parse_args(arguments)
     if importlib.util.find_spec("torch") is None:
         raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
@@ -28,6 +31,9 @@ def main(arguments: Sequence[str]) -> int:
         raise TorchReproLintError(f"no operation of the table has {' or '.join(options.only)} in its name")
     progress = _progress if sys.stderr.isatty() else lambda done, total: None
     machine, seen = run_cases(cases, options.device, runs=options.runs, timeout=options.timeout, progress=progress)
+    if not machine.device:
+        why = next((one.detail for one in seen if one.against), "no case can be run here")
+        raise TorchReproLintError(f"nothing was run on {options.device}: {why.removeprefix('not run: ')}")
     if options.output_format == "json":
         print(_json(machine, seen, options.device, options.runs))
     elif options.output_format == "tsv":
@@ -35,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
             print(one)
     else:
         print(_text(machine, seen))
-    if not any(one.result for one in seen):
+    if any(one.against and not one.result for one in seen):
         return COULD_NOT_RUN
     return AGAINST_THE_TABLE if any(one.against for one in seen) else AS_THE_TABLE_SAYS
 

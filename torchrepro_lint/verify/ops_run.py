@@ -1,4 +1,4 @@
-"""The cases of the table of operations on one device: which can be run, their runs in a child process, what was seen."""
+"""The cases of the table of operations on one device: which can be run, and what is seen of them in a child process."""
 
 from __future__ import annotations
 
@@ -94,9 +94,10 @@ def judged(case: OpCase, device: Device, runs: int, version: str, answer: Mappin
     if "trouble" in answer:
         return Seen(case, "", f"not run: {answer['trouble']}", "could not be run")
     differs, strict = _words(answer["off"], runs), answer.get("on")
+    stable = STABLE.format(runs=runs)
     effects = {row.effect for row in case.rows(version) if row.device in ("any", device)}
     if strict is None:
-        detail = f"{answer['raises']}; without the switch: {differs or STABLE.format(runs=runs)}"
+        detail = f"{answer['raises']}; without the switch: {differs or stable}"
         return Seen(case, RAISES, detail, "" if "throws" in effects else "no row says that it raises")
     against = "a row says that it raises" if "throws" in effects else ""
     if still := _words(strict, runs):
@@ -104,8 +105,8 @@ def judged(case: OpCase, device: Device, runs: int, version: str, answer: Mappin
             against = "a row says that the switch makes it deterministic"
         return Seen(case, DIFFERS, f"with the switch too: {still}", against)
     if differs:
-        return Seen(case, MADE_DETERMINISTIC, f"without it: {differs}", against)
-    return Seen(case, STABLE.format(runs=runs), "", against)
+        return Seen(case, MADE_DETERMINISTIC, f"without it: {differs}; with it: {stable}", against)
+    return Seen(case, stable, "", against)
 
 
 def _words(counts: Sequence[int], runs: int) -> str:

@@ -25,7 +25,7 @@ _PERMUTATIONS = frozenset({"sort", "argsort", "topk", "randperm", "arange"})
 
 def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     """Whether the arguments prove that no two addends meet."""
-    if "pooled" in row.flags:
+    if row.flags & {"pooled", "counts"}:
         return True
     if "windows" in row.flags:
         return _windows_are_apart(ev, operation)

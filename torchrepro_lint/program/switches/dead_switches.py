@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_at
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, Values
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, Values
 from torchrepro_lint.program.running.callers import frame_without_callers
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def _is_plain_value(node: tree.Expr, values: Values) -> bool:
         return True
     match node:
         case tree.Name(id=name) | tree.Attribute(attr=name):
-            if any(isinstance(value, External) for value in values):
-                return False
+            if any(not isinstance(value, Constant) and value != UNKNOWN for value in values):
+                return False  # a function of the program's own, or of another module
             return bool(re.search(r"seed|determinis|benchmark", name, re.IGNORECASE)) and not _KEPT.search(name)
         case tree.Unary() | tree.Compare() | tree.Boolean():
             return True

@@ -125,8 +125,14 @@ def _from_calls(
             seeding = seeding_call(value.name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
-                level = "seeded" if "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values) else None
+                is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
+                level = "seeded" if is_intent and not _fetches_items(frame.scope) else None
                 yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path, roots)
+
+
+def _fetches_items(scope: Scope) -> bool:
+    """Whether this is the method of a data set that makes one item: a seed there is about the item, not the program."""
+    return scope.self_name is not None and scope.name in ("__getitem__", "__getitems__")
 
 
 def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> bool:
