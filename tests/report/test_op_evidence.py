@@ -35,3 +35,9 @@ def test_a_measurement_stands_on_the_page_of_its_rule() -> None:
     assert "torch.empty" in op_evidence("TRL403", measured)
     assert "torch.empty" not in op_evidence("TRL402", measured)
     assert op_evidence("TRL101", measured) == ""
+
+
+def test_a_row_of_another_release_does_not_count() -> None:
+    measured = [measurement("torch.Tensor.index_add_", "", "cpu", "bitwise stable in 20 runs")]
+    assert "index_add_" in op_evidence("TRL402", measured)
+    assert "index_add_" not in op_evidence("TRL401", measured)  # it raised before torch 1.9

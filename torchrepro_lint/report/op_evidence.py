@@ -26,8 +26,7 @@ def op_evidence(code: str, measured: Sequence[OpMeasurement] | None = None) -> s
     about = _ABOUT.get(code)
     if about is None:
         return ""
-    rows = {(row.op, render_conditions(row.when)) for row in op_table() if about(row)}
-    chosen = [one for one in (op_measurements() if measured is None else measured) if (one.op, one.when) in rows]
+    chosen = [one for one in (op_measurements() if measured is None else measured) if any(map(about, _rows(one)))]
     lines = ["Measured"]
     for place in dict.fromkeys((one.device, one.torch, one.cuda, one.runs, one.date) for one in chosen):
         device, torch, cuda, runs, date = place
@@ -48,6 +47,15 @@ def op_evidence(code: str, measured: Sequence[OpMeasurement] | None = None) -> s
     if not any(one.kind == "cuda" for one in chosen):
         lines.append(f"    Nothing has been measured on CUDA yet: {_HOW}")
     return "\n".join(lines)
+
+
+def _rows(one: OpMeasurement) -> list[OpRow]:
+    """The rows that were measured, as they are in that release of torch."""
+    return [
+        row
+        for row in op_table()
+        if (row.op, render_conditions(row.when)) == (one.op, one.when) and row.holds_at(one.torch)
+    ]
 
 
 def _name(one: OpMeasurement) -> str:
