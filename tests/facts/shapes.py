@@ -39,3 +39,21 @@ def written(node: object) -> str:
             continue
         parts.append(written(value))
     return f"{type(node).__name__}({' '.join(parts)})"
+
+
+def differing(first: object, second: object) -> tuple[object, object] | None:
+    """The first parts in which two trees differ, sites and all; None where they are equal."""
+    pending = [(first, second)]
+    while pending:
+        one, other = pending.pop()
+        if type(one) is not type(other):
+            return one, other
+        if isinstance(one, tuple) and isinstance(other, tuple):
+            if len(one) != len(other):
+                return one, other
+            pending.extend(zip(reversed(one), reversed(other), strict=True))
+        elif is_dataclass(one):
+            pending.extend((getattr(one, field.name), getattr(other, field.name)) for field in reversed(fields(one)))
+        elif one != other:
+            return one, other
+    return None

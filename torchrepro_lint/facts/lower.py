@@ -7,13 +7,13 @@ which the text is read: `scope_builder.py` relies on that. Type parameters (`def
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.lower_expressions import ARITHMETIC, ExpressionLowering
+from torchrepro_lint.facts.lower_expressions import ARITHMETIC, ExpressionLowering, is_plain_text
 
 __all__ = ["Lowering", "lower_module"]
 
@@ -43,7 +43,7 @@ class Lowering(ExpressionLowering):
     def small_statement(self, node: cst.BaseSmallStatement, out: list[tree.Stmt]) -> None:
         match node:
             case cst.Expr(value=value):
-                if isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
+                if is_plain_text(value):
                     return  # a docstring, or text that does nothing
                 site = self.site(node)
                 out.append(tree.ExprStmt(site, self.expression(value)))
@@ -75,9 +75,7 @@ class Lowering(ExpressionLowering):
                 out.append(tree.Assert(site, tested, self.expression(message) if message is not None else None))
             case cst.Del(target=deleted):
                 site = self.site(node)
-                lowered = self.expression(deleted)
-                targets_deleted = lowered.items if isinstance(lowered, tree.Display) else (lowered,)
-                out.append(tree.Delete(site, targets_deleted))
+                out.append(tree.Delete(site, tuple(self.expression(target) for target in _leaves(deleted))))
             case cst.Break():
                 out.append(tree.Jump(self.site(node), "break"))
             case cst.Continue():
@@ -209,6 +207,15 @@ class Lowering(ExpressionLowering):
         decorators = tuple(self.expression(decorator.decorator) for decorator in node.decorators)
         bases = self.arguments((*node.bases, *node.keywords))
         return tree.ClassDef(site, node.name.value, bases, decorators, self.block(node.body))
+
+
+def _leaves(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What `del` takes away: the brackets around its targets mean nothing."""
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            yield from _leaves(element.value)
+    else:
+        yield target
 
 
 def _dotted(node: cst.CSTNode) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import libcst as cst
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["ARITHMETIC", "ExpressionLowering"]
+__all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
 
 _COMPARISONS: dict[type[cst.BaseCompOp], str] = {
     cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
@@ -75,7 +76,7 @@ class ExpressionLowering:
     def _subscript(self, node: cst.Subscript) -> tree.Expr:
         site = self.site(node)
         value = self.expression(node.value)
-        if len(node.slice) == 1:
+        if not _is_tuple(node.slice):
             return tree.Subscript(site, value, self._subscript_part(node.slice[0].slice))
         # The tuple of the parts has no libcst node of its own: its site stands for the subscript.
         display = self.site(node)
@@ -141,21 +142,19 @@ class ExpressionLowering:
         return tree.Const(self.site(node), _string_value(node.value))
 
     def _concatenated(self, node: cst.ConcatenatedString) -> tree.Expr:
-        # Parts nest to the right, as many as there are lines in a long text: walked in a loop.
         site = self.site(node)
-        parts: list[tree.Expr] = []
-        rest: cst.BaseString = node
-        while isinstance(rest, cst.ConcatenatedString):
-            parts.append(self.expression(rest.left))
-            rest = rest.right
-        parts.append(self.expression(rest))
-        texts = [part.value for part in parts if isinstance(part, tree.Const) and isinstance(part.value, str)]
-        if len(texts) == len(parts):
-            return tree.Const(site, "".join(texts))
-        data = [part.value for part in parts if isinstance(part, tree.Const) and isinstance(part.value, bytes)]
-        if len(data) == len(parts):
-            return tree.Const(site, b"".join(data))
-        return tree.FormatString(site, tuple(parts))
+        parts = _parts(node)
+        if any(type(part) not in (cst.SimpleString, cst.FormattedString) for part in parts):
+            return tree.Opaque(site, ())
+        if any(isinstance(part, cst.FormattedString) for part in parts):
+            values: list[tree.Expr] = []
+            for part in parts:
+                if isinstance(part, cst.FormattedString):
+                    self._replacement_fields(part.parts, values)
+            return tree.FormatString(site, tuple(values))
+        texts = [_string_value(part.value) for part in parts if isinstance(part, cst.SimpleString)]
+        joined = b"" if isinstance(texts[0], bytes) else ""
+        return tree.Const(site, joined.join(texts))  # type: ignore[arg-type]  # the parser lets no mixture pass
 
     def _format_string(self, node: cst.FormattedString) -> tree.Expr:
         site = self.site(node)
@@ -281,14 +280,39 @@ class ExpressionLowering:
         return tree.Param(site, node.name.value, kind, default, annotation)
 
 
+def _is_tuple(elements: Sequence[cst.SubscriptElement]) -> bool:
+    """Whether what stands in the brackets of a subscript is a tuple: `a[1, 2]`, `a[1,]` or `a[*b]`."""
+    only = elements[0]
+    return len(elements) > 1 or isinstance(only.comma, cst.Comma) or bool(getattr(only.slice, "star", None))
+
+
+def is_plain_text(node: cst.CSTNode) -> bool:
+    """Whether an expression is a text literal, of one or several parts, with nothing to compute in it."""
+    return isinstance(node, cst.SimpleString) or (
+        isinstance(node, cst.ConcatenatedString) and all(isinstance(part, cst.SimpleString) for part in _parts(node))
+    )
+
+
+def _parts(node: cst.ConcatenatedString) -> list[cst.BaseString]:
+    """The parts of a text. They nest to the right, as many as there are lines in a long one: walked in a loop."""
+    parts: list[cst.BaseString] = []
+    rest: cst.BaseString = node
+    while isinstance(rest, cst.ConcatenatedString):
+        parts.append(rest.left)
+        rest = rest.right
+    return [*parts, rest]
+
+
 def _string_value(literal: str) -> str | bytes:
     """The value of a string literal; the text between the quotes where it cannot be evaluated."""
     quote = literal[0]
     if quote in "'\"" and "\\" not in literal:
         width = 3 if literal.startswith(quote * 3) and len(literal) >= 6 else 1
-        return literal[width:-width]
+        return literal[width:-width].replace("\r\n", "\n").replace("\r", "\n")
     try:
-        value = ast.literal_eval(literal)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on escapes that are none
+            value = ast.literal_eval(literal)
     except (SyntaxError, ValueError):
         return literal
     return value if isinstance(value, (str, bytes)) else literal

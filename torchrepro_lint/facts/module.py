@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.source.cells import parts
@@ -92,6 +93,9 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
     """
     if is_too_deep(text):
         raise UnreadableModule(_TOO_DEEP, 1, 1)
+    quick = quick_parse(text)
+    if quick is not None:
+        return ModuleFacts(path, quick)
     # libcst takes longer to import than everything else together: only a file that must be parsed pays for it.
     import libcst as cst
 

@@ -1,0 +1,253 @@
+"""`ast` -> `tree`: the walk of `lower.py` over the tree of Python's own parser.
+
+Python parses some ten times as fast as libcst, which builds a node for every blank. Facts need no blanks, so they are
+made from this tree where Python can parse the text; libcst is asked for the newer syntax that this Python does not
+know, for the places of what is reported, and for what is mended. Both walks give the same nodes with the same sites:
+the tests compare them over the standard library and over random programs.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.quick_expressions import ARITHMETIC, QuickExpressions
+
+__all__ = ["quick_parse"]
+
+
+class _QuickLowering(QuickExpressions):
+    """The whole walk: blocks, statements and patterns."""
+
+    def block(self, nodes: Sequence[ast.stmt]) -> tree.Block:
+        out: list[tree.Stmt] = []
+        for node in nodes:
+            lower = _STATEMENTS.get(type(node))
+            if lower is not None:
+                statement = lower(self, node)
+                if statement is not None:
+                    out.append(statement)
+            elif isinstance(node, ast.Import):
+                out.extend([tree.Import(self.site(), alias.name, alias.asname) for alias in node.names])
+        return tuple(out)
+
+    def _expression_statement(self, node: ast.Expr) -> tree.Stmt | None:
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, bytes)):
+            return None  # a docstring, or text that does nothing
+        return tree.ExprStmt(self.site(), self.expression(node.value))
+
+    def _assign(self, node: ast.Assign) -> tree.Stmt:
+        site = self.site()
+        value = self.expression(node.value)
+        return tree.Assign(site, self.expressions(node.targets), value)
+
+    def _annotated(self, node: ast.AnnAssign) -> tree.Stmt:
+        site = self.site()
+        value = self.optional(node.value)
+        target = self.expression(node.target)
+        return tree.Assign(site, (target,), value, self.expression(node.annotation))
+
+    def _augmented(self, node: ast.AugAssign) -> tree.Stmt:
+        site = self.site()
+        value = self.expression(node.value)
+        return tree.AugAssign(site, self.expression(node.target), ARITHMETIC[type(node.op)], value)
+
+    def _return(self, node: ast.Return) -> tree.Stmt:
+        return tree.Return(self.site(), self.optional(node.value))
+
+    def _raise(self, node: ast.Raise) -> tree.Stmt:
+        site = self.site()
+        error = self.optional(node.exc)
+        return tree.Raise(site, error, self.optional(node.cause))
+
+    def _assert(self, node: ast.Assert) -> tree.Stmt:
+        site = self.site()
+        test = self.expression(node.test)
+        return tree.Assert(site, test, self.optional(node.msg))
+
+    def _delete(self, node: ast.Delete) -> tree.Stmt:
+        site = self.site()
+        return tree.Delete(site, self.expressions(list(_leaves(node.targets))))
+
+    def _break(self, node: ast.Break) -> tree.Stmt:
+        return tree.Jump(self.site(), "break")
+
+    def _continue(self, node: ast.Continue) -> tree.Stmt:
+        return tree.Jump(self.site(), "continue")
+
+    def _global(self, node: ast.Global) -> tree.Stmt:
+        return tree.ScopeDeclaration(self.site(), "global", tuple(node.names))
+
+    def _nonlocal(self, node: ast.Nonlocal) -> tree.Stmt:
+        return tree.ScopeDeclaration(self.site(), "nonlocal", tuple(node.names))
+
+    def _type_alias(self, node: Any) -> tree.Stmt:  # ast.TypeAlias, from Python 3.12 on
+        site = self.site()
+        return tree.Assign(site, (self.expression(node.name),), tree.Opaque(self.site(), ()))
+
+    def _import_from(self, node: ast.ImportFrom) -> tree.Stmt:
+        names = tuple([(alias.name, alias.asname) for alias in node.names])
+        return tree.ImportFrom(self.site(), node.module or "", node.level, names)
+
+    def _if(self, node: ast.If) -> tree.Stmt:
+        # Each `elif` nests one deeper: walked in a loop, and put together from the last one.
+        heads: list[tuple[int, tree.Expr, tree.Block]] = []
+        current = node
+        while True:
+            site = self.site()
+            test = self.expression(current.test)
+            heads.append((site, test, self.block(current.body)))
+            if len(current.orelse) != 1 or not isinstance(current.orelse[0], ast.If):
+                break
+            current = current.orelse[0]
+        orelse = self.block(current.orelse)
+        for site, test, body in reversed(heads[1:]):
+            orelse = (tree.If(site, test, body, orelse),)
+        site, test, body = heads[0]
+        return tree.If(site, test, body, orelse)
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> tree.Stmt:
+        site = self.site()
+        iterated = self.expression(node.iter)
+        target = self.expression(node.target)
+        body = self.block(node.body)
+        return tree.For(site, target, iterated, body, self.block(node.orelse))
+
+    def _while(self, node: ast.While) -> tree.Stmt:
+        site = self.site()
+        test = self.expression(node.test)
+        body = self.block(node.body)
+        return tree.While(site, test, body, self.block(node.orelse))
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> tree.Stmt:
+        site = self.site()
+        items = [(self.expression(item.context_expr), self.optional(item.optional_vars)) for item in node.items]
+        return tree.With(site, tuple(items), self.block(node.body))
+
+    def _try(self, node: Any) -> tree.Stmt:  # ast.Try, or ast.TryStar from Python 3.11 on
+        site = self.site()
+        body = self.block(node.body)
+        handlers = []
+        for handler in node.handlers:
+            handler_site = self.site()
+            kind = self.optional(handler.type)
+            handlers.append(tree.Handler(handler_site, kind, handler.name, self.block(handler.body)))
+        orelse = self.block(node.orelse)
+        return tree.Try(site, body, tuple(handlers), orelse, self.block(node.finalbody))
+
+    def _match(self, node: ast.Match) -> tree.Stmt:
+        site = self.site()
+        subject = self.expression(node.subject)
+        cases = []
+        for case in node.cases:
+            captures: list[str] = []
+            literals = self._pattern(case.pattern, captures)
+            guard = self.optional(case.guard)
+            cases.append(tree.Case(literals, tuple(captures), guard, self.block(case.body)))
+        return tree.Match(site, subject, tuple(cases))
+
+    def _pattern(self, node: ast.pattern, captures: list[str]) -> tuple[tree.Expr, ...] | None:
+        match node:
+            case ast.MatchValue(value=value):
+                return (self.expression(value),)
+            case ast.MatchSingleton(value=constant):
+                return (tree.Const(self.site(), constant),)
+            case ast.MatchOr(patterns=patterns):
+                parts = [self._pattern(pattern, captures) for pattern in patterns]
+                if () in parts:  # `case 1 | _` takes everything
+                    return ()
+                return None if None in parts else tuple(literal for part in parts for literal in part or ())
+            case ast.MatchAs(pattern=inner, name=name):
+                if name is not None:
+                    captures.append(name)
+                return () if inner is None else self._pattern(inner, captures)
+            case ast.MatchStar(name=name):
+                if name is not None:
+                    captures.append(name)
+            case ast.MatchSequence(patterns=patterns):
+                for pattern in patterns:
+                    self._pattern(pattern, captures)
+            case ast.MatchMapping(patterns=patterns, rest=rest):
+                if rest is not None:
+                    captures.append(rest)
+                for pattern in patterns:
+                    self._pattern(pattern, captures)
+            case ast.MatchClass(patterns=patterns, kwd_patterns=keyword_patterns):
+                for pattern in (*patterns, *keyword_patterns):
+                    self._pattern(pattern, captures)
+        return None
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tree.Stmt:
+        site = self.site()
+        decorators = self.expressions(node.decorator_list)
+        params = self.parameters(node.args)
+        returns = self.optional(node.returns)
+        self.generator_marks.append(False)
+        body = self.block(node.body)
+        is_generator = self.generator_marks.pop()
+        is_async = isinstance(node, ast.AsyncFunctionDef)
+        return tree.FunctionDef(site, node.name, params, decorators, returns, body, is_async, is_generator)
+
+    def _class(self, node: ast.ClassDef) -> tree.Stmt:
+        site = self.site()
+        decorators = self.expressions(node.decorator_list)
+        bases = self.arguments([*node.bases, *node.keywords])
+        return tree.ClassDef(site, node.name, bases, decorators, self.block(node.body))
+
+
+def _leaves(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    """What `del` takes away: the brackets around its targets mean nothing."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _leaves(target.elts)
+        else:
+            yield target
+
+
+_Lower = Callable[[_QuickLowering, Any], "tree.Stmt | None"]
+
+_STATEMENTS: dict[type[ast.stmt], _Lower] = {
+    ast.Expr: _QuickLowering._expression_statement,
+    ast.Assign: _QuickLowering._assign,
+    ast.AnnAssign: _QuickLowering._annotated,
+    ast.AugAssign: _QuickLowering._augmented,
+    ast.Return: _QuickLowering._return,
+    ast.Raise: _QuickLowering._raise,
+    ast.Assert: _QuickLowering._assert,
+    ast.Delete: _QuickLowering._delete,
+    ast.Break: _QuickLowering._break,
+    ast.Continue: _QuickLowering._continue,
+    ast.Global: _QuickLowering._global,
+    ast.Nonlocal: _QuickLowering._nonlocal,
+    ast.ImportFrom: _QuickLowering._import_from,
+    ast.If: _QuickLowering._if,
+    ast.For: _QuickLowering._for,
+    ast.AsyncFor: _QuickLowering._for,
+    ast.While: _QuickLowering._while,
+    ast.With: _QuickLowering._with,
+    ast.AsyncWith: _QuickLowering._with,
+    ast.Try: _QuickLowering._try,
+    ast.Match: _QuickLowering._match,
+    ast.FunctionDef: _QuickLowering._function,
+    ast.AsyncFunctionDef: _QuickLowering._function,
+    ast.ClassDef: _QuickLowering._class,
+}
+if sys.version_info >= (3, 11):
+    _STATEMENTS[ast.TryStar] = _QuickLowering._try
+if sys.version_info >= (3, 12):
+    _STATEMENTS[ast.TypeAlias] = _QuickLowering._type_alias
+
+
+def quick_parse(text: str) -> tree.Block | None:
+    """The statements of `text`; None where this Python cannot parse it, or it nests too deeply for this walk."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on escapes in texts that are none
+            module = ast.parse(text)
+        return _QuickLowering().block(module.body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
