@@ -45,6 +45,9 @@ class FakeProgram:
     def facts(self, path: Path) -> object:
         return self.texts.get(path)
 
+    def without(self, refused: SourceError) -> FakeProgram:
+        raise AssertionError(refused)
+
     @property
     def unreadable(self) -> dict[Path, tuple[int, int, str]]:
         broken = {}

@@ -36,6 +36,10 @@ class ProgramLike(Protocol):
         """What a file says: a look at it."""
         ...
 
+    def without(self, refused: SourceError) -> ProgramLike:
+        """The program as it is when one of its files cannot be read, which was found out late."""
+        ...
+
 
 class ProgramFactory(Protocol):
     """Makes the program of a project. `overlay` holds texts that count instead of those on the disk."""
@@ -185,28 +189,47 @@ def _check_project(
     except Exception as error:
         return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)]
     wanted = set(files)
-    found: dict[tuple[str, Location, str], Finding] = {}
-    errors: list[str] = []
-    ran: list[RuleMetadata] = [UNREADABLE_FILE]
-    for rule in rules:
+    while True:
         try:
-            for finding in rule.check(program):
-                if finding.location.path in wanted:
-                    found.setdefault((finding.code, finding.location, finding.message), finding)
-            ran.append(rule)
-        except Exception as error:
-            errors.append(_internal_error(f"{rule.code} {rule.name}", error, everything))
+            found, ran, errors = _findings(rules, program, everything)
+            break
+        except SourceError as refused:
+            # Python reads the file and libcst does not: nothing in it can be placed or mended.
+            program = program.without(refused)
     for path in files:
         try:
             program.facts(path)  # not every rule looks at every file, and what is asked about must be readable
         except Exception as error:
             errors.append(_internal_error(f"reading {path}", error, [path]))
+    found = [finding for finding in found if finding.location.path in wanted]
     broken = [
         UNREADABLE_FILE.finding(path, *where)
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found.values(), *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors
+    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors
+
+
+def _findings(
+    rules: Iterable[RuleLike], program: ProgramLike, files: Sequence[Path]
+) -> tuple[list[Finding], list[RuleMetadata], list[str]]:
+    """What the rules find, each finding once; which of them came to their end; a line for each that failed.
+
+    SourceError for a file that turns out to be unreadable where a finding is to be placed.
+    """
+    found: dict[tuple[str, Location, str], Finding] = {}
+    ran: list[RuleMetadata] = [UNREADABLE_FILE]
+    errors: list[str] = []
+    for rule in rules:
+        try:
+            for finding in rule.check(program):
+                found.setdefault((finding.code, finding.location, finding.message), finding)
+            ran.append(rule)
+        except Exception as error:
+            if isinstance(error, SourceError) and error.path not in program.unreadable:
+                raise
+            errors.append(_internal_error(f"{rule.code} {rule.name}", error, files))
+    return list(found.values()), ran, errors
 
 
 def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
+from torchrepro_lint.engine import check
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
@@ -121,3 +122,13 @@ def test_a_place_in_a_file_that_does_not_parse_is_none(tmp_path: Path) -> None:
     program = program_of(tmp_path, "x = (\n")
     assert place_of(program.ev, Site(tmp_path / "main.py", 0)) is None
     assert program.unreadable[tmp_path / "main.py"][2] == "syntax error: '(' was never closed"
+
+
+def test_a_file_that_only_python_reads_is_reported_and_laid_aside(tmp_path: Path) -> None:
+    generator = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
+    (tmp_path / "odd.py").write_text(generator + "(h): int\n")  # libcst 1.9 does not know brackets here
+    (tmp_path / "plain.py").write_text(generator)
+    report = check([tmp_path])
+    assert not report.errors
+    found = [(finding.location.path.name, finding.location.start.row, finding.code) for finding in report.findings]
+    assert found == [("odd.py", 4, "TRL900"), ("plain.py", 2, "TRL203")]

@@ -14,13 +14,15 @@ from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.source.cells import parts
+from torchrepro_lint.source.text import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import libcst as cst
     from libcst import ParserSyntaxError
 
-__all__ = ["ModuleFacts", "UnreadableModule", "facts_of_text"]
+__all__ = ["ModuleFacts", "UnreadableModule", "facts_of_text", "parsed_with_places"]
 
 
 _TOO_DEEP = "nested too deeply to be analysed"
@@ -84,6 +86,17 @@ def _explained(path: Path, text: str, error: ParserSyntaxError) -> UnreadableMod
             break
     reason = error.message.partition("\n")[0]
     return UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1)
+
+
+def parsed_with_places(path: Path, text: str) -> cst.Module:
+    """The libcst tree of a text that has facts. SourceError where libcst refuses what Python takes."""
+    import libcst as cst
+
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        reason = f"the parser libcst cannot read it: {error.message.partition(chr(10))[0]}"
+        raise SourceError(path, error.raw_line, error.raw_column + 1, reason) from None
 
 
 def facts_of_text(path: Path, text: str) -> ModuleFacts:

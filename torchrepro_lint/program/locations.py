@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Location
+from torchrepro_lint.facts.module import parsed_with_places
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.source.lines import LineTable
@@ -23,14 +24,12 @@ class ParsedFile:
     """
 
     def __init__(self, path: Path, text: str) -> None:
-        import libcst as cst
-
         from torchrepro_lint.facts.lower import lower_module
         from torchrepro_lint.facts.positions import node_spans
 
         self.path = path
         self.text = text
-        self.module = cst.parse_module(text)
+        self.module = parsed_with_places(path, text)
         _, nodes = lower_module(self.module, keep_nodes=True)
         assert nodes is not None
         self.nodes: list[cst.CSTNode] = nodes

@@ -80,6 +80,11 @@ class Project:
             self._facts[path] = facts
         return self._facts[path]
 
+    def lay_aside(self, path: Path, where: tuple[int, int, str]) -> None:
+        """Counts a file as one that cannot be read: `where` is the row, the column and the reason."""
+        self._facts[path] = None
+        self.unreadable[path] = where
+
     def is_parsed(self, path: Path) -> bool:
         """Whether something has asked for the facts of a file."""
         return path in self._facts

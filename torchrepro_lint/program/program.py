@@ -23,6 +23,7 @@ from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
+from torchrepro_lint.source.text import SourceError
 
 __all__ = ["Program"]
 
@@ -46,6 +47,7 @@ class Program:
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
+        self._files = files
         self.settings = settings
         self.target = target
         self.project = Project(root, files, overlay, settings.src)
@@ -54,6 +56,7 @@ class Program:
         self.places = Places(self.project)
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
+        self._refused: set[Path] = set()
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
@@ -63,6 +66,17 @@ class Program:
     def facts(self, path: Path) -> ModuleFacts | None:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
+
+    def without(self, refused: SourceError) -> Program:
+        """The same project, of which the file that was refused is known to be unreadable."""
+        other = Program(self.root, self._files, self.settings, self.target, self.project.overlay)
+        for path, where in (
+            *((one, self.unreadable[one]) for one in self._refused),
+            (refused.path, (refused.row, refused.column, refused.reason)),
+        ):
+            other.project.lay_aside(path, where)
+            other._refused.add(path)
+        return other
 
     @property
     def strict(self) -> bool:
