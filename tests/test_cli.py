@@ -191,7 +191,10 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--selct", "TRL1"], "unrecognized arguments: --selct"),
+        (["--selct", "TRL1"], 'unrecognized arguments: --selct; did you mean "--select"?'),
+        (["verfy", "x"], 'verfy: no such file or folder; did you mean the command "verify"?'),
+        (["clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
+        (["--per-file-ignores", "TRL1"], '"TRL1" is not of the form PATTERN:RULE,...'),
         (["--profile", "x"], "invalid choice"),
         (["--output-format", "xml"], "invalid choice"),
         (["nothing.py"], "nothing.py: no such file or folder"),

@@ -122,7 +122,7 @@ def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None
     [
         ('selct = ["TRL1"]', 'selct: unknown setting; did you mean "select"?'),
         ("zzz = 1", "zzz: unknown setting"),
-        ("base = '.'", "base: unknown setting"),
+        ("base = '.'", 'base: unknown setting; did you mean "baseline"?'),
         ('select = "TRL1"', "select: expected a list, found a string"),
         ("ignore = [1]", "ignore: expected a list of strings, found an integer"),
         ("seed = true", "seed: expected an integer, found a boolean"),

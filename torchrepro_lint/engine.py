@@ -5,12 +5,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from torchrepro_lint.baseline import read_baseline
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
+from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -81,7 +83,8 @@ class Report:
     """What a check gives: the findings in order, how many files were asked about, and the tool's own faults.
 
     `unsafe_allowed` are the files with findings in whose project unsafe fixes are switched on. `notices` are sentences
-    about files, for a person to know; they are no findings.
+    about files, for a person to know; they are no findings. `known` is how many findings a baseline has hidden, and
+    `stale` how many of its records for these files were not found.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -89,6 +92,8 @@ class Report:
     errors: tuple[str, ...] = ()
     unsafe_allowed: frozenset[Path] = frozenset()
     notices: tuple[tuple[Path, str], ...] = ()
+    known: int = 0
+    stale: int = 0
 
     def may_fix(self, finding: Finding) -> bool:
         """Whether `--fix` mends the finding, under the settings of its project."""
@@ -135,7 +140,27 @@ def check(
         errors += failed
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
-    return Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices))
+    report = Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices))
+    return report if suppressed_too else _without_known(report, requested, projects, overlay)
+
+
+def _without_known(report: Report, files: Iterable[Path], projects: Projects, overlay: Mapping[Path, str]) -> Report:
+    """The report less the findings that the baselines of the projects record."""
+    by_baseline: dict[Path, list[Path]] = {}
+    for path in sorted(files):
+        if (baseline := projects.of(path).settings.baseline) is not None:
+            by_baseline.setdefault(baseline, []).append(path)
+    if not by_baseline:
+        return report
+    texts = Texts(overlay)
+    findings, stale = list(report.findings), 0
+    for path, group in by_baseline.items():
+        records, own = read_baseline(path), set(group)
+        unknown = set(map(id, records.unknown((one for one in findings if one.location.path in own), texts)))
+        findings = [one for one in findings if one.location.path not in own or id(one) in unknown]
+        stale += records.stale(group)
+    known = len(report.findings) - len(findings)
+    return replace(report, findings=tuple(findings), known=known, stale=stale)
 
 
 @dataclass(slots=True)

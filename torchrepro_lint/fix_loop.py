@@ -78,6 +78,8 @@ class _Loop:
     paths: Sequence[Path]
     override: SettingsOverride
     toolkit: Toolkit | None
+    # The only file that may change, where there is one.
+    given: Path | None = None
     sources: dict[Path, Source] = field(default_factory=dict)
     overlay: dict[Path, str] = field(default_factory=dict)
     # Fixes that were tried and did no good, by what does not move when other fixes go in.
@@ -92,6 +94,7 @@ class _Loop:
             (finding, finding.fix)
             for finding in report.findings
             if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.dropped
+            if self.given is None or all(edit.path == self.given for edit in finding.fix.edits)
         ]
 
     def text(self, path: Path) -> str:
@@ -166,15 +169,19 @@ def fix(
     override: SettingsOverride | None = None,
     *,
     write: bool = True,
+    given: Source | None = None,
     toolkit: Toolkit | None = None,
 ) -> FixReport:
-    """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk.
+    """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
+    that counts in the place of the one on the disk; no other is changed then.
 
     A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
     turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
     """
     loop = _Loop(list(paths), override or {}, toolkit)
-    first = report = loop.check({})
+    if given is not None:
+        loop.given, loop.sources[given.path], loop.overlay[given.path] = given.path, given, given.text
+    first = report = loop.check(loop.overlay)
     for _ in range(MAX_ROUNDS):
         open_findings = loop.applicable(report)
         if not open_findings:
@@ -186,7 +193,7 @@ def fix(
             loop.overlay, report = result
     dropped = tuple(loop.dropped.values())
     if len(report.findings) >= len(first.findings):
-        loop.overlay = {}
+        loop.overlay = {} if given is None else {given.path: given.text}
         return FixReport(loop.marked(first), dropped=dropped)
     report = loop.marked(report)
     changes = tuple(

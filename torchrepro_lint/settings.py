@@ -26,6 +26,7 @@ __all__ = [
     "did_you_mean",
     "load_settings",
     "normalised_specifier",
+    "settings_file",
 ]
 
 Profile = Literal["default", "strict"]
@@ -76,7 +77,8 @@ class Settings:
     were written; `per_file_ignores` holds them for each pattern of files.
     Patterns, also those of `exclude` and `extend_exclude`, are as in a .gitignore file, relative to `base`, which is
     the folder of the file that the settings come from, None where there is no file. `src` are the folders, absolute, in
-    which absolute imports are looked up; empty means that they are found.
+    which absolute imports are looked up; empty means that they are found. `baseline` is a file, absolute, with findings
+    that are known and not reported.
     """
 
     select: tuple[str, ...] = ("TRL",)
@@ -94,6 +96,7 @@ class Settings:
     intent: Intent | None = None
     cache: bool = True
     unsafe_fixes: bool = False
+    baseline: Path | None = None
     base: Path | None = None
 
     def overridden(self, override: SettingsOverride) -> Settings:
@@ -130,6 +133,7 @@ class SettingsOverride(TypedDict, total=False):
     target_torch: str | None
     cache: bool
     unsafe_fixes: bool
+    baseline: Path | None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -167,13 +171,24 @@ def load_settings(root: Path) -> Settings:
 
     The search ends at the top of the git repository. TorchReproLintError where the file does not say what it should.
     """
+    table = _nearest_table(root)
+    return _with_extended(*table) if table is not None else Settings()
+
+
+def settings_file(root: Path) -> Path | None:
+    """The file that `load_settings` reads first for the project at `root`, None where there is none."""
+    table = _nearest_table(root)
+    return table[0] if table is not None else None
+
+
+def _nearest_table(root: Path) -> tuple[Path, str, Mapping[str, Any]] | None:
     for folder in (root, *root.parents):
         table = _table_in(folder)
         if table is not None:
-            return _with_extended(*table)
+            return table
         if (folder / ".git").exists():
             break
-    return Settings()
+    return None
 
 
 def _table_in(folder: Path) -> tuple[Path, str, Mapping[str, Any]] | None:
@@ -267,6 +282,8 @@ def _checked(key: str, value: Any, where: str, base: Path) -> Any:
         return seed
     if key in ("cache", "unsafe-fixes"):
         return _typed(value, bool, "a boolean", where)
+    if key == "baseline":
+        return (base / _typed(value, str, "a string", where)).resolve()
     if key == "per-file-ignores":
         table: Mapping[str, Any] = _typed(value, dict, "a table of lists of rules", where)
         return tuple((pattern, _strings(rules, f'{where}: "{pattern}"')) for pattern, rules in table.items())

@@ -21,7 +21,7 @@ from torchrepro_lint.settings import SettingsOverride
 if TYPE_CHECKING:
     from torchrepro_lint.fix_loop import FixReport
 
-__all__ = ["CheckOptions", "run_check"]
+__all__ = ["CheckOptions", "print_report", "run_check", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     if options.fix or options.fix_only or options.diff:
         return _repair(options, colours, toolkit)
     report = check(options.paths, options.override, toolkit=toolkit)
-    _print_report(report, options, Texts(), colours, toolkit, fixed=0)
-    return _status(report, options, bool(report.findings))
+    print_report(report, options, Texts(), colours, toolkit)
+    return status(report, options, bool(report.findings))
 
 
 def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) -> int:
@@ -72,7 +72,7 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
     if options.show_fixes and not options.quiet:
         _print_all(list_fixes(result.fixed, texts, written=not options.diff), stream)
     if not silent:
-        _print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed))
+        print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed))
     else:
         if not options.quiet:
             line = fix_summary(
@@ -82,7 +82,7 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
         _print_errors(result.report)
     left = bool(result.report.findings) and not options.fix_only
     changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
-    return _status(result.report, options, left or changed)
+    return status(result.report, options, left or changed)
 
 
 def _print_dropped(result: FixReport, texts: Texts) -> None:
@@ -91,23 +91,37 @@ def _print_dropped(result: FixReport, texts: Texts) -> None:
         print(f"{where}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
 
 
-def _print_report(
-    report: Report, options: CheckOptions, texts: Texts, colours: Colours, toolkit: Toolkit | None, fixed: int
+def print_report(
+    report: Report,
+    options: CheckOptions,
+    texts: Texts,
+    colours: Colours,
+    toolkit: Toolkit | None,
+    *,
+    fixed: int = 0,
+    stream: TextIO | None = None,
 ) -> None:
+    """Print findings, what is to be said of them and of the files, and errors. `fixed` are the findings that this run
+    has mended; `stream` is standard output where none is given.
+    """
     for_people = options.statistics or is_for_people(options.output_format)
     if options.statistics:
-        _print_all(statistics(report.findings, report.may_fix))
+        _print_all(statistics(report.findings, report.may_fix), stream)
     else:
         rules = (toolkit or Toolkit()).sorted_rules
         reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)
-        _print_all(written(options.output_format, reported))
+        _print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.findings):
-        _print_all(summary(report.findings, report.may_fix, fixed))
-    if not report.files_checked and not options.quiet:
-        print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
-    sys.stdout.flush()
-    for path, notice in report.notices if not options.quiet else ():
-        print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
+        _print_all(summary(report.findings, report.may_fix, fixed, report.known), stream)
+    (stream or sys.stdout).flush()
+    if not options.quiet:
+        if not report.files_checked:
+            print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
+        for path, notice in report.notices:
+            print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
+        if report.stale:
+            records = "record of the baseline is" if report.stale == 1 else "records of the baseline are"
+            print(f"note: {report.stale} {records} not found any more; --write-baseline drops them", file=sys.stderr)
     _print_errors(report)
 
 
@@ -122,7 +136,8 @@ def _print_errors(report: Report) -> None:
         print(f"torchrepro-lint: {error}", file=sys.stderr)
 
 
-def _status(report: Report, options: CheckOptions, something: bool) -> int:
+def status(report: Report, options: CheckOptions, something: bool) -> int:
+    """The exit status; `something` says whether there is something to report."""
     if report.errors:
         return 2
     return int(something and not options.exit_zero)

@@ -12,15 +12,20 @@ from torchrepro_lint.report.texts import Texts
 __all__ = ["fix_summary", "list_fixes", "statistics", "summary"]
 
 
-def summary(findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0) -> Iterator[str]:
-    """How many findings there are and how many `--fix` would mend. `fixed` are those that this run has mended."""
+def summary(
+    findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0, known: int = 0
+) -> Iterator[str]:
+    """How many findings there are and how many `--fix` would mend. `fixed` are those that this run has mended, `known`
+    those that a baseline has hidden.
+    """
     left = len(findings)
+    hidden = f" {_count(known, 'known finding')} of the baseline not shown." if known else ""
     if fixed:
-        yield f"Found {_count(left + fixed, 'error')} ({fixed} fixed, {left} remaining)."
+        yield f"Found {_count(left + fixed, 'error')} ({fixed} fixed, {left} remaining).{hidden}"
     elif left:
-        yield f"Found {_count(left, 'error')}."
+        yield f"Found {_count(left, 'error')}.{hidden}"
     else:
-        yield "All checks passed!"
+        yield f"All checks passed!{hidden}"
         return
     now = sum(may_fix(finding) for finding in findings)
     later = sum(finding.fix is not None for finding in findings) - now

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.settings import Settings
+from torchrepro_lint.settings import Settings, did_you_mean
 from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
@@ -151,7 +151,8 @@ def _mode(full: Path, shown: Path) -> int:
             os.scandir(full).close()
         return mode
     except (FileNotFoundError, NotADirectoryError):
-        raise TorchReproLintError(f"{shown}: no such file or folder") from None
+        siblings = [entry.name for entry in _entries(full.parent)]
+        raise TorchReproLintError(f"{shown}: no such file or folder{did_you_mean(full.name, siblings)}") from None
     except OSError as error:
         raise TorchReproLintError(f"{shown}: cannot be read: {error.strerror}") from error
 

@@ -6,13 +6,23 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["Directive", "Directives", "Word", "is_suppressed", "may_name_a_rule", "may_silence", "read_directives"]
+__all__ = [
+    "Directive",
+    "Directives",
+    "Word",
+    "is_suppressed",
+    "may_name_a_rule",
+    "may_silence",
+    "read_directives",
+    "rows_with_an_end",
+]
 
 # After flake8.defaults.NOQA_INLINE_REGEXP and NOQA_FILE, flake8 7. The names of rules are our addition.
 _CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
@@ -128,6 +138,18 @@ def is_suppressed(finding: Finding, directives: Directives) -> bool:
     return bool(directives.silencing(finding))
 
 
+def rows_with_an_end(text: str) -> list[int]:
+    """The rows of `text` whose end is code, so that a comment can stand there: no string goes on over it, and no
+    backslash. Up to where the text does not tokenize.
+    """
+    rows = []
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in _tokens(text):
+            if token.type in (tokenize.NEWLINE, tokenize.NL):
+                rows.append(token.start[0])
+    return rows
+
+
 def _directive(row: int, at: int, comment: str, found: re.Match[str], file: bool = False) -> Directive:
     """The directive that `found` is in a comment that starts at the offset `at`."""
     words: tuple[Word, ...] = ()
@@ -144,12 +166,10 @@ def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[
     """Row, column from 0, text, and whether it has the line for itself, of every comment; the logical lines go into
     `logical`.
     """
-    # The tokenizer is handed lines that end as it expects, so that its rows are ours.
-    lines = [line.rstrip("\r\n") + "\n" for line in split_lines(text)]
     first = 0
     reached = 0
     try:
-        for token in tokenize.generate_tokens(io.StringIO("".join(lines), newline="").readline):
+        for token in _tokens(text):
             reached = max(reached, token.end[0])
             if token.type == tokenize.COMMENT:
                 yield *token.start, token.string, not token.line[: token.start[1]].strip()
@@ -161,10 +181,16 @@ def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[
             elif not first and token.type not in _BETWEEN:
                 first = token.start[0]
     except (tokenize.TokenError, SyntaxError):
-        for row, line in enumerate(lines[reached:], reached + 1):
+        for row, line in enumerate(split_lines(text)[reached:], reached + 1):
             at = line.find("#")
             if at != -1:
                 yield row, at, line[at:].rstrip(), not line[:at].strip()
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    # The tokenizer is handed lines that end as it expects, so that its rows are ours.
+    lines = "".join(line.rstrip("\r\n") + "\n" for line in split_lines(text))
+    return tokenize.generate_tokens(io.StringIO(lines, newline="").readline)
 
 
 _BETWEEN = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes import WordRule, toolkit
+
+from torchrepro_lint.commands.check import CheckOptions, run_check
+from torchrepro_lint.commands.write_baseline import DEFAULT_BASELINE, write_baseline
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.engine import check
+
+BAD = WordRule("TRL101", "wrong-word", "bad", "good")
+RISKY = WordRule("TRL102", "risky-word", "risky")
+KIT = toolkit(BAD, RISKY)
+TEXT = "import torch\n\n\ndef f():\n    bad\n\n\nclass C:\n    def g(self):\n        bad = risky\n"
+
+
+@pytest.fixture
+def project(write, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root: Path = write({"torchrepro-lint.toml": "", "a.py": TEXT, "sub/b.py": "import torch\nbad\n"})
+    monkeypatch.chdir(root)
+    return root
+
+
+def options(*paths: str, **other) -> CheckOptions:
+    return CheckOptions(tuple(map(Path, paths)) or (Path(),), {"baseline": Path.cwd() / "known.json"}, **other)
+
+
+def found(*paths: str) -> list[tuple[str, int]]:
+    report = check(options(*paths).paths, options().override, toolkit=KIT)
+    return [(one.code, one.location.start.row) for one in report.findings]
+
+
+def test_what_is_recorded_is_not_reported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert write_baseline(options(), KIT) == 0
+    assert capsys.readouterr().out == "Recorded 4 findings in known.json.\n"
+    assert run_check(options(), KIT) == 0
+    assert capsys.readouterr().out == "All checks passed! 4 known findings of the baseline not shown.\n"
+    entries = json.loads((project / "known.json").read_text())["findings"]
+    assert [(one["file"], one["rule"], one["context"]) for one in entries] == [
+        ("a.py", "TRL101", "C.g: bad = risky"),
+        ("a.py", "TRL101", "f: bad"),
+        ("a.py", "TRL102", "C.g: bad = risky"),
+        ("sub/b.py", "TRL101", "bad"),
+    ]
+
+
+def test_lines_may_move_and_new_findings_are_reported(project: Path) -> None:
+    write_baseline(options(quiet=True), KIT)
+    (project / "a.py").write_text("import os\n# a note\n" + TEXT)
+    assert found() == []
+    (project / "a.py").write_text(TEXT.replace("    bad\n", "    bad\n    bad\n"))
+    assert found() == [("TRL101", 6)]
+    (project / "a.py").write_text(TEXT + "bad\n")
+    assert found() == [("TRL101", 11)]
+
+
+def test_what_was_mended_is_told_and_dropped(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_baseline(options(), KIT)
+    (project / "a.py").write_text(TEXT.replace("    bad\n", "    good\n"))
+    capsys.readouterr()
+    run_check(options(), KIT)
+    assert capsys.readouterr().err == (
+        "note: 1 record of the baseline is not found any more; --write-baseline drops them\n"
+    )
+    run_check(options("sub"), KIT)
+    assert capsys.readouterr().err == ""
+    write_baseline(options("a.py"), KIT)
+    assert len(json.loads((project / "known.json").read_text())["findings"]) == 3
+    (project / "sub" / "b.py").unlink()
+    write_baseline(options("a.py"), KIT)
+    assert len(json.loads((project / "known.json").read_text())["findings"]) == 2
+
+
+def test_a_fix_leaves_what_is_known(project: Path) -> None:
+    write_baseline(options(), KIT)
+    assert run_check(options(fix=True), KIT) == 0
+    assert (project / "a.py").read_text() == TEXT
+
+
+def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "torchrepro-lint.toml").write_text('baseline = "kept/known.json"\n')
+    (project / "kept").mkdir()
+    with pytest.raises(TorchReproLintError, match=r"known.json: no such baseline; --write-baseline writes one"):
+        check([project], toolkit=KIT)
+    assert write_baseline(CheckOptions(), KIT) == 0
+    assert check([project], toolkit=KIT).findings == ()
+    assert {one["file"] for one in json.loads((project / "kept/known.json").read_text())["findings"]} == {
+        str(project / "a.py"), str(project / "sub/b.py")
+    }  # fmt: skip
+
+
+def test_without_a_name_it_lies_in_the_current_folder(project: Path) -> None:
+    write_baseline(CheckOptions(), KIT)
+    assert (project / DEFAULT_BASELINE).is_file()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "findings": [1]}', "\xff"])
+def test_a_foreign_file_is_neither_read_nor_overwritten(project: Path, text: str) -> None:
+    (project / "known.json").write_text(text, encoding="latin-1")
+    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+        found()
+    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+        write_baseline(options(), KIT)
+    assert (project / "known.json").read_text(encoding="latin-1") == text
+
+
+def test_a_baseline_of_a_later_version(project: Path) -> None:
+    (project / "known.json").write_text('{"version": 2, "findings": []}')
+    with pytest.raises(TorchReproLintError, match="a baseline of version 2"):
+        found()

@@ -1,0 +1,180 @@
+"""The arguments of `torchrepro-lint`, and what they say over the settings file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from torchrepro_lint import __version__
+from torchrepro_lint.report.formats import FORMATS
+from torchrepro_lint.settings import SettingsOverride, did_you_mean
+from torchrepro_lint.source.root import absolute
+
+__all__ = ["COMMANDS", "PROGRAM", "ArgumentParser", "check_parser", "misspelt_command", "settings_override"]
+
+PROGRAM = "torchrepro-lint"
+
+# What stands first may be one of these in place of a path.
+COMMANDS = {
+    "rule": ("[CODE]", "what a rule is about, or the list of all rules"),
+    "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
+    "verify": ("[FIXTURE ...]", "run programs and observe whether what is claimed about them is true"),
+    "completion": ("SHELL", "completion of this command line for a shell"),
+}
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """argparse's parser, which says what was meant by an option that is not there."""
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and end with exit status 2."""
+        unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
+        if unknown is not None:
+            message += did_you_mean(unknown[1], list(self._option_string_actions))
+        super().error(message)
+
+
+def misspelt_command(paths: Sequence[Path]) -> str:
+    """`; did you mean the command "verify"?` where the first path is not there and looks like a command."""
+    word = str(paths[0]) if paths else ""
+    if word.isalpha() and not paths[0].exists():
+        return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
+    return ""
+
+
+def check_parser() -> ArgumentParser:
+    """The parser of `torchrepro-lint [PATH ...]`."""
+    parser = ArgumentParser(PROGRAM, "Find, explain and fix what makes PyTorch training irreproducible.", _epilog())
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        default=[Path()],
+        metavar="PATH",
+        help="files and folders; - is standard input (.)",
+    )
+    parser.add_argument(
+        "--stdin-filename", type=Path, metavar="FILE", help="what standard input is called: it counts in place of it"
+    )
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
+    parser.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+
+    rules = parser.add_argument_group("rules", "RULE is a code, the beginning of one (TRL1), a name, or ALL")
+    for option, text in (
+        ("--select", "run these rules; the lists of the settings file are laid aside"),
+        ("--ignore", "do not run these rules"),
+        ("--extend-select", "run these rules as well"),
+    ):
+        rules.add_argument(option, action="append", type=_listed, metavar="RULE,...", help=text)
+    rules.add_argument(
+        "--per-file-ignores",
+        action="append",
+        type=_pattern_and_rules,
+        metavar="PATTERN:RULE,...",
+        help="do not run these rules on files that match the pattern, in addition to those of the settings file",
+    )
+    rules.add_argument("--profile", choices=["default", "strict"], help="which rules run unless they are named")
+    rules.add_argument("--target-torch", metavar="VERSION", help='the torch to judge by, such as 2.1 or ">=1.7,<2"')
+
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
+    fixes.add_argument(
+        "--fixable", action="append", type=_listed, metavar="RULE,...", help="mend only what these rules find (ALL)"
+    )
+    fixes.add_argument(
+        "--unfixable", action="append", type=_listed, metavar="RULE,...", help="leave what these rules find"
+    )
+    fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="with fixes that need a look afterwards")
+    fixes.add_argument("--fix-only", action="store_true", help="--fix, and neither print nor count what is left")
+    fixes.add_argument("--show-fixes", action="store_true", help="list what was mended, by file and rule")
+    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
+
+    known = parser.add_argument_group("what is known already")
+    known.add_argument("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file records")
+    known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
+    known.add_argument(
+        "--add-noqa",
+        nargs="?",
+        const="",
+        metavar="REASON",
+        help="silence the findings by `# noqa` comments (write --add-noqa=REASON)",
+    )
+
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--output-format", choices=FORMATS, default="full", metavar="FORMAT", help=f"{', '.join(FORMATS)} (full)"
+    )
+    output.add_argument("--statistics", action="store_true", help="count the findings of each rule instead")
+    output.add_argument("--quiet", "-q", action="store_true", help="print findings and errors, and nothing else")
+    output.add_argument("--exit-zero", action="store_true", help="exit with 0 also when something is found")
+    output.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="(auto)")
+    output.add_argument("--no-cache", action="store_true", help="read no cached facts; nothing is cached as yet")
+    return parser
+
+
+def _epilog() -> str:
+    shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
+    width = max(map(len, shown))
+    commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
+    return (
+        f"other commands (a folder of that name is written ./verify):\n{commands}\n"
+        "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _flat(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(word for words in lists for word in words)
+
+
+def _pattern_and_rules(text: str) -> tuple[str, tuple[str, ...]]:
+    pattern, separator, rules = text.rpartition(":")
+    if not separator or not pattern or not _listed(rules):
+        raise argparse.ArgumentTypeError(f'"{text}" is not of the form PATTERN:RULE,...')
+    return pattern, _listed(rules)
+
+
+def settings_override(options: argparse.Namespace) -> SettingsOverride:
+    """What the command line says over the settings file: nothing where an option was not given."""
+    override: SettingsOverride = {}
+    if options.select is not None:
+        override["select"] = _flat(options.select)
+    if options.ignore is not None:
+        override["ignore"] = _flat(options.ignore)
+    if options.extend_select is not None:
+        override["extend_select"] = _flat(options.extend_select)
+    if options.per_file_ignores is not None:
+        override["per_file_ignores"] = tuple(options.per_file_ignores)
+    if options.fixable is not None:
+        override["fixable"] = _flat(options.fixable)
+    if options.unfixable is not None:
+        override["unfixable"] = _flat(options.unfixable)
+    if options.profile is not None:
+        override["profile"] = options.profile
+    if options.target_torch is not None:
+        override["target_torch"] = options.target_torch
+    if options.baseline is not None:
+        override["baseline"] = absolute(options.baseline)
+    if options.no_cache:
+        override["cache"] = False
+    if options.unsafe_fixes:
+        override["unsafe_fixes"] = True
+    return override

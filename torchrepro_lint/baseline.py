@@ -1,0 +1,107 @@
+"""Findings that are known and not reported: a file that records them, by file, rule and context and not by line.
+
+A finding is known as long as its file, its rule and the code around it (see `report.fingerprints.context`) are those of
+a record. Each record hides as many findings as it counts, so that a second one of the same kind is reported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.report.fingerprints import context
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["Baseline", "read_baseline", "recorded"]
+
+_VERSION = 1
+
+# The file, relative to the folder of the baseline and with slashes; the code of the rule; the context.
+_Record: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Baseline:
+    """The records of one file, with their counts. Findings that they hide are counted down as they come."""
+
+    path: Path
+    records: Counter[_Record] = field(default_factory=Counter)
+
+    def unknown(self, findings: Iterable[Finding], texts: Texts) -> list[Finding]:
+        """The findings that no record hides. What stays in `records` afterwards was not found."""
+        left = []
+        for finding in findings:
+            record = _record(finding, self.path.parent, texts)
+            if self.records[record] > 0:
+                self.records[record] -= 1
+            else:
+                left.append(finding)
+        return left
+
+    def stale(self, files: Collection[Path]) -> int:
+        """How many records of `files` were not found. To be asked after `unknown`."""
+        names = {_name(path, self.path.parent) for path in files}
+        return sum(count for (name, _, _), count in self.records.items() if name in names)
+
+    def text(self) -> str:
+        """The records as the file holds them: sorted, one for each line of a difference."""
+        entries = [
+            {"file": file, "rule": rule, "context": where, "count": count}
+            for (file, rule, where), count in sorted(self.records.items())
+            if count > 0
+        ]
+        return json.dumps({"version": _VERSION, "findings": entries}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_baseline(path: Path) -> Baseline:
+    """The records in the file `path` (absolute). TorchReproLintError where it is not there or is no such file."""
+    try:
+        data = json.loads(path.read_bytes())
+        if data["version"] != _VERSION:
+            raise TorchReproLintError(f"{path}: a baseline of version {data['version']}, which is not known here")
+        return Baseline(path, Counter({_entry(one): int(one["count"]) for one in data["findings"]}))
+    except FileNotFoundError:
+        raise TorchReproLintError(f"{path}: no such baseline; --write-baseline writes one") from None
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise TorchReproLintError(f"{path}: not a baseline of torchrepro-lint; --write-baseline writes one") from error
+
+
+def recorded(
+    path: Path, findings: Sequence[Finding], texts: Texts, kept: Baseline | None, files: Sequence[Path]
+) -> Baseline:
+    """A baseline to be written to `path`, of the findings in `files`; the records of `kept` for other files stay, if
+    the files are still there.
+    """
+    checked = {_name(file, path.parent) for file in files}
+    others = kept.records if kept is not None else Counter[_Record]()
+    records = Counter(
+        {
+            record: count
+            for record, count in others.items()
+            if record[0] not in checked and (path.parent / record[0]).exists()
+        }
+    )
+    records.update(_record(finding, path.parent, texts) for finding in findings)
+    return Baseline(path, records)
+
+
+def _entry(one: dict[str, Any]) -> _Record:
+    file, rule, where = one["file"], one["rule"], one["context"]
+    if not (isinstance(file, str) and isinstance(rule, str) and isinstance(where, str)):
+        raise TypeError
+    return file, rule, where
+
+
+def _record(finding: Finding, folder: Path, texts: Texts) -> _Record:
+    return _name(finding.location.path, folder), finding.code, context(finding, texts)
+
+
+def _name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if folder in path.parents else path.as_posix()

@@ -1,0 +1,61 @@
+"""`--show-files` and `--show-settings`: what a check would look at, and by which settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.engine import Toolkit
+from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.selection import selected_rules
+from torchrepro_lint.settings import Settings, settings_file
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.root import absolute
+
+__all__ = ["show_files", "show_settings"]
+
+
+def show_files(options: CheckOptions) -> int:
+    """Print the files that the paths stand for, one on a line. Exit status 0."""
+    texts = Texts()
+    for path in Projects(options.override).files(options.paths):
+        print(texts.name(path))
+    return 0
+
+
+def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
+    """Print the settings that count for the first path, as a settings file would have them. Exit status 0."""
+    path = absolute(options.paths[0])
+    project = Projects(options.override).of(path / "x.py" if path.is_dir() else path)
+    settings, target = project.settings, project.target
+    print(f"# The settings for {path}, defaults among them.")
+    print(f"# project: {project.root}")
+    print(f"# settings file: {settings_file(project.root) or 'none'}")
+    where = f" (from {target.origin})" if target.known else ""
+    print(f"# torch: {target.specifier or 'unknown, so every version counts'}{where}")
+    for line in _as_toml(settings):
+        print(line)
+    print("\n# rules that run:")
+    for rule in selected_rules((toolkit or Toolkit()).rules(), settings):
+        print(f"#   {rule.code} {rule.name}")
+    return 0
+
+
+def _as_toml(settings: Settings) -> list[str]:
+    lines: list[str] = []
+    tables: list[str] = []
+    for field in fields(settings):
+        key, value = field.name.replace("_", "-"), getattr(settings, field.name)
+        if key == "per-file-ignores":
+            tables += [f"\n[{key}]"] if value else []
+            tables += [f"{_toml(pattern)} = {_toml(rules)}" for pattern, rules in value]
+        elif key != "base" and value is not None:
+            lines.append(f"{key} = {_toml(value)}")
+    return lines + tables
+
+
+def _toml(value: Any) -> str:
+    # Strings, numbers, booleans and lists of JSON are those of TOML.
+    return json.dumps(value, default=str, ensure_ascii=False)

@@ -1,0 +1,70 @@
+"""`--watch`: check again whenever a file changes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from torchrepro_lint.commands.check import CheckOptions, run_check
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings import settings_file
+from torchrepro_lint.source.project import Projects
+
+__all__ = ["snapshot", "watch"]
+
+# Between two looks at the files, in seconds: short enough to feel at once, long enough to cost nothing.
+_PAUSE = 0.4
+
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+
+# Time of the last change in nanoseconds and size in bytes, by file.
+_Snapshot: TypeAlias = dict[Path, tuple[int, int]]
+
+
+def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rounds: int | None = None) -> int:
+    """Check, wait until a file of the projects or their settings change, and check again, until it is interrupted.
+
+    `rounds` ends it after as many checks. What is wrong with the settings or paths is printed, and waited upon.
+    """
+    done = 0
+    while True:
+        seen = snapshot(options)
+        if sys.stdout.isatty():
+            print(_CLEAR, end="")
+        try:
+            run_check(options)
+        except TorchReproLintError as error:
+            print(f"torchrepro-lint: error: {error}", file=sys.stderr)
+        done += 1
+        if done == rounds:
+            return 0
+        if not options.quiet:
+            print(f"{datetime.now():%H:%M:%S} waiting for changes; Ctrl-C ends it", file=sys.stderr)
+        sys.stdout.flush()
+        while snapshot(options) == seen:
+            wait(_PAUSE)
+
+
+def snapshot(options: CheckOptions) -> _Snapshot:
+    """What the files look like that a finding may rest on; empty where they cannot be told."""
+    projects = Projects(options.override)
+    try:
+        found = {projects.of(path) for path in projects.files(options.paths)}
+        files = {path for project in found for path in project.files}
+        files |= {path for project in found if (path := settings_file(project.root)) is not None}
+        return dict(_stamps(sorted(files)))
+    except TorchReproLintError:
+        return dict(_stamps(path for path in options.paths if path.is_file()))
+
+
+def _stamps(files: Iterable[Path]) -> Iterable[tuple[Path, tuple[int, int]]]:
+    for path in files:
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        yield path, (found.st_mtime_ns, found.st_size)

@@ -1,0 +1,54 @@
+"""`--write-baseline`: record what is found now, so that only what comes after is reported."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from torchrepro_lint.baseline import Baseline, read_baseline, recorded
+from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.root import absolute
+
+__all__ = ["DEFAULT_BASELINE", "write_baseline"]
+
+DEFAULT_BASELINE = "torchrepro-lint-baseline.json"
+
+
+def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
+    """Write the findings in the paths to the baseline that the command line or the settings name, by default
+    `torchrepro-lint-baseline.json` beside them. Records of files outside of the paths stay. Exit status 0, or 2 where
+    the tool failed: nothing is written then.
+
+    TorchReproLintError where the file cannot be written, or one is there that is no baseline.
+    """
+    projects = Projects(options.override)
+    files = projects.files(options.paths)
+    path = options.override.get("baseline") or _from_settings(files, projects) or absolute(Path(DEFAULT_BASELINE))
+    override: SettingsOverride = {**options.override, "baseline": None}
+    report = check(options.paths, override, toolkit=toolkit)
+    if report.errors:
+        for error in report.errors:
+            print(f"torchrepro-lint: {error}", file=sys.stderr)
+        return 2
+    kept: Baseline | None = read_baseline(path) if path.exists() else None
+    baseline = recorded(path, report.findings, Texts(), kept, files)
+    try:
+        path.write_text(baseline.text(), encoding="utf-8")
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: not written: {error.strerror}") from error
+    if not options.quiet:
+        count = len(report.findings)
+        print(f"Recorded {count} {'finding' if count == 1 else 'findings'} in {Texts().name(path)}.")
+    return 0
+
+
+def _from_settings(files: list[Path], projects: Projects) -> Path | None:
+    named = {baseline for file in files if (baseline := projects.of(file).settings.baseline) is not None}
+    if len(named) > 1:
+        raise TorchReproLintError("the files have different baselines; say which one to write with --baseline FILE")
+    return next(iter(named), None)
