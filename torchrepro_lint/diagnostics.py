@@ -81,11 +81,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The edits, over one file or more, that repair a finding."""
+    """The edits, over one file or more, that repair a finding.
+
+    `after`: files from which a function can be imported that the fix would define again. Where such a file is given
+    the function by another fix, this one waits, and then imports it.
+    """
 
     applicability: Applicability
     message: str
     edits: tuple[Edit, ...]
+    after: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,14 @@ def test_apply_refuses(edits: list[Edit]) -> None:
         apply_edits("abcdef", edits)
 
 
+def test_a_fix_waits_for_the_file_from_which_it_can_import() -> None:
+    first = Fix(Applicability.SAFE, "", (Edit(A, 5, 5, "def seed_worker(i): ...\n"),), frozenset({B}))
+    second = Fix(Applicability.SAFE, "", (Edit(B, 9, 9, "def seed_worker(i): ...\n"),))
+    other = Fix(Applicability.SAFE, "", (Edit(B, 9, 9, "x = 1\n"),))
+    assert select_compatible([first, second]) == [second]
+    assert select_compatible([first, other]) == [first, other]
+
+
 IMPORT = Edit(A, 0, 0, "import random\n")
 DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
 

@@ -251,6 +251,32 @@ def test_names_of_modules(text: str, expression: str, added: str) -> None:
     assert result == text if not added else added in result
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from .loop import run\nMARK\n", "from .loop import run, seed_worker\nMARK\n"),
+        ("from .loop import run  # noqa\nMARK\n", "from .loop import run, seed_worker  # noqa\nMARK\n"),
+        pytest.param(
+            f"from .loop import {'r' * 70}\nMARK\n",
+            f"from .loop import {'r' * 70}\nfrom .loop import seed_worker\nMARK\n",
+            id="the line would get too long",
+        ),
+        ("from .loop import (run,)\nMARK\n", "from .loop import (run,)\nfrom .loop import seed_worker\nMARK\n"),
+        ("from .loop import *\nMARK\n", "from .loop import *\nfrom .loop import seed_worker\nMARK\n"),
+        (
+            "from .loop import run\nseed_worker = 1\nMARK\n",
+            "from .loop import run, seed_worker as _seed_worker\nseed_worker = 1\nMARK\n",
+        ),
+        (
+            "if x:\n    from .loop import run\nMARK\n",
+            "from .loop import seed_worker\n\nif x:\n    from .loop import run\nMARK\n",
+        ),
+    ],
+)
+def test_a_name_joins_the_import_of_its_module(text: str, expected: str) -> None:
+    assert at_marker(text, ".loop", "seed_worker")[1] == expected
+
+
 HEADS = [
     "#!/usr/bin/env python\n", "# -*- coding: utf-8 -*-\n", "# Copyright\n", '"""Doc."""\n', '"""Doc."""; x = 1\n',
     "\n", "from __future__ import annotations\n",

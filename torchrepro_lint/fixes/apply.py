@@ -51,12 +51,13 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     that the result does not depend on the order in which the fixes are made.
     """
     chosen: list[Fix] = []
+    planned = {place for fix in fixes for edit in fix.edits for place in _definitions(edit)}
     taken: set[Edit] = set()
     defined: set[tuple[Path, str]] = set()
     insertions: _Insertions = {}
     for fix in sorted(fixes, key=_place):
         own = _insertions(fix.edits)
-        if not _fits(fix, taken, defined, own, insertions):
+        if _waits(fix, planned) or not _fits(fix, taken, defined, own, insertions):
             continue
         chosen.append(fix)
         taken.update(fix.edits)
@@ -92,6 +93,12 @@ def _insertions(edits: Sequence[Edit]) -> _Insertions:
         place: [edit.content for edit in group]
         for place, group in groupby(own, key=lambda edit: (edit.path, edit.start))
     }
+
+
+def _waits(fix: Fix, planned: set[tuple[Path, str]]) -> bool:
+    """Whether the fix would define what another file, from which it could be imported, is about to be given."""
+    names = {name for edit in fix.edits for _, name in _definitions(edit)}
+    return any(path in fix.after and name in names for path, name in planned)
 
 
 def _fits(

@@ -84,12 +84,34 @@ class _Layout:
             return [self._at_the_top((self.newline * 2).join(blocks))]
         edits: list[Edit] = []
         for section, group in sorted(by_section.items()):
+            joined = {line.text: edit for line in group if (edit := self._into_statement(line)) is not None}
+            edits.extend(joined.values())
+            group = [line for line in group if line.text not in joined]
             run = self._run_of(section, group)
             if run:
                 edits.extend(self._into_run(run, line) for line in group)
-            else:
+            elif group:
                 edits.append(self._new_section(section, group))
         return edits
+
+    # Joining a statement.
+
+    def _into_statement(self, line: ImportLine) -> Edit | None:
+        """`from module import x` made `from module import x, y`, if that is one line and stays one."""
+        if not line.is_from:
+            return None
+        for entry in self.entries:
+            statement = entry.statement.body[0]
+            if entry.module != line.module or not isinstance(statement, cst.ImportFrom) or statement.lpar is not None:
+                continue
+            start, end = self.document.span(statement)
+            name = line.text.partition(" import ")[2]
+            row_end = end - self.document.line_start(start)
+            if isinstance(statement.names, cst.ImportStar) or "\\" in self.document.text[start:end]:
+                continue
+            if row_end + len(name) + 2 <= self.document.line_length:
+                return self.document.insertion(end, f", {name}")
+        return None
 
     # Joining a section.
 

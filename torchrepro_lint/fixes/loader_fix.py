@@ -12,22 +12,26 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
 from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["document_of", "is_distributed", "is_repeated", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 _INIT_HINTS = ("initial_seed", "get_worker_info")
+_MAX_CALLERS = 3
 
 
 def loader_fix(
@@ -74,7 +78,9 @@ def loader_fix(
     if isinstance(edits, Declined):
         return None, edits.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
-    return Fix(Applicability.SAFE, f"Pass {' and '.join(words[name] for name in wanted)}", tuple(edits)), None
+    message = f"Pass {' and '.join(words[name] for name in wanted)}"
+    after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
+    return Fix(Applicability.SAFE, message, tuple(edits), after), None
 
 
 def document_of(program: Program, path: Path) -> Document:
@@ -116,16 +122,49 @@ def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
 
 
 def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
-    """Whether a visible call of the function `scope` stands in a loop; None where nothing is visible."""
+    """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
+    file itself has to say, which holds the loop, or where no call of the function is visible.
+    """
+    function = _function(scope)
+    calls = visible_calls(program.ev, facts, function) if function is not None else []
+    if function is None or not calls:
+        return None
+    if _runs_per_epoch(program, facts, function, 0):
+        return True
+    return None if any(_in_loop(call, frame) for call, frame in calls) else False
+
+
+def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int) -> bool:
+    """Whether a call of a function, or of one that calls it, stands in an epoch loop of a file other than its own."""
+    for call, frame in visible_calls(program.ev, facts, function):
+        path = frame.facts.path
+        if path != facts.path and _in_loop(call, frame):
+            document = document_of(program, path)
+            node = document.node_at(*program.parsed(path).span(call.site), cst.Call)
+            if node is not None and any(is_epoch_loop(document, loop) for loop in document.loops(node)):
+                return True
+        outer = _function(frame.scope)
+        if outer is not None and depth < _MAX_CALLERS and not _is_training(outer):
+            if _runs_per_epoch(program, frame.facts, outer, depth + 1):
+                return True
+    return False
+
+
+def _function(scope: Scope) -> Scope | None:
     while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
         scope = scope.parent
-    if not isinstance(scope.node, tree.FunctionDef):
-        return None
-    calls = visible_calls(program.ev, facts, scope)
-    for call, frame in calls:
-        if any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site)):
-            return None  # the file itself says whether that loop runs over epochs
-    return False if calls else None
+    return scope if isinstance(scope.node, tree.FunctionDef) else None
+
+
+def _in_loop(call: tree.Call, frame: Frame) -> bool:
+    return any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site))
+
+
+def _is_training(function: Scope) -> bool:
+    """A function with an epoch loop of its own is a training, however often it is called."""
+    loops = [loop for site, loop in function.branches.items() if site in function.loops and isinstance(loop, tree.For)]
+    names = [part for loop in loops for part in walk([loop.target, loop.iter]) if isinstance(part, tree.Name)]
+    return any("epoch" in name.id for name in names)
 
 
 def is_distributed(program: Program, path: Path) -> bool:
@@ -139,17 +178,25 @@ def is_distributed(program: Program, path: Path) -> bool:
 
 def _existing_init(program: Program, path: Path) -> ExistingInit | None:
     """A correct worker init function in another module that the file can import without running a script."""
-    candidates = sorted({file for word in _INIT_HINTS for file in program.project.containing(word)} - {path})
-    importers = program.imports.above(path)
-    for file in candidates:
-        others = program.imports.above(file)
-        # It must be a module that something imports already, in a program that the file has a part in.
-        if file in importers or len(others) < 2 or not others & importers:
-            continue
-        module = program.project.importable_name(path, file)
+    for file in sorted({file for word in _INIT_HINTS for file in program.project.containing(word)}):
+        module = _importable(program, path, file)
         if module is None:
             continue
         found = find_worker_init(document_of(program, file))
         if found is not None:
             return ExistingInit(found.name.value, module)
     return None
+
+
+def _other_homes(program: Program, path: Path) -> frozenset[Path]:
+    """The files with loaders from which this one can import a worker init function, should they be given one."""
+    files = {loader.facts.path for loader in program.loaders}
+    return frozenset(file for file in sorted(files) if _importable(program, path, file) is not None)
+
+
+def _importable(program: Program, path: Path, file: Path) -> str | None:
+    """The name of a module that something imports already, in a program that the file `path` has a part in."""
+    importers, others = program.imports.above(path), program.imports.above(file)
+    if file in importers or len(others) < 2 or not others & importers:
+        return None
+    return program.project.importable_name(path, file)

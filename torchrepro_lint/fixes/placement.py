@@ -16,7 +16,14 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
 
-__all__ = ["Declined", "Place", "find_place", "first_statement_that_needs_init", "repeats_the_seed"]
+__all__ = [
+    "Declined",
+    "Place",
+    "find_place",
+    "first_statement_that_needs_init",
+    "is_epoch_loop",
+    "repeats_the_seed",
+]
 
 # A loop over these runs whole trainings one after the other; it is no epoch loop.
 _LOOP_OVER_RUNS = re.compile(
@@ -108,7 +115,7 @@ def _runs_per_epoch(document: Document, function: cst.FunctionDef, seed: Seed, s
     seen.add(id(function))
     for call in _calls_of(document, function):
         for loop in document.loops(call):
-            if _is_epoch_loop(document, loop) and not _seed_varies(document, function, call, loop, seed):
+            if is_epoch_loop(document, loop) and not _seed_varies(document, function, call, loop, seed):
                 return True
         outer = document.function(call)
         if outer is not None and _runs_per_epoch(document, outer, Seed(""), seen):
@@ -134,7 +141,8 @@ def _has_epoch_loop(document: Document, function: cst.FunctionDef) -> bool:
     )
 
 
-def _is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
+def is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
+    """Whether a loop repeats parts of one training, as far as its text tells, and not whole trainings."""
     if isinstance(loop, cst.While):
         return True
     names = [node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)]
