@@ -101,6 +101,16 @@ SEEDS = [
         id="guarded",
     ),
     pytest.param(
+        'def f(cfg):\n    torch.manual_seed(cfg.get("seed", 1337))\n    return DataLoader(ds, shuffle=True)\n',
+        'cfg.get("seed", 1337)',
+        id="looked up with a default",
+    ),
+    pytest.param(
+        'def f(cfg):\n    torch.manual_seed(cfg.get("seed"))\n    return DataLoader(ds, shuffle=True)\n',
+        "0",
+        id="looked up without a default",
+    ),
+    pytest.param(
         "def f(cfg):\n    torch.manual_seed(cfg['train']['seed'])\n    return DataLoader(ds, shuffle=True)\n",
         "cfg['train']['seed']",
         id="key",

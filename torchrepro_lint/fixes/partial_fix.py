@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.worker_init import resolved_name
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -20,10 +22,14 @@ __all__ = ["seed_beside_fix", "seeding_lines"]
 _MODULES = {"python": "random", "numpy": "numpy", "torch": "torch"}
 _CALLS = {"python": "{0}.seed({1})", "numpy": "{0}.random.seed({1})", "torch": "{0}.manual_seed({1})"}
 _LARGEST = 2**32 - 1
+# The order in which people seed. A call that is not known here is somebody's helper: it goes first.
+_PYTHON, _NUMPY, _TORCH, _CUDA = range(4)
+_ORDER = {"python": _PYTHON, "numpy": _NUMPY, "torch": _TORCH}
+_KNOWN = {"random.seed": _PYTHON, "numpy.random.seed": _NUMPY, "torch.manual_seed": _TORCH}
 
 
 def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -> tuple[Fix | None, str | None]:
-    """Lines below the seeding call `block` that seed the generators `missing` with the same expression."""
+    """Lines beside the seeding call `block` that seed the generators `missing` with the same expression."""
     if block.value is None:
         return None, "the seed is not written in the call"
     document = document_of(program, block.site.path)
@@ -41,15 +47,52 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     if "numpy" in missing and isinstance(value, cst.Integer) and value.evaluated_value > _LARGEST:
         return None, "NumPy takes no seed of that size"
     planner = ImportPlanner(document)
-    lines = seeding_lines(planner, missing, seed, at=statement)
-    indentation = document.indentation(document.start(statement))
-    offset = document.next_line(document.end(statement))
-    text = "".join(f"{indentation}{line}{document.newline}" for line in lines)
-    if offset == len(document.text) and not document.text.endswith(("\n", "\r")):
-        text = document.newline + text.rstrip("\r\n")
-    edits: list[Edit] = [*planner.edits(), document.insertion(offset, text)]
+    run = _seeding_run(document, statement)
+    added: list[Edit] = []
+    for rng, line in zip(missing, seeding_lines(planner, missing, seed, at=statement), strict=True):
+        later = [one for one in run if _order(document, one) > _ORDER[rng]]
+        added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
+    edits: list[Edit] = [*planner.edits(), *added]
     words = " and ".join(_MODULES[rng] for rng in missing)
     return Fix(Applicability.SAFE, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def _seeding_run(document: Document, statement: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine]:
+    """The seeding calls that stand one below the other around a statement."""
+    block = document.parent(statement)
+    body = list(block.body) if isinstance(block, cst.Module | cst.IndentedBlock) else [statement]
+    first = last = body.index(statement)
+    while first > 0 and _order(document, body[first - 1]) >= 0 and not _is_apart(body[first]):
+        first -= 1
+    while last + 1 < len(body) and _order(document, body[last + 1]) >= 0 and not _is_apart(body[last + 1]):
+        last += 1
+    return [one for one in body[first : last + 1] if isinstance(one, cst.SimpleStatementLine)]
+
+
+def _is_apart(statement: cst.CSTNode) -> bool:
+    return bool(getattr(statement, "leading_lines", ()))
+
+
+def _order(document: Document, statement: cst.CSTNode) -> int:
+    """The place of a seeding call in the usual order; -1 for what is none."""
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=func))]):
+            name = resolved_name(document.scope_of(statement), func) or ""
+            return _CUDA if name.startswith("torch.cuda.manual_seed") else _KNOWN.get(name, -1)
+    return -1
+
+
+def _line_above(document: Document, statement: cst.SimpleStatementLine, line: str) -> Edit:
+    start = document.start(statement)
+    return document.insertion(document.line_start(start), f"{document.indentation(start)}{line}{document.newline}")
+
+
+def _line_below(document: Document, statement: cst.SimpleStatementLine, line: str) -> Edit:
+    text = document.indentation(document.start(statement)) + line
+    offset = document.next_line(document.end(statement))
+    if offset == len(document.text) and not document.text.endswith(("\n", "\r")):
+        return document.insertion(offset, document.newline + text)
+    return document.insertion(offset, text + document.newline)
 
 
 def seeding_lines(planner: ImportPlanner, rngs: Sequence[str], seed: str, *, at: cst.CSTNode) -> list[str]:

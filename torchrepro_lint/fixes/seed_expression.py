@@ -222,8 +222,15 @@ def _is_pure(node: cst.CSTNode) -> bool:
         called = (dotted_name(node.func) or "").rpartition(".")[2]
         if called == "get_rank":
             return not node.args
+        if called == "get" and isinstance(node.func, cst.Attribute):
+            return len(node.args) == 2 and _is_look_up(node.func.value, *(argument.value for argument in node.args))
         return called == "int" and len(node.args) == 1 and _is_pure(node.args[0].value)
     return False
+
+
+def _is_look_up(mapping: cst.BaseExpression, key: cst.BaseExpression, default: cst.BaseExpression) -> bool:
+    """`cfg.get("seed", 1337)`; without a default the seed may be None."""
+    return isinstance(key, cst.SimpleString) and isinstance(default, cst.Integer) and _is_pure(mapping)
 
 
 def _string_key(node: cst.Subscript) -> str | None:
