@@ -59,10 +59,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One link of the chain that proves a finding: a place, and a few words on what happens there."""
+    """One link of the chain that proves a finding: a place, and a few words on what happens there.
+
+    `depth` is how far in it stands where chains part, in steps; None for one step further than the link before it.
+    """
 
     location: Location
     note: str
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -145,7 +145,7 @@ class Program:
         """A chain as the trace of a finding; a place that stands twice in a row is said once."""
         steps: list[TraceStep] = []
         for link in links:
-            step = TraceStep(self.location(link.site), link.note)
+            step = TraceStep(self.location(link.site), link.note, link.depth)
             if not steps or steps[-1] != step:
                 steps.append(step)
         return tuple(steps)

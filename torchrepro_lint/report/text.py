@@ -87,7 +87,9 @@ def _chain(trace: tuple[TraceStep, ...], texts: Texts, colours: Colours) -> Iter
     """The steps, each further in than the one it follows from, with the line of code that it speaks of."""
     if trace:
         yield f"  {colours.note('because')}:"
-    for depth, step in enumerate(trace):
+    depth = -1
+    for step in trace:
+        depth = depth + 1 if step.depth is None else step.depth
         indent = "  " * (min(depth, _DEEPEST) + 2)
         yield f"{indent}{place(step.location, texts).text}: {printable(step.note)}"
         code = shown_line(texts.line(step.location.path, step.location.start.row))

@@ -39,10 +39,14 @@ _NOTABLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step of a chain: where, and what happens there."""
+    """One step of a chain: where, and what happens there.
+
+    `depth` is how far in it is shown, in steps; None for one step further than the link before it.
+    """
 
     site: Site
     note: str
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,14 +36,13 @@ _SPLITS = re.compile(r"random_split|randperm|\w*split|\w*Split|\w*Fold|\w*Sample
 class LateSeed:
     """A draw or construction, and the seeding call that comes only after it, each with its chain from the entry point.
 
-    `built` is the class or function of the project that builds a model there; None for a plain draw.
+    `site` is the place to speak of: for the layers of a model where the model is built.
     """
 
     run: EntryRun
     early: Event
     seed: Event
     site: Site
-    built: str | None
 
 
 def late_seeds(program: Program) -> Iterator[LateSeed]:
@@ -76,8 +75,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     if not pairs:
         return None
     early, seed = min(pairs, key=lambda pair: pair[0].order)
-    site, built = _spoken_of(early.event)
-    return LateSeed(run, early.event, seed.event, site, built)
+    return LateSeed(run, early.event, seed.event, _spoken_of(early.event))
 
 
 def _is_early(program: Program, run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
@@ -122,10 +120,10 @@ def _scope_of(facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
     return None
 
 
-def _spoken_of(event: Event) -> tuple[Site, str | None]:
+def _spoken_of(event: Event) -> Site:
     """Where to speak of a draw: for the layers of a model, where the model is built."""
     if event.name.startswith(_BUILDS):
         for link, inner in zip(event.chain, event.chain[1:], strict=False):
             if inner.note.endswith(".__init__") and link.note.startswith("calls "):
-                return link.site, inner.note.removesuffix(".__init__")
-    return event.site, None
+                return link.site
+    return event.site

@@ -57,6 +57,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.rules.base import Rule
@@ -84,8 +85,9 @@ def _message(found: PartialSeeding) -> str:
 
 
 def _trace(found: PartialSeeding) -> list[Link]:
-    trace = [Link(found.block.site, f"seeds: {found.block.name}")]
-    for rng, draw, chain in found.missing:
-        trace.extend(chain)
-        trace.append(Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
-    return trace
+    seeds = Link(found.block.site, f"seeds: {found.block.name}")
+    draws = (
+        (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
+        for rng, draw, chain in found.missing
+    )
+    return branches((seeds,), *draws)

@@ -54,7 +54,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.chains import branches, called_names
+from torchrepro_lint.program.running.entry_path import draws_weights
+from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.rules.base import Rule
 
@@ -66,24 +68,33 @@ class SeedAfterRandomness(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_seeds(program):
-            yield self.finding(program, late.site, _message(late), _trace(late))
+            yield self.finding(program, late.site, _message(program, late), _trace(late))
 
 
-def _message(late: LateSeed) -> str:
-    if late.built is not None:
-        what = f"`{late.built}` is built, with weights drawn by `{late.early.name}`,"
-    elif late.early.name.startswith(("torch.nn.", "torchvision.")):
-        what = f"`{late.early.name}` draws its first weights"
-    else:
-        what = f"`{late.early.name}` draws"
-    return f"{what} before `{late.seed.name}` seeds the program: no seed reaches it"
+def _message(program: Program, late: LateSeed) -> str:
+    """`train.py:main -> build_model -> Net -> nn.Linear (line 41) before set_up -> torch.manual_seed (line 55)`."""
+    start = late.run.entry.path.name
+    names = called_names(late.early.chain)
+    early = ":".join((start, " -> ".join((*names, _written(late.early)))))
+    seed = " -> ".join((*called_names(late.seed.chain, after=late.early.chain), _written(late.seed)))
+    what = "no seed reaches the first weights" if draws_weights(late.early) else "no seed reaches this draw"
+    return f"{early} ({_line(program, late, late.early)}) before {seed} ({_line(program, late, late.seed)}): {what}"
+
+
+def _written(event: Event) -> str:
+    """The call as it is written there."""
+    return shown(event.call.func) if event.call is not None else event.name
+
+
+def _line(program: Program, late: LateSeed, event: Event) -> str:
+    """`line 41`, with the file where it is not the one in which the program starts."""
+    row = program.location(event.site).start.row
+    return f"line {row}" if event.site.path == late.run.entry.path else f"{event.site.path.name}, line {row}"
 
 
 def _trace(late: LateSeed) -> list[Link]:
-    return [
-        Link(late.run.entry.site, "the program starts"),
-        *late.early.chain,
-        Link(late.early.site, f"draws: {late.early.name}"),
-        *late.seed.chain,
-        Link(late.seed.site, f"only then seeds: {late.seed.name}"),
-    ]
+    start = Link(late.run.entry.site, "the program starts")
+    return branches(
+        (start, *late.early.chain, Link(late.early.site, f"draws: {late.early.name}")),
+        (start, *late.seed.chain, Link(late.seed.site, f"only then seeds: {late.seed.name}")),
+    )

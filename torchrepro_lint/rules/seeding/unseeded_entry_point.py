@@ -56,6 +56,7 @@ from typing import ClassVar, Literal
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.entry_fix import seeding_block_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.unseeded import UnseededProgram, unseeded_programs
 from torchrepro_lint.rules.base import Rule
@@ -84,8 +85,9 @@ def _message(found: UnseededProgram) -> str:
 
 
 def _trace(found: UnseededProgram) -> list[Link]:
-    trace: list[Link] = []
-    for rng, draw, chain in found.draws:
-        trace.extend(chain)
-        trace.append(Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
-    return trace
+    return branches(
+        *(
+            (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
+            for rng, draw, chain in found.draws
+        )
+    )
