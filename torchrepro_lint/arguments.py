@@ -22,6 +22,7 @@ COMMANDS = {
     "rule": ("[CODE]", "what a rule is about, or the list of all rules"),
     "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
     "verify": ("[FIXTURE ...]", "run programs and observe whether what is claimed about them is true"),
+    "server": ("", "a language server, for editors"),
     "completion": ("SHELL", "completion of this command line for a shell"),
 }
 

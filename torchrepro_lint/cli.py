@@ -67,6 +67,10 @@ def _dispatch(arguments: list[str]) -> int:
             from torchrepro_lint.commands.explain import explain
 
             return explain(rest)
+        case ["server", *rest]:
+            from torchrepro_lint.lsp.command import serve
+
+            return serve(rest)
         case ["completion", *rest]:
             from torchrepro_lint.commands.completion import completion
 

@@ -170,6 +170,7 @@ def fix(
     *,
     write: bool = True,
     given: Source | None = None,
+    overlay: Mapping[Path, str] | None = None,
     toolkit: Toolkit | None = None,
 ) -> FixReport:
     """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
@@ -177,8 +178,14 @@ def fix(
 
     A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
     turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
+    `overlay` holds texts that count instead of those on the disk; with one, nothing may be written.
     """
+    if overlay and write:
+        raise ValueError("texts that are not on the disk cannot be mended there")
     loop = _Loop(list(paths), override or {}, toolkit)
+    for path, text in (overlay or {}).items():
+        loop.overlay[path] = text
+        loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)
     if given is not None:
         loop.given, loop.sources[given.path], loop.overlay[given.path] = given.path, given, given.text
     first = report = loop.check(loop.overlay)
@@ -193,7 +200,7 @@ def fix(
             loop.overlay, report = result
     dropped = tuple(loop.dropped.values())
     if len(report.findings) >= len(first.findings):
-        loop.overlay = {} if given is None else {given.path: given.text}
+        loop.overlay = dict(overlay or {}) if given is None else {given.path: given.text}
         return FixReport(loop.marked(first), dropped=dropped)
     report = loop.marked(report)
     changes = tuple(

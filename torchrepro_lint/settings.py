@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 
@@ -26,6 +26,7 @@ __all__ = [
     "did_you_mean",
     "load_settings",
     "normalised_specifier",
+    "override_from_table",
     "settings_file",
 ]
 
@@ -134,6 +135,21 @@ class SettingsOverride(TypedDict, total=False):
     cache: bool
     unsafe_fixes: bool
     baseline: Path | None
+
+
+def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverride:
+    """What a table of settings with the names of the settings file, such as an editor gives, says over that file.
+
+    A value of None says nothing. TorchReproLintError, which begins with `where`, where it does not say what it should.
+    """
+    keys = [name.replace("_", "-") for name in SettingsOverride.__annotations__]
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in keys:
+            raise TorchReproLintError(f"{where}{key}: unknown setting{did_you_mean(key, keys)}")
+        if value is not None:
+            values[key.replace("-", "_")] = _checked(key, value, f"{where}{key}", Path())
+    return cast("SettingsOverride", values)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

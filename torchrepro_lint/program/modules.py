@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
@@ -13,7 +14,9 @@ from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of
 from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.source.text import Source, read_source
 
-__all__ = ["Project"]
+__all__ = ["FactsOf", "Project"]
+
+FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
@@ -22,10 +25,16 @@ class Project:
     """All Python files below a root. Files are read, and parsed, when something first asks for them.
 
     `overlay` gives texts that stand for what is on disk: unsaved editor buffers, or files with fixes not yet written.
+    `facts_of` may know the facts of a text that was read before.
     """
 
     def __init__(
-        self, root: Path, files: Iterable[Path], overlay: Mapping[Path, str] | None = None, src: Sequence[Path] = ()
+        self,
+        root: Path,
+        files: Iterable[Path],
+        overlay: Mapping[Path, str] | None = None,
+        src: Sequence[Path] = (),
+        facts_of: FactsOf = facts_of_text,
     ) -> None:
         self.root = root
         self.overlay = dict(overlay or {})
@@ -33,6 +42,7 @@ class Project:
         self.src = tuple(src)
         self.unreadable: dict[Path, tuple[int, int, str]] = {}
         self.known = frozenset(self.files)
+        self._facts_of = facts_of
         self._sources: dict[Path, Source | None] = {}
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
@@ -74,7 +84,7 @@ class Project:
             facts = None
             if source is not None:
                 try:
-                    facts = facts_of_text(path, source.python)
+                    facts = self._facts_of(path, source.python)
                 except UnreadableModule as error:
                     self.unreadable[path] = (error.row, error.column, error.message)
             self._facts[path] = facts

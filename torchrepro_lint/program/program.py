@@ -9,13 +9,13 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Location, TraceStep
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.imports import ImportGraph
 from torchrepro_lint.program.locations import ParsedFile, Places
-from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
@@ -44,13 +44,14 @@ class Program:
         settings: Settings,
         target: TargetTorch,
         overlay: Mapping[Path, str] | None = None,
+        facts_of: FactsOf = facts_of_text,
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
         self._files = files
         self.settings = settings
         self.target = target
-        self.project = Project(root, files, overlay, settings.src)
+        self.project = Project(root, files, overlay, settings.src, facts_of)
         self.ev = Evaluator(self.project)
         self.walker = Walker(self.ev)
         self.places = Places(self.project)

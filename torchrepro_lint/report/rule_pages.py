@@ -9,7 +9,7 @@ import textwrap
 
 from torchrepro_lint.rule_metadata import RuleMetadata
 
-__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "rule_url", "sections", "title"]
+__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "markdown", "rule_url", "sections", "title"]
 
 PROJECT = "https://github.com/torchrepro-lint/torchrepro-lint"
 DOCUMENTATION = "https://torchrepro-lint.github.io/torchrepro-lint"
@@ -29,6 +29,13 @@ def sections(rule: RuleMetadata) -> dict[str, str]:
     """The sections of the documentation by their titles, each without its indentation, in their order."""
     found = _SECTION.findall(documentation(rule) + "\n")
     return {heading: textwrap.dedent(body).strip() for heading, body in found}
+
+
+def markdown(rule: RuleMetadata) -> str:
+    """The documentation as Markdown, with its sections under headings."""
+    parts = [f"### {rule.code} {rule.name}"]
+    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items()]
+    return "\n\n".join(parts)
 
 
 def rule_url(code: str) -> str:

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.source.magics import as_python, escapes
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "parts",
     "python_text",
     "split",
+    "within_cell",
     "why_not_written",
 ]
 
@@ -121,6 +123,20 @@ def parts(path: Path, text: str) -> list[tuple[int, str]]:
     if cells is None:
         return [(1, text)]
     return [(row + 1, cell.source) for row, cell in zip(cells.rows, split(text), strict=True)]
+
+
+def within_cell(edit: Edit, text: str) -> Edit:
+    """The same edit of the text of a file, so that in a notebook it ends in the cell that it begins in: what is put
+    behind the last line of a cell, which has no line ending there, brings one in front.
+    """
+    if not is_notebook(edit.path):
+        return edit
+    ends = {span.end for span in _spans(text)}
+    if edit.end not in ends or not edit.content.endswith("\n"):
+        return edit
+    if edit.start < edit.end:
+        return replace(edit, end=edit.end - 1, content=edit.content[:-1])
+    return replace(edit, start=edit.end - 1, end=edit.end - 1, content="\n" + edit.content[:-1])
 
 
 def why_not_written(path: Path, old: str, new: str) -> str | None:

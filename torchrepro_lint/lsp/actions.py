@@ -1,0 +1,86 @@
+"""Fixes as code actions: one for each finding, one for all of a file, and one that silences a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from lsprotocol import types
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Location, Position
+from torchrepro_lint.fix_loop import Change
+from torchrepro_lint.lsp.buffers import Buffers, Document
+from torchrepro_lint.source.text import split_lines
+
+__all__ = ["FIX_ALL", "changes_of", "fix_action", "noqa_action", "wanted", "workspace_edit"]
+
+FIX_ALL = "source.fixAll.torchrepro-lint"
+
+
+def wanted(kind: str, only: Sequence[str] | None) -> bool:
+    """Whether the editor asks for actions of a kind: it names it, or a kind above it, or names none."""
+    return only is None or any(kind == one or kind.startswith(f"{one}.") for one in only)
+
+
+def fix_action(finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, versions: bool) -> types.CodeAction:
+    """The fix of a finding that has one. The editor may offer a safe one with a key."""
+    assert finding.fix is not None
+    safe = finding.fix.applicability is Applicability.SAFE
+    return types.CodeAction(
+        title=f"{finding.fix.message} ({finding.code})" + ("" if safe else ", to be looked at afterwards"),
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[shown],
+        is_preferred=safe,
+        edit=workspace_edit(finding.fix.edits, buffers, versions=versions),
+    )
+
+
+def noqa_action(
+    finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, versions: bool
+) -> types.CodeAction | None:
+    """A comment that silences the finding, at the end of its statement; None where one stands there already."""
+    path = finding.location.path
+    row = finding.statement_rows[1] if finding.statement_rows else finding.location.start.row
+    line = buffers.line(path, row)
+    if "noqa" in line:
+        return None
+    end = Position(row, len(line) + 1)
+    place = Location(path, end, end)
+    edit = types.TextEdit(buffers.range(place), f"  # noqa: {finding.code}")
+    return types.CodeAction(
+        title=f"Silence {finding.code} here (# noqa)",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[shown],
+        edit=_workspace_edit([(buffers.document(path, row), edit)], versions=versions),
+    )
+
+
+def changes_of(change: Change) -> Iterator[Edit]:
+    """The edits, of whole lines, that make the new text of a file out of the old one."""
+    old, new = split_lines(change.source.text), split_lines(change.text)
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    for kind, first, last, new_first, new_last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield Edit(change.source.path, starts[first], starts[last], "".join(new[new_first:new_last]))
+
+
+def workspace_edit(edits: Iterable[Edit], buffers: Buffers, *, versions: bool) -> types.WorkspaceEdit:
+    """Edits of one file or more as the protocol has them."""
+    return _workspace_edit([buffers.edit(edit) for edit in edits], versions=versions)
+
+
+def _workspace_edit(edits: Sequence[tuple[Document, types.TextEdit]], *, versions: bool) -> types.WorkspaceEdit:
+    """With `versions`, for editors that refuse an edit of a document that has changed since."""
+    by_document: dict[Document, list[types.TextEdit]] = {}
+    for document, edit in edits:
+        by_document.setdefault(document, []).append(edit)
+    if not versions:
+        return types.WorkspaceEdit(changes={document.uri: own for document, own in by_document.items()})
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version), own)
+            for document, own in by_document.items()
+        ]
+    )

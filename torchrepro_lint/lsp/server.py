@@ -1,0 +1,331 @@
+"""The protocol: which message of the editor leads to what.
+
+The analysis runs in a thread of its own, some time after the last change; what an action or a hover is asked about is
+the result for the documents as they are then, waited for where it is still being made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument
+
+from torchrepro_lint import __version__
+from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.engine import Report
+from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
+from torchrepro_lint.lsp.buffers import Buffer, Buffers, Document
+from torchrepro_lint.lsp.messages import diagnostic, hover
+from torchrepro_lint.lsp.session import Session
+from torchrepro_lint.rules import all_rules
+from torchrepro_lint.settings import SettingsOverride, override_from_table
+from torchrepro_lint.source.cells import Cell, is_notebook, join
+from torchrepro_lint.source.root import absolute
+
+__all__ = ["Server", "make_server"]
+
+# Seconds without a change after which the analysis runs.
+DELAY = 0.25
+# A question to the program may nest thousands of calls deep; threads get far less room for that than the main one.
+_STACK = 64 * 1024 * 1024
+_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/setup.cfg", "**/*requirements*", "**/environment.y*ml")
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The findings for the documents of one moment, and the diagnostics that they became, by document."""
+
+    buffers: Buffers
+    report: Report = field(default_factory=Report)
+    shown: Mapping[str, list[tuple[Finding, types.Diagnostic]]] = field(default_factory=dict)
+
+
+class Server(LanguageServer):
+    """The server of one editor."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "torchrepro-lint",
+            __version__,
+            notebook_document_sync=types.NotebookDocumentSyncOptions(
+                [types.NotebookDocumentFilterWithNotebook("jupyter-notebook", [types.NotebookCellLanguage("python")])]
+            ),
+        )
+        self.session = Session()
+        self.result = _Result(Buffers(()))
+        self._pool = _roomy_thread()
+        self._task: asyncio.Task[None] | None = None
+        self._changes = 0
+        self._complaint: str | None = None
+
+    # What is open.
+
+    def buffers(self) -> Buffers:
+        """The open files as they are now."""
+        found: list[Buffer] = []
+        in_notebooks: set[str] = set()
+        for notebook in self.workspace.notebook_documents.values():
+            in_notebooks.update(cell.document for cell in notebook.cells)
+            path = _path(notebook.uri)
+            if path is None or not is_notebook(path):
+                continue
+            cells: list[Cell] = []
+            documents: dict[int | None, Document] = {}
+            for number, cell in enumerate(notebook.cells, 1):
+                document = self.workspace.get_text_document(cell.document)
+                if cell.kind is types.NotebookCellKind.Code and document.language_id == "python":
+                    cells.append(Cell(number, document.source))
+                    documents[number] = Document(document.uri, document.version)
+            found.append(Buffer(path, join(cells), documents))
+        for document in self.workspace.text_documents.values():
+            path = _path(document.uri)
+            if document.uri not in in_notebooks and path is not None and _is_python(path, document):
+                found.append(Buffer(path, document.source, {None: Document(document.uri, document.version)}))
+        return Buffers(found, str(getattr(self.workspace.position_encoding, "value", "utf-16")))
+
+    # When the analysis runs.
+
+    def changed(self) -> None:
+        """Something has changed that findings may depend on."""
+        self._changes += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._analyse())
+
+    async def up_to_date(self) -> _Result:
+        """The result for the documents as they are."""
+        while self._task is not None and not self._task.done():
+            await asyncio.shield(self._task)
+        return self.result
+
+    async def in_thread(self, function: Any, *arguments: Any) -> Any:
+        """What a function of the session gives. One runs at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    async def _analyse(self) -> None:
+        seen = -1
+        while seen != self._changes:
+            seen = self._changes
+            await asyncio.sleep(DELAY)
+            if seen != self._changes:
+                continue
+            buffers = self.buffers()
+            try:
+                report = await self.in_thread(self.session.check, buffers.texts)
+            except TorchReproLintError as error:
+                self._complain(str(error))
+                continue
+            self._complaint = None
+            if seen == self._changes:
+                self._publish(buffers, report)
+
+    def _publish(self, buffers: Buffers, report: Report) -> None:
+        shown: dict[str, list[tuple[Finding, types.Diagnostic]]] = {one.uri: [] for one in buffers.documents()}
+        for finding in report.findings:
+            uri = buffers.document(finding.location.path, finding.location.start.row).uri
+            shown[uri].append((finding, diagnostic(finding, buffers, related=self._can_relate)))
+        versions = {document.uri: document.version for document in buffers.documents()}
+        for uri in {**self.result.shown, **shown}:
+            own = [one for _, one in shown.get(uri, ())]
+            if own or self.result.shown.get(uri) or uri not in self.result.shown:
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, own, versions.get(uri)))
+        for error in report.errors:
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, error))
+        self.result = _Result(buffers, report, shown)
+
+    def _complain(self, text: str) -> None:
+        """Say what is wrong with the settings, once and not after each key."""
+        if text != self._complaint:
+            self._complaint = text
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"torchrepro-lint: {text}"))
+
+    # What the editor can do.
+
+    @property
+    def _can_relate(self) -> bool:
+        text = self.client_capabilities.text_document
+        return bool(text and text.publish_diagnostics and text.publish_diagnostics.related_information)
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether the editor takes edits of documents of a version."""
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+
+    @property
+    def resolves_edits(self) -> bool:
+        """Whether the editor asks for the edit of an action when it is chosen."""
+        text = self.client_capabilities.text_document
+        support = text.code_action.resolve_support if text and text.code_action else None
+        return support is not None and "edit" in support.properties
+
+    @property
+    def watches_files(self) -> bool:
+        """Whether the editor can be asked to tell of changes on the disk."""
+        workspace = self.client_capabilities.workspace
+        watched = workspace.did_change_watched_files if workspace else None
+        return bool(watched and watched.dynamic_registration)
+
+    # Answers.
+
+    def configure(self, table: object) -> None:
+        """Take the editor's settings: a table as in `torchrepro-lint.toml`, perhaps under the name of the tool."""
+        if isinstance(table, Mapping):
+            table = table.get("torchrepro-lint", table)
+        override: SettingsOverride = {}
+        if isinstance(table, Mapping):
+            try:
+                override = override_from_table(table, "the editor's settings: ")
+            except TorchReproLintError as error:
+                self._complain(str(error))
+        self.session.configure(override)
+
+    async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
+        """All that `--fix` would change for a file, None where that is nothing."""
+        result = await self.up_to_date()
+        path = result.buffers.path_of(uri)
+        if path is None or not any(result.report.may_fix(one) for one in _of_file(result, path)):
+            return None
+        fixed = await self.in_thread(self.session.fixed, path, result.buffers.texts)
+        edits = [edit for change in fixed.changes for edit in changes_of(change)]
+        return workspace_edit(edits, result.buffers, versions=self.has_versions) if edits else None
+
+    async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """The actions for a place in a document."""
+        result = await self.up_to_date()
+        uri, only = params.text_document.uri, params.context.only
+        actions: list[types.CodeAction] = []
+        if wanted(types.CodeActionKind.QuickFix.value, only):
+            here = [pair for pair in result.shown.get(uri, ()) if _touch(pair[1].range, params.range)]
+            for finding, shown in here:
+                if finding.fix is not None:
+                    actions.append(fix_action(finding, shown, result.buffers, versions=self.has_versions))
+            for finding, shown in here:
+                silence = noqa_action(finding, shown, result.buffers, versions=self.has_versions)
+                actions += [silence] if silence is not None else []
+        path = result.buffers.path_of(uri)
+        if wanted(FIX_ALL, only) and path is not None:
+            if any(result.report.may_fix(one) for one in _of_file(result, path)):
+                everything = types.CodeAction("torchrepro-lint: fix all", FIX_ALL, data=uri)
+                if not self.resolves_edits:
+                    everything.edit = await self.fix_all(uri)
+                actions.append(everything)
+        return actions
+
+
+def make_server() -> Server:
+    """A server that knows what to do with each message; it has yet to be started."""
+    server = Server()
+    for methods, handler in _HANDLERS.items():
+        for method in methods:
+            server.feature(method)(handler)
+    kinds = [types.CodeActionKind.QuickFix, FIX_ALL]
+    options = types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_code_action)
+    return server
+
+
+# --- messages, each to a handler: pygls hands the server to those whose first parameter is one ------------------------
+
+
+def _initialize(server: Server, params: types.InitializeParams) -> None:
+    server.configure(params.initialization_options)
+
+
+async def _initialized(server: Server, _: types.InitializedParams) -> None:
+    if server.watches_files:
+        watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        registration = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        await server.client_register_capability_async(types.RegistrationParams([registration]))
+
+
+async def _changed(server: Server, _: object) -> None:
+    server.changed()
+
+
+async def _disk_changed(server: Server, _: object) -> None:
+    server.session.forget()
+    server.changed()
+
+
+async def _configured(server: Server, params: types.DidChangeConfigurationParams) -> None:
+    server.configure(params.settings)
+    server.changed()
+
+
+async def _code_action(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+    return await server.actions(params)
+
+
+async def _resolve(server: Server, action: types.CodeAction) -> types.CodeAction:
+    if action.edit is None and isinstance(action.data, str):
+        action.edit = await server.fix_all(action.data)
+    return action
+
+
+async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
+    result = await server.up_to_date()
+    shown = [one for _, one in result.shown.get(params.text_document.uri, ())]
+    return hover(shown, all_rules(), params.position)
+
+
+_HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
+    (types.INITIALIZE,): _initialize,
+    (types.INITIALIZED,): _initialized,
+    (
+        types.TEXT_DOCUMENT_DID_OPEN,
+        types.TEXT_DOCUMENT_DID_CHANGE,
+        types.TEXT_DOCUMENT_DID_CLOSE,
+        types.NOTEBOOK_DOCUMENT_DID_OPEN,
+        types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+        types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+    ): _changed,
+    (
+        types.TEXT_DOCUMENT_DID_SAVE,
+        types.NOTEBOOK_DOCUMENT_DID_SAVE,
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    ): _disk_changed,
+    (types.WORKSPACE_DID_CHANGE_CONFIGURATION,): _configured,
+    (types.CODE_ACTION_RESOLVE,): _resolve,
+    (types.TEXT_DOCUMENT_HOVER,): _hover,
+}
+
+
+def _roomy_thread() -> ThreadPoolExecutor:
+    pool = ThreadPoolExecutor(1, "analysis")
+    before = threading.stack_size(_STACK)
+    try:
+        pool.submit(int).result()  # the thread begins with its first task
+    finally:
+        threading.stack_size(before)
+    return pool
+
+
+def _of_file(result: _Result, path: Path) -> list[Finding]:
+    return [finding for finding in result.report.findings if finding.location.path == path]
+
+
+def _touch(one: types.Range, other: types.Range) -> bool:
+    def key(position: types.Position) -> tuple[int, int]:
+        return position.line, position.character
+
+    return key(one.start) <= key(other.end) and key(other.start) <= key(one.end)
+
+
+def _path(uri: str) -> Path | None:
+    """The file that a URI names, None where it names none on the disk."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return absolute(path) if path else None
+
+
+def _is_python(path: Path, document: TextDocument) -> bool:
+    return not is_notebook(path) and (document.language_id == "python" or path.suffix == ".py")

@@ -1,0 +1,75 @@
+"""What the server knows between two analyses, and the analysis itself. Nothing here waits or speaks to the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
+from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
+from torchrepro_lint.fix_loop import FixReport, fix
+from torchrepro_lint.settings import Settings, SettingsOverride
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.target import TargetTorch
+
+__all__ = ["Session"]
+
+
+class Session:
+    """Findings of open files. What is read from the disk is kept until `forget`; the facts of a file are kept as long
+    as its text stays what it was. One thread at a time may ask.
+    """
+
+    def __init__(self) -> None:
+        self._override: SettingsOverride = {}
+        self._projects = Projects({})
+        self._facts = _FactsMemory(facts_of_text)
+        self._toolkit = Toolkit(make_program=self._program)
+
+    def configure(self, override: SettingsOverride) -> None:
+        """Take other settings over those of the files."""
+        self._override = override
+        self.forget()
+
+    def forget(self) -> None:
+        """Something on the disk has changed: which files there are, or what the settings say."""
+        self._projects = Projects(self._override)
+
+    def check(self, texts: Mapping[Path, str]) -> Report:
+        """The findings in the files with these texts, but for those that their project leaves out.
+
+        TorchReproLintError where settings do not say what they should.
+        """
+        paths = [path for path in texts if not self._projects.leaves_out(path)]
+        return check(paths, self._override, overlay=texts, projects=self._projects, toolkit=self._toolkit)
+
+    def fixed(self, path: Path, texts: Mapping[Path, str]) -> FixReport:
+        """What `--fix` would make of one file, with the others as they are open. Nothing is written."""
+        return fix([path], self._override, write=False, overlay=texts, toolkit=self._toolkit)
+
+    def _program(
+        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str]
+    ) -> ProgramLike:
+        from torchrepro_lint.program.program import Program
+
+        return Program(root, files, settings, target, overlay, facts_of=self._facts)
+
+
+class _FactsMemory:
+    """Makes the facts of a text, or gives those that it made when the file had the same text before."""
+
+    def __init__(self, make: Callable[[Path, str], ModuleFacts]) -> None:
+        self._make = make
+        self._known: dict[Path, tuple[str, ModuleFacts | UnreadableModule]] = {}
+
+    def __call__(self, path: Path, text: str) -> ModuleFacts:
+        known = self._known.get(path)
+        if known is None or known[0] != text:
+            try:
+                known = (text, self._make(path, text))
+            except UnreadableModule as error:
+                known = (text, error)
+            self._known[path] = known
+        if isinstance(known[1], UnreadableModule):
+            raise known[1]
+        return known[1]
