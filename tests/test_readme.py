@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -31,6 +32,21 @@ def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> N
 
 def test_there_are_examples_with_their_output() -> None:
     assert len(EXAMPLES) >= 3
+
+
+def test_the_problem_matcher_reads_what_is_printed() -> None:
+    blocks = [json.loads(block) for block in re.findall(r"```json\n(.+?)```", README, re.DOTALL)]
+    (task,) = next(block["tasks"] for block in blocks if "tasks" in block)
+    command = [sys.executable, "-m", "torchrepro_lint", *shlex.split(task["command"])[1:]]
+    folder = ROOT / "fixtures" / "TRL101_numpy_rng_in_workers" / "bad_package"
+    ran = subprocess.run([*command, "."], cwd=folder, capture_output=True, text=True, check=False)
+    pattern = task["problemMatcher"]["pattern"]
+    lines = [re.match(pattern["regexp"], line) for line in ran.stdout.splitlines() if "TRL" in line]
+    found = [[line[pattern[key]] for key in ("file", "line", "column", "code")] for line in lines if line]
+    assert found == [["data/loaders.py", "9", "12", "TRL101"], ["data/loaders.py", "9", "12", "TRL201"]]
+    assert all(line and line[pattern["message"]][0].isalpha() for line in lines)
+    cell = re.match(pattern["regexp"], "a b.ipynb:cell 3:2:5: TRL202 no generator")
+    assert cell is not None and cell[pattern["file"]] == "a b.ipynb"
 
 
 def test_the_table_names_every_rule() -> None:

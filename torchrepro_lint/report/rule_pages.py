@@ -34,7 +34,7 @@ def sections(rule: RuleMetadata) -> dict[str, str]:
 def markdown(rule: RuleMetadata) -> str:
     """The documentation as Markdown, with its sections under headings."""
     parts = [f"### {rule.code} {rule.name}"]
-    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items()]
+    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items() if body]
     return "\n\n".join(parts)
 
 
