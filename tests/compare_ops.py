@@ -17,7 +17,7 @@ from pathlib import Path
 
 from torch_on_disk import TorchOnDisk
 
-from torchrepro_lint.knowledge.ops import OpEffect, op_rows, op_table
+from torchrepro_lint.knowledge.ops import OpEffect, OpRow, op_rows, op_table
 from torchrepro_lint.knowledge.versions import admits
 
 __all__ = ["KNOWN", "disagreements", "installed_folder", "main"]
@@ -50,25 +50,21 @@ def disagreements(torch: TorchOnDisk) -> Iterator[tuple[str, str]]:
                 row.effect == effect and row.device != "mps" and row.holds_at(torch.version) for row in op_rows(name)
             ):
                 yield name, f"{name} is documented as {words}, and has no such row"
-    known, current = _alerts_of_the_table(torch.version)
+    named = [(row, _alerts(row)) for row in op_table()]
+    known = {name for _, names in named for name in names}
     for name, place in sorted(torch.alerts.items()):
         if not any(re.fullmatch(re.escape(name).replace(r"\{\}", ".*"), one) for one in known):
             yield name, f"{name} alerts in {place}, and no row names it"
-    if torch.has_cuda:
-        for name in sorted(current - set(torch.alerts)):
-            yield name, f"{name} alerts by the table, and in no library"
+    for row, names in named if torch.has_cuda else ():
+        raises = row.effect == "throws" and row.op.startswith("torch.") and row.device != "mps"
+        if raises and names and row.holds_at(torch.version) and not names & set(torch.alerts):
+            yield row.op, f"{row.op} raises by the table, and {' or '.join(sorted(names))} is in no library"
 
 
-def _alerts_of_the_table(version: str) -> tuple[set[str], set[str]]:
-    """The names of all alerts, and of those that a row of torch's own says are there in the release."""
-    known: set[str] = set()
-    current: set[str] = set()
-    for row in op_table():
-        names = {name for name in re.split(r" / | or ", re.sub(r"\(.*\)$", "", row.alert or "").strip()) if name}
-        known |= names
-        if row.holds_at(version) and row.effect == "throws" and row.op.startswith("torch.") and "mps" not in row.flags:
-            current |= names
-    return known, current
+def _alerts(row: OpRow) -> set[str]:
+    """The names of the alerts of a row; what it says in brackets is no name."""
+    text = re.sub(r"\(.*\)$", "", row.alert or "").strip()
+    return {name for name in re.split(r" / | or ", text) if name}
 
 
 def main(arguments: list[str]) -> int:
