@@ -31,6 +31,7 @@ __all__ = [
     "never_together",
     "own_way",
     "runs_as_script",
+    "says",
     "surely_before",
     "ways",
 ]

@@ -6,7 +6,20 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.program.running.ways import Way, chosen_by, is_followed_by, never_together, runs_as_script, ways
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Store
+from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.ways import (
+    Stand,
+    Way,
+    chosen_by,
+    is_followed_by,
+    never_together,
+    runs_as_script,
+    says,
+    ways,
+)
 from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
@@ -61,13 +74,38 @@ def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
     return frozenset(found)
 
 
-def is_opposed(program: Program, places: tuple[Way, ...]) -> bool:
-    """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so."""
-    if is_chosen_for_speed(places):
+def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None = None) -> bool:
+    """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so, or
+    what the switch `one` at the place is given (`benchmark = not deterministic`).
+    """
+    if is_chosen_for_speed(places) or (one is not None and _is_given_a_wish(one)):
+        return True
+    if all(any(_other_arm_is_deterministic(stand) for stand in way) for way in places):
         return True
     return any(
-        one.level == "deterministic" and never_together(ways_of(program, one), places) for one in program.evidence
+        other.level == "deterministic" and never_together(ways_of(program, other), places) for other in program.evidence
     )
+
+
+def _is_given_a_wish(one: Evidence) -> bool:
+    """Whether what a switch is given names determinism, and says that it is not wanted in this run."""
+    is_on = all(isinstance(value, Constant) and bool(value.value) for value in one.values)
+    return one.value is not None and says(one.value, is_on, _WISH) is False
+
+
+def _other_arm_is_deterministic(stand: Stand) -> bool:
+    """Whether another arm of an `if` around the place switches determinism on, be it that no run in sight takes it."""
+    arms = {branch: arm for branch, arm in stand.path if isinstance(stand.scope.branches.get(branch), tree.If)}
+    switches = [
+        *(store.path for store in stand.scope.stores if _is_deterministic_store(store)),
+        *(path for call, path in stand.scope.calls if called_name(call.func) == "use_deterministic_algorithms"),
+    ]
+    return any(arms.get(branch, arm) != arm for path in switches for branch, arm in path)
+
+
+def _is_deterministic_store(store: Store) -> bool:
+    is_off = isinstance(store.value, tree.Const) and not store.value.value
+    return isinstance(store.target, tree.Attribute) and store.target.attr == "deterministic" and not is_off
 
 
 def is_chosen_for_speed(places: tuple[Way, ...]) -> bool:

@@ -78,7 +78,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             places = ways_of(program, one)
             intent = intent_at(program, one.site.path, places)
             level = program.settings.intent or (intent[0].level if intent else None)
-            if level is None or is_opposed(program, places) or is_taken_back(program, one, "benchmark-off"):
+            if level is None or is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue
             yield self._report(program, one, intent, level)
 

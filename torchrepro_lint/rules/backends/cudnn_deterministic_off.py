@@ -78,7 +78,7 @@ class CudnnDeterministicOff(Rule):
                 for other in intent_at(program, one.site.path, places)
                 if other.level == "deterministic" and other.node is not one.node
             ]
-            if not elsewhere or is_opposed(program, places) or is_taken_back(program, one, "cudnn"):
+            if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn"):
                 continue
             site = switch_site(one)
             trace = [intent_link(elsewhere[0]), Link(site, "takes it back for cuDNN")]

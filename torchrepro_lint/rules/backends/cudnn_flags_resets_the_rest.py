@@ -91,7 +91,7 @@ def _is_benchmark_against_intent(program: Program, site: Site) -> bool:
         if one.site == site and one.effect == "benchmark" and one.roots:
             places = ways_of(program, one)
             wanted = program.settings.intent is not None or bool(intent_at(program, site.path, places))
-            return wanted and not is_opposed(program, places)
+            return wanted and not is_opposed(program, places, one)
     return False
 
 

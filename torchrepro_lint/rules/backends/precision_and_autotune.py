@@ -72,7 +72,7 @@ class PrecisionAndAutotune(Rule):
             places = ways_of(program, one)
             intent = [other for other in intent_at(program, one.site.path, places) if other.level == "deterministic"]
             forced = program.settings.intent == "deterministic"
-            if (not intent and not forced) or is_opposed(program, places):
+            if (not intent and not forced) or is_opposed(program, places, one):
                 continue
             site = switch_site(one)
             trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches it on")]
