@@ -195,3 +195,49 @@ def test_a_file_that_does_not_decode_is_told(write) -> None:
     root = write({**PACKAGE, "pkg/odd.py": b"import torch\nx = '\xe9'\n"})
     results = lint(root / "pkg" / "odd.py", "import torch\nx = '\xe9'\n")
     assert [(row, text[:6]) for row, _, text in results] == [(2, "TRL900")]
+
+
+STRICT = (
+    "import torch\nfrom torch.utils.data import TensorDataset\n\nif __name__ == '__main__':\n    print(torch.rand(2))\n"
+)
+
+
+def codes(result: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line.split()[1] for line in result.stdout.splitlines()]
+
+
+def test_strict_rules_run_when_they_are_asked_for(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": STRICT})
+    assert codes(flake8(root, "--select", "TRL", "main.py")) == []
+    assert codes(flake8(root, "--select", "TRL501", "main.py")) == ["TRL501"]
+    assert codes(flake8(root, "--select", "TRL", "--extend-select", "TRL5", "main.py")) == ["TRL501"]
+    assert codes(flake8(root, "--select", "TRL", "--torchrepro-lint-profile", "strict", "main.py")) == ["TRL501"]
+
+
+def test_options_in_the_configuration_of_flake8(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": STRICT})
+    (root / "tox.ini").write_text("[flake8]\ntorchrepro-lint-profile = strict\n")
+    assert codes(flake8(root, "--append-config", "tox.ini", "--select", "TRL", "main.py")) == ["TRL501"]
+
+
+def test_the_target_and_the_baseline(write) -> None:
+    root = write(PACKAGE)
+    old = flake8(root, "--select", "TRL101", "--torchrepro-lint-target-torch", "1.8", ".")
+    new = flake8(root, "--select", "TRL101", "--torchrepro-lint-target-torch", ">=2.1", ".")
+    assert codes(old) == ["TRL101"]
+    assert old.stdout != new.stdout
+    wrong = flake8(root, "--torchrepro-lint-target-torch", "new", ".")
+    assert "invalid _specifier value" in wrong.stderr or "new" in wrong.stderr
+    run = [sys.executable, "-m", "torchrepro_lint", "--baseline", "known.json", "--write-baseline"]
+    subprocess.run(run, cwd=root, env={**os.environ, "PYTHONPATH": str(PROJECT)}, check=True, capture_output=True)
+    assert codes(flake8(root, "--select", "TRL", "--torchrepro-lint-baseline", "known.json", ".")) == []
+
+
+def test_comments_can_be_switched_off_and_idle_ones_are_told(write) -> None:
+    root = write(
+        {**PACKAGE, "pkg/loader.py": LOADER.replace("return DataLoader(", "return DataLoader(  # noqa: TRL101")}
+    )
+    assert "TRL101" not in codes(flake8(root, "--select", "TRL101", "pkg/loader.py"))
+    assert codes(flake8(root, "--select", "TRL101", "--disable-noqa", "pkg/loader.py")) == ["TRL101"]
+    (root / "plain.py").write_text("x = 1  # noqa: TRL101\n")
+    assert codes(flake8(root, "--select", "TRL", "plain.py")) == ["TRL901"]

@@ -9,13 +9,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from torchrepro_lint import __version__
+from torchrepro_lint.settings import SettingsOverride, normalised_specifier
+from torchrepro_lint.source.noqa import may_name_a_rule
 from torchrepro_lint.source.prefilter import is_interesting
 from torchrepro_lint.source.root import absolute
 
 if TYPE_CHECKING:
+    import argparse
+
+    from flake8.options.manager import OptionManager
+
     from torchrepro_lint.diagnostics import Finding
     from torchrepro_lint.engine import Report
 
@@ -28,6 +34,51 @@ class Plugin:
     name = "torchrepro-lint"
     version = __version__
 
+    # What flake8's own options say over the settings file, and whether its comments are to silence nothing.
+    override: ClassVar[SettingsOverride] = {}
+    disable_noqa: ClassVar[bool] = False
+
+    @classmethod
+    def add_options(cls, manager: OptionManager) -> None:
+        """Tell flake8 of our options: on its command line, and in its configuration file."""
+        add = manager.add_option
+        add(
+            "--torchrepro-lint-profile",
+            choices=["default", "strict"],
+            parse_from_config=True,
+            help="Which TRL rules run unless they are selected (Default: as the settings of torchrepro-lint say)",
+        )
+        add(
+            "--torchrepro-lint-target-torch",
+            metavar="VERSION",
+            type=_specifier,
+            parse_from_config=True,
+            help='The torch to judge by, such as 2.1 or ">=1.7,<2" (Default: from the project itself)',
+        )
+        add(
+            "--torchrepro-lint-baseline",
+            metavar="FILE",
+            parse_from_config=True,
+            normalize_paths=True,
+            help="Leave out the findings that this file records",
+        )
+
+    @classmethod
+    def parse_options(cls, options: argparse.Namespace) -> None:
+        """Take over what flake8 was told. A rule of the strict profile runs where flake8 selects it by its code."""
+        override: SettingsOverride = {}
+        if options.torchrepro_lint_profile is not None:
+            override["profile"] = options.torchrepro_lint_profile
+        if options.torchrepro_lint_target_torch is not None:
+            override["target_torch"] = options.torchrepro_lint_target_torch
+        if options.torchrepro_lint_baseline is not None:
+            override["baseline"] = absolute(options.torchrepro_lint_baseline)
+        chosen = [*(options.select or ()), *(options.extend_select or ())]
+        codes = tuple(code for code in chosen if code.startswith("TRL") and len(code) > len("TRL"))
+        if codes:
+            override["extend_select"] = codes
+        cls.override, cls.disable_noqa = override, options.disable_noqa
+
     def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
         # flake8 looks at the names of the parameters: `tree` makes this a plugin for whole files.
         self._filename = filename
@@ -37,12 +88,20 @@ class Plugin:
         """Row, column from 0, text with the code in front, and this class, for each finding in the file."""
         text = "".join(self._lines)
         # What is installed is nobody's project, though flake8 would walk into it.
-        if not is_interesting(text.encode("utf-8", "replace")) or "site-packages" in Path(self._filename).parts:
+        data = text.encode("utf-8", "replace")
+        wanted = is_interesting(data) or may_name_a_rule(data)
+        if not wanted or "site-packages" in Path(self._filename).parts:
             return
         for finding in _findings(absolute(self._filename), text):
             start = finding.location.start
             message = " ".join(finding.message.split())
             yield start.row, start.column - 1, f"{finding.code} {message}", type(self)
+
+
+def _specifier(text: str) -> str:
+    """A version or a specifier of versions, as argparse takes a type: ValueError where it is none."""
+    normalised_specifier(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +149,7 @@ def _differs_from_disk(path: Path, text: str) -> bool:
 def _of_file(path: Path, text: str) -> list[Finding]:
     from torchrepro_lint.engine import check
 
-    report = check([path], overlay={path: text})
+    report = check([path], Plugin.override, overlay={path: text}, suppressed_too=Plugin.disable_noqa)
     _print_errors(report)
     return list(report.findings)
 
@@ -99,11 +158,11 @@ def _analyse(path: Path) -> _Analysis:
     from torchrepro_lint.engine import check
     from torchrepro_lint.source.project import Projects
 
-    projects = Projects({})
+    projects = Projects(Plugin.override)
     files = {path, *projects.whole(path)}
     # Taken before the files are read: what changes in between is then seen as changed.
     stamps = {file: _stamp(file) for file in files}
-    report = check(files, projects=projects)
+    report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa)
     _print_errors(report)
     findings: dict[Path, list[Finding]] = {}
     for finding in report.findings:
