@@ -54,8 +54,9 @@ class ProgramFactory(Protocol):
 # Both are imported when a file needs them: they bring the parser, which takes longer to load than to say "clean".
 def _own_rules() -> Iterable[RuleLike]:
     from torchrepro_lint.rules import all_rules
+    from torchrepro_lint.third_party import third_party_rules
 
-    return all_rules()
+    return (*all_rules(), *third_party_rules())
 
 
 def _own_program(

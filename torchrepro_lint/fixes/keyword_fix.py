@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["keyword_fix"]
 
 
-def keyword_fix(program: Program, site: Site, name: str, value: str) -> tuple[Fix | None, str | None]:
-    """Writes `name=value` in the call at `site`, in the place of another value if there is one."""
+def keyword_fix(
+    program: Program, site: Site, name: str, value: str, position: int = 1
+) -> tuple[Fix | None, str | None]:
+    """Writes `name=value` in the call at `site`, in the place of another value if there is one. `position`, from 0, is
+    the one at which the argument may stand without its name: a call with that many may give it.
+    """
     document = document_of(program, site.path)
     call = document.node_at(*program.parsed(site.path).span(site.number), cst.Call)
     if call is None:
@@ -30,7 +34,7 @@ def keyword_fix(program: Program, site: Site, name: str, value: str) -> tuple[Fi
             edits = [replace_argument(document, argument, value)]
             break
     else:
-        if len([argument for argument in call.args if argument.keyword is None]) > 1:
+        if len([argument for argument in call.args if argument.keyword is None]) > position:
             return None, f"`{name}` is given by its position"
         edits = add_keyword_arguments(document, call, [(name, value)])
     return Fix(Applicability.SAFE, f"Pass {name}={value}", tuple(edits)), None
