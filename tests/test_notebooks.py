@@ -146,7 +146,9 @@ def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
     cells = ["import torch", "model = torch.nn.Linear(2, 2)", "torch.manual_seed(0)", TRAINING]
     root = write({"torchrepro-lint.toml": "", "train.ipynb": notebook(*cells)})
     assert main([str(root), "--select", "TRL504", "--output-format", "concise"]) == 1
-    assert "train.ipynb:cell 2:1:" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "train.ipynb:cell 2:1:" in out
+    assert "(cell 2, line 1) before torch.manual_seed (cell 3, line 1)" in out
     write({"train.ipynb": notebook(cells[0], cells[2], cells[1], cells[3])})
     assert main([str(root), "--select", "TRL504"]) == 0
 
@@ -198,6 +200,23 @@ def test_cells_that_ran_out_of_order_are_said_and_change_nothing(write, capsys) 
     )
     assert main([str(root), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_line_of_a_cell_is_explained(folder: Path, capsys) -> None:
+    assert main(["explain", f"{FILE}:cell 4:2"]) == 0
+    out = capsys.readouterr().out
+    assert "train.ipynb:cell 4:2:10: TRL101" in out
+    assert "The loader at train.ipynb:cell 4:2: " in out
+    assert main(["explain", f"{FILE}:cell 3:1"]) == 0
+    assert "No rule finds anything at train.ipynb:cell 3:1." in capsys.readouterr().out
+    for place, said in (
+        (f"{FILE}:3", 'say "train.ipynb:cell 2:1"'),
+        (f"{FILE}:cell 1:1", "has no line 1 in a code cell 1"),
+        (f"{FILE}:cell 4:9", "has no line 9 in a code cell 4"),
+        ("torchrepro-lint.toml:cell 1:1", "has no cells"),
+    ):
+        assert main(["explain", place]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_notebooks_of_other_languages_and_empty_ones_are_passed_over(write, capsys) -> None:

@@ -249,7 +249,8 @@ def _by_site(events: Iterable[Event]) -> list[Event]:
 
 
 def _place(program: Program, site: Site, name: Namer) -> str:
-    return f"{name(site.path)}:{program.location(site).start.row}"
+    cell, row = program.places.row(site)
+    return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"
 
 
 def _stands_at(program: Program, site: Site, path: Path, row: int) -> bool:

@@ -5,7 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.source.cells import Cell, Cells, join, parts, python_text, split, why_not_written
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.source.cells import Cell, Cells, join, parts, python_text, split, why_not_written, within_cell
 
 PATH = Path("a.ipynb")
 SOURCES = st.text("%!x\n \r# cell1-", max_size=30) | st.sampled_from(
@@ -44,6 +45,30 @@ def test_the_row_before_a_cell_is_the_end_of_the_one_above() -> None:
     assert found is not None
     assert [found.number(row) for row in range(1, 6)] == [1, 1, 1, 1, 4]
     assert [found.span(row) for row in (1, 4, 5)] == [(2, 3), (2, 3), (5, None)]
+
+
+def test_rows_of_cells_are_found_in_the_text() -> None:
+    found = Cells.of(PATH, "# %% cell 1\na\nb\n# %% cell 4\nc\n")
+    assert found is not None
+    assert [found.row(1, 1), found.row(1, 2), found.row(1, 3), found.row(4, 1)] == [2, 3, None, 5]
+    assert [found.row(2, 1), found.row(1, 0)] == [None, None]
+    assert [found.row_in_cell(row) for row in (2, 3, 4, 5)] == [1, 2, 3, 1]
+
+
+def test_edits_behind_the_last_line_of_a_cell_stay_in_it() -> None:
+    text = join([Cell(1, "a"), Cell(4, "b")])
+    end = text.index("# %% cell 4")
+
+    def moved(start: int, stop: int, content: str) -> tuple[int, int, str]:
+        edit = within_cell(Edit(PATH, start, stop, content), text)
+        return edit.start, edit.end, edit.content
+
+    assert moved(end, end, "x\n") == (end - 1, end - 1, "\nx")
+    assert moved(end - 2, end, "x\n") == (end - 2, end - 1, "x")
+    assert moved(len(text), len(text), "x\n") == (len(text) - 1, len(text) - 1, "\nx")
+    assert moved(end - 2, end - 1, "x") == (end - 2, end - 1, "x")
+    plain = Edit(Path("a.py"), end, end, "x\n")
+    assert within_cell(plain, text) == plain
 
 
 def test_a_script_is_one_part_and_a_notebook_has_one_for_each_cell() -> None:

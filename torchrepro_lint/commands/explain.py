@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchrepro_lint.commands.rule import all_rules, find_rule
-from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.report.places import place
 from torchrepro_lint.report.rule_pages import documentation
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
@@ -29,12 +30,11 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where the place is not one.
     """
     parser = argparse.ArgumentParser(prog="torchrepro-lint explain", description="Say what the tool finds at a line.")
-    parser.add_argument("place", metavar="FILE:LINE", help="columns after the line are read over")
-    path, row = _place(parser.parse_args(arguments).place)
+    parser.add_argument("place", metavar="FILE:LINE", help="in a notebook, FILE:cell N:LINE")
+    path, cell, row = _place(parser.parse_args(arguments).place)
     toolkit = toolkit or Toolkit()
     texts = Texts()
-    if not 0 < row <= max(1, len(texts.lines(path))):
-        raise TorchReproLintError(f"{path} has {len(texts.lines(path))} lines")
+    row = _row_in_text(path, cell, row, texts)
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
     everything = check([path], {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
     at_line = [finding for finding in everything.findings if _stands_at(finding, row)]
@@ -55,7 +55,8 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
         for finding in passing:
             print(f"  {concise(finding, texts, colours, everything.may_fix(finding))}")
     if not at_line and not passing:
-        print(f"No rule finds anything at {texts.name(path)}:{row}.")
+        at = Position(row, 1)
+        print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.")
     view = _view(toolkit, path, row, texts)
     if view:
         print("\n" + "\n".join(view))
@@ -75,14 +76,32 @@ def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
     return explain_line(program, path, row, texts.name) if isinstance(program, Program) else []
 
 
-def _place(text: str) -> tuple[Path, int]:
-    match = re.fullmatch(r"(.+?):(\d+)(?::\d+)?:?", text)
+def _place(text: str) -> tuple[Path, int | None, int]:
+    """The file, the cell where one is named, and the row."""
+    match = re.fullmatch(r"(.+?):(?:cell (\d+):)?(\d+)(?::\d+)?:?", text)
     if match is None:
         raise TorchReproLintError(f'"{text}" is not FILE:LINE')
     path = Path.cwd() / match[1]
     if not path.is_file():
         raise TorchReproLintError(f"{match[1]}: no such file")
-    return path, int(match[2])
+    return path, int(match[2]) if match[2] else None, int(match[3])
+
+
+def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
+    """The row of the text that is meant. TorchReproLintError where there is none."""
+    cells = texts.cells(path)
+    if cells is None:
+        if cell is not None:
+            raise TorchReproLintError(f"{path} has no cells")
+        if not 0 < row <= max(1, len(texts.lines(path))):
+            raise TorchReproLintError(f"{path} has {len(texts.lines(path))} lines")
+        return row
+    if cell is None:
+        raise TorchReproLintError(f'{path} is a notebook: say "{path.name}:cell {cells.numbers[0]}:1"')
+    found = cells.row(cell, row)
+    if found is None or found > len(texts.lines(path)):
+        raise TorchReproLintError(f"{path} has no line {row} in a code cell {cell}")
+    return found
 
 
 def _stands_at(finding: Finding, row: int) -> bool:

@@ -10,8 +10,6 @@ from lsprotocol import types
 
 from torchrepro_lint.diagnostics import Edit, Location, Position
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.source.cells import Cells, within_cell
-from torchrepro_lint.source.lines import LineTable
 
 __all__ = ["Buffer", "Buffers", "Document"]
 
@@ -81,23 +79,16 @@ class Buffers:
 
     def edit(self, edit: Edit) -> tuple[Document, types.TextEdit]:
         """An edit of a file as one of the document in which it lies."""
-        text = self._shown.text(edit.path)
-        edit = within_cell(edit, text)
-        table = LineTable(text)
-        location = Location(edit.path, table.position(edit.start), table.position(edit.end))
-        return self.document(edit.path, location.start.row), types.TextEdit(self.range(location), edit.content)
+        location, content = self._shown.edit(edit)
+        return self.document(edit.path, location.start.row), types.TextEdit(self.range(location), content)
 
     def line(self, path: Path, row: int) -> str:
         """One line of a file without its ending."""
         return self._shown.line(path, row)
 
-    def text(self, path: Path) -> str:
-        """The text of a file, open or not."""
-        return self._shown.text(path)
-
     def _position(self, path: Path, position: Position) -> types.Position:
         before = self._shown.line(path, position.row)[: position.column - 1]
-        cells: Cells | None = self._shown.cells(path)
+        cells = self._shown.cells(path)
         first = cells.span(position.row)[0] if cells is not None else 1
         return types.Position(max(position.row - first, 0), self._units(before))
 

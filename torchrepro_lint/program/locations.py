@@ -10,6 +10,7 @@ from torchrepro_lint.diagnostics import Location
 from torchrepro_lint.facts.module import parsed_with_places
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.modules import Project
+from torchrepro_lint.source.cells import Cells
 from torchrepro_lint.source.lines import LineTable
 
 if TYPE_CHECKING:
@@ -95,6 +96,12 @@ class Places:
                 start = max(start, parsed.spans[id(node.decorators[-1])][1])
                 start += len(parsed.text[start:]) - len(parsed.text[start:].lstrip())
         return Location(site.path, parsed.lines.position(start), parsed.lines.position(end))
+
+    def row(self, site: Site) -> tuple[int | None, int]:
+        """The cell of a notebook in which a site stands, None in other files, and the row there, as a person counts."""
+        row = self.location(site).start.row
+        cells = Cells.of(site.path, self.parsed(site.path).text)
+        return (None, row) if cells is None else (cells.number(row), cells.row_in_cell(row))
 
     def statement_rows(self, site: Site) -> tuple[int, int]:
         """The first and last row of the logical line in which the node of `site` stands."""

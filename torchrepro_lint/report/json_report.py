@@ -73,4 +73,5 @@ def _fix(finding: Finding, texts: Texts) -> dict[str, Any] | None:
 
 
 def _edit(edit: Edit, texts: Texts) -> dict[str, Any]:
-    return {"content": edit.content, **_place(texts.range(edit), texts)}
+    location, content = texts.edit(edit)
+    return {"content": content, **_place(location, texts)}

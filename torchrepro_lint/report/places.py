@@ -36,6 +36,6 @@ def place(location: Location, texts: Texts) -> Place:
     cells = texts.cells(location.path)
     if cells is None:
         return Place(name, None, location.start, location.end)
-    above = cells.span(location.start.row)[0] - 1
+    above = location.start.row - cells.row_in_cell(location.start.row)
     start, end = (Position(at.row - above, at.column) for at in (location.start, location.end))
     return Place(name, cells.number(location.start.row), start, end)

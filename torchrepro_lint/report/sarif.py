@@ -107,7 +107,8 @@ def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
 
 
 def _replacement(edit: Edit, texts: Texts) -> dict[str, Any]:
-    return {"deletedRegion": _region(texts.range(edit), texts), "insertedContent": {"text": edit.content}}
+    location, content = texts.edit(edit)
+    return {"deletedRegion": _region(location, texts), "insertedContent": {"text": content}}
 
 
 def _location(location: Location, texts: Texts, note: str | None = None) -> dict[str, Any]:

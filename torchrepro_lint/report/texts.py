@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Edit, Location
-from torchrepro_lint.source.cells import Cells
+from torchrepro_lint.source.cells import Cells, within_cell
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import SourceError, read_source, split_lines
 
@@ -46,6 +46,11 @@ class Texts:
         """One line without its ending, empty where the file has no such row."""
         lines = self.lines(path)
         return lines[row - 1] if 0 < row <= len(lines) else ""
+
+    def edit(self, edit: Edit) -> tuple[Location, str]:
+        """What an edit replaces, as rows and columns, and by what; in a notebook, both lie in one cell."""
+        own = within_cell(edit, self.text(edit.path))
+        return self.range(own), own.content
 
     def range(self, edit: Edit) -> Location:
         """What an edit replaces, as rows and columns."""

@@ -81,6 +81,18 @@ class Cells:
         index = self._index(row)
         return self.rows[index] + 1, self.rows[index + 1] - 1 if index + 1 < len(self.rows) else None
 
+    def row_in_cell(self, row: int) -> int:
+        """The row, from 1, in the cell that `row` lies in."""
+        return row - self.span(row)[0] + 1
+
+    def row(self, number: int, row: int) -> int | None:
+        """The row of the text where a row of a cell stands; None where there is no such cell, or no such row in it."""
+        if number not in self.numbers or row < 1:
+            return None
+        found = self.rows[self.numbers.index(number)] + row
+        last = self.span(found)[1]
+        return found if self.number(found) == number and (last is None or found <= last) else None
+
     def _index(self, row: int) -> int:
         return max(bisect_left(self.rows, row) - 1, 0)
 

@@ -87,9 +87,10 @@ def _written(event: Event) -> str:
 
 
 def _line(program: Program, late: LateSeed, event: Event) -> str:
-    """`line 41`, with the file where it is not the one in which the program starts."""
-    row = program.location(event.site).start.row
-    return f"line {row}" if event.site.path == late.run.entry.path else f"{event.site.path.name}, line {row}"
+    """`line 41`, with the file where it is not the one in which the program starts; with the cell of a notebook."""
+    cell, row = program.places.row(event.site)
+    line = f"line {row}" if cell is None else f"cell {cell}, line {row}"
+    return line if event.site.path == late.run.entry.path else f"{event.site.path.name}, {line}"
 
 
 def _trace(late: LateSeed) -> list[Link]:
