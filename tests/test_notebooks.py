@@ -57,6 +57,39 @@ def test_json_says_the_cell(folder: Path, capsys) -> None:
     assert {edit["cell"] for edit in finding["fix"]["edits"]} == {2, 4}
 
 
+def rows_of(path: Path, *texts: str) -> list[int]:
+    lines = path.read_text().splitlines()
+    return [next(row for row, line in enumerate(lines, 1) if text in line) for text in texts]
+
+
+def test_what_reads_the_file_itself_is_told_the_rows_of_the_json(folder: Path, capsys) -> None:
+    at, step = rows_of(folder / FILE, "loader = DataLoader", "def __getitem__")
+
+    def said(output_format: str) -> str:
+        assert main(["--select", "TRL101", "--output-format", output_format, FILE]) == 1
+        return capsys.readouterr().out
+
+    (issue,) = json.loads(said("gitlab"))
+    assert issue["location"] == {"path": FILE, "positions": {"begin": {"line": at}, "end": {"line": at}}}
+    assert issue["description"].startswith("TRL101: cell 4:2:10: workers draw")
+    command = said("github")
+    assert f",file={FILE},line={at},endLine={at}::{FILE}:cell 4:2:10: TRL101 workers" in command
+    (result,) = json.loads(said("sarif"))["runs"][0]["results"]
+    places = [result["locations"][0], result["codeFlows"][0]["threadFlows"][0]["locations"][1]["location"]]
+    assert [one["physicalLocation"]["region"] for one in places] == [
+        {"startLine": at, "endLine": at},
+        {"startLine": step, "endLine": step},
+    ]
+    assert [one["logicalLocations"][0]["name"] for one in places] == ["cell 4:2:10", "cell 3:6:5"]
+    assert "fixes" not in result
+    (diagnostic,) = json.loads(said("rdjson"))["diagnostics"]
+    assert diagnostic["location"]["range"] == {"start": {"line": at}, "end": {"line": at}}
+    assert diagnostic["message"].startswith("cell 4:2:10: workers draw")
+    assert "suggestions" not in diagnostic
+    junit = said("junit")
+    assert f'(cell 4:2:10)" classname="{FILE}" file="{FILE}" line="{at}"' in junit
+
+
 def test_a_fix_changes_the_sources_of_cells_and_nothing_else(folder: Path, capsys) -> None:
     path = folder / FILE
     before = path.read_text()

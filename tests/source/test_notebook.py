@@ -108,6 +108,14 @@ def test_a_notebook_comes_back_to_the_byte_and_takes_any_text(
     assert before == after
 
 
+def test_rows_in_the_file_whatever_form_the_source_has() -> None:
+    text = '{"nbformat": 4, "cells": [\n{"cell_type": "code", "source": [\n"a\\n", "b\\nc\\n",\n"d"]},\n'
+    text += '{"cell_type": "code",\n"source":\n"e\\nf"}]}'
+    found = read_notebook(text)
+    assert [found.row_in_file(1, row) for row in (1, 2, 3, 4, 5)] == [3, 3, 3, 4, 4]
+    assert [found.row_in_file(2, 1), found.row_in_file(2, 2), found.row_in_file(3, 1)] == [7, 7, 1]
+
+
 def test_the_first_cell_that_ran_before_one_above_it_is_named() -> None:
     assert read_notebook(notebook(code("a", 1), markdown(""), code("b", 3), code("c"), code("d", 2))).stale == (5, 3)
     assert read_notebook(notebook(code("a", 1), code("b", 3), code("c", 7))).stale is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts
 
@@ -25,15 +25,16 @@ def github_report(reported: Reported) -> Iterator[str]:
 
 def _command(finding: Finding, texts: Texts) -> str:
     at = place(finding.location, texts)
+    inside = file_range(finding.location, texts)
     properties = {
         "title": f"torchrepro-lint ({finding.code})",
         "file": at.name,
-        "line": str(at.start.row),
-        "col": str(at.start.column),
-        "endLine": str(at.end.row),
-        "endColumn": str(at.end.column),
+        "line": inside.start_row,
+        "col": inside.start_column,
+        "endLine": inside.end_row,
+        "endColumn": inside.end_column,
     }
-    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value is not None)
     lines = [f"{at.text}: {finding.code} {finding.message}"]
     lines += [f"  {place(step.location, texts).text}: {step.note}" for step in finding.trace]
     return f"::{finding.severity.value} {listed}::{_data(chr(10).join(lines))}"

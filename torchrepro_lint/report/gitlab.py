@@ -8,7 +8,7 @@ from typing import Any
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.report.fingerprints import fingerprints
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts
 
@@ -25,17 +25,17 @@ def gitlab_report(reported: Reported) -> Iterator[str]:
 
 
 def _issue(finding: Finding, fingerprint: str, texts: Texts) -> dict[str, Any]:
-    at = place(finding.location, texts)
+    at, inside = place(finding.location, texts), file_range(finding.location, texts)
+    begin, end = {"line": inside.start_row}, {"line": inside.end_row}
+    if inside.start_column is not None and inside.end_column is not None:
+        begin["column"], end["column"] = inside.start_column, inside.end_column
     return {
         "check_name": finding.code,
-        "description": f"{finding.code}: {finding.message}",
+        "description": f"{finding.code}: {at.before_message}{finding.message}",
         "fingerprint": fingerprint,
         "severity": _SEVERITY[finding.severity],
         "location": {
             "path": at.name,
-            "positions": {
-                "begin": {"line": at.start.row, "column": at.start.column},
-                "end": {"line": at.end.row, "column": at.end.column},
-            },
+            "positions": {"begin": begin, "end": end},
         },
     }

@@ -7,7 +7,7 @@ from itertools import groupby
 from xml.etree import ElementTree
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts, printable
 
@@ -50,16 +50,17 @@ def _suite(root: ElementTree.Element, name: str, tests: int, failures: int = 0, 
 
 
 def _failure(suite: ElementTree.Element, finding: Finding, texts: Texts) -> None:
-    at = place(finding.location, texts)
+    at, inside = place(finding.location, texts), file_range(finding.location, texts)
     case = ElementTree.SubElement(
         suite,
         "testcase",
-        name=f"{finding.code} {finding.name} ({at.start.row}:{at.start.column})",
+        name=f"{finding.code} {finding.name} ({at.within})",
         classname=at.name,
         file=at.name,
-        line=str(at.start.row),
-        column=str(at.start.column),
+        line=str(inside.start_row),
     )
+    if inside.start_column is not None:
+        case.set("column", str(inside.start_column))
     kind = finding.severity.value
     failure = ElementTree.SubElement(case, "failure", message=printable(finding.message), type=kind)
     steps = [f"{place(step.location, texts).text}: {printable(step.note)}" for step in finding.trace]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["Place", "place"]
+__all__ = ["FileRange", "Place", "file_range", "place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,38 @@ class Place:
     @property
     def text(self) -> str:
         """`path:row:column`, with the cell after the path where there is one."""
+        return f"{self.name}:{self.within}"
+
+    @property
+    def within(self) -> str:
+        """The same without the path."""
         cell = f"cell {self.cell}:" if self.cell is not None else ""
-        return f"{self.name}:{cell}{self.start.row}:{self.start.column}"
+        return f"{cell}{self.start.row}:{self.start.column}"
+
+    @property
+    def before_message(self) -> str:
+        """What a message begins with where nothing beside it can name a cell: `cell 3:2:5: `, else nothing."""
+        return f"{self.within}: " if self.cell is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRange:
+    """A range as a program that reads the file itself counts: in a notebook, rows of the JSON, where a column of the
+    code means nothing.
+    """
+
+    start_row: int
+    end_row: int
+    start_column: int | None = None
+    end_column: int | None = None
+
+
+def file_range(location: Location, texts: Texts) -> FileRange:
+    """The range of `location` in its file."""
+    start, end = location.start, location.end
+    if texts.cells(location.path) is None:
+        return FileRange(start.row, end.row, start.column, end.column)
+    return FileRange(texts.row_in_file(location.path, start.row), texts.row_in_file(location.path, end.row))
 
 
 def place(location: Location, texts: Texts) -> Place:

@@ -11,7 +11,7 @@ from typing import Any
 
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.rule_pages import PROJECT, rule_url
 from torchrepro_lint.report.texts import Texts
@@ -33,7 +33,7 @@ def rdjson_report(reported: Reported) -> Iterator[str]:
 
 def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
     diagnostic: dict[str, Any] = {
-        "message": finding.message,
+        "message": place(finding.location, texts).before_message + finding.message,
         "location": _location(finding.location, texts),
         "severity": finding.severity.value.upper(),
         "code": {"value": finding.code, "url": rule_url(finding.code)},
@@ -43,7 +43,11 @@ def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
         diagnostic["suggestions"] = suggestions
     if finding.trace:
         diagnostic["relatedLocations"] = [
-            {"message": step.note, "location": _location(step.location, texts)} for step in finding.trace
+            {
+                "message": place(step.location, texts).before_message + step.note,
+                "location": _location(step.location, texts),
+            }
+            for step in finding.trace
         ]
     return diagnostic
 
@@ -51,9 +55,9 @@ def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
 def _suggestions(finding: Finding, texts: Texts) -> Iterator[dict[str, Any]]:
     """The fix as one suggestion: reviewdog takes several as ways to choose from, and each may change one file only."""
     edits = finding.fix.edits if finding.fix is not None else ()
-    if not edits or {edit.path for edit in edits} != {finding.location.path}:
-        return
     path = finding.location.path
+    if not edits or {edit.path for edit in edits} != {path} or texts.cells(path) is not None:
+        return
     start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
     inside = [Edit(path, edit.start - start, edit.end - start, edit.content) for edit in edits]
     whole = Edit(path, start, end, apply_edits(texts.text(path)[start:end], inside))
@@ -65,9 +69,11 @@ def _location(location: Location, texts: Texts) -> dict[str, Any]:
 
 
 def _range(location: Location, texts: Texts) -> dict[str, Any]:
-    at = place(location, texts)
+    inside = file_range(location, texts)
+    if inside.start_column is None:
+        return {"start": {"line": inside.start_row}, "end": {"line": inside.end_row}}
     lines = [texts.line(location.path, position.row) for position in (location.start, location.end)]
-    return {"start": _position(at.start, lines[0]), "end": _position(at.end, lines[1])}
+    return {"start": _position(location.start, lines[0]), "end": _position(location.end, lines[1])}
 
 
 def _position(position: Position, line: str) -> dict[str, int]:

@@ -16,7 +16,7 @@ from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, Location, Severity
 from torchrepro_lint.fixes.apply import in_order
 from torchrepro_lint.report.fingerprints import fingerprints
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.rule_pages import DOCUMENTATION, documentation, rule_url, title
 from torchrepro_lint.report.texts import Texts
@@ -87,7 +87,8 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], texts: Te
     if finding.trace:
         steps = [{"location": _location(step.location, texts, step.note)} for step in finding.trace]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
-    if finding.fix is not None:
+    # A fix of a notebook says what becomes of its code, and these regions are of its JSON.
+    if finding.fix is not None and all(texts.cells(edit.path) is None for edit in finding.fix.edits):
         result["fixes"] = [_fix(finding.fix, texts)]
     return result
 
@@ -107,8 +108,7 @@ def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
 
 
 def _replacement(edit: Edit, texts: Texts) -> dict[str, Any]:
-    location, content = texts.edit(edit)
-    return {"deletedRegion": _region(location, texts), "insertedContent": {"text": content}}
+    return {"deletedRegion": _region(texts.range(edit), texts), "insertedContent": {"text": edit.content}}
 
 
 def _location(location: Location, texts: Texts, note: str | None = None) -> dict[str, Any]:
@@ -118,6 +118,9 @@ def _location(location: Location, texts: Texts, note: str | None = None) -> dict
             "region": _region(location, texts),
         }
     }
+    at = place(location, texts)
+    if at.cell is not None:
+        place_of["logicalLocations"] = [{"name": at.within, "fullyQualifiedName": at.text}]
     return place_of if note is None else {**place_of, "message": {"text": note}}
 
 
@@ -129,13 +132,11 @@ def _artifact(path: Path, texts: Texts) -> dict[str, Any]:
 
 
 def _region(location: Location, texts: Texts) -> dict[str, int]:
-    at = place(location, texts)
-    return {
-        "startLine": at.start.row,
-        "startColumn": at.start.column,
-        "endLine": at.end.row,
-        "endColumn": at.end.column,
-    }
+    inside = file_range(location, texts)
+    region = {"startLine": inside.start_row, "endLine": inside.end_row}
+    if inside.start_column is not None and inside.end_column is not None:
+        region.update(startColumn=inside.start_column, endColumn=inside.end_column)
+    return region
 
 
 def _level(severity: Severity) -> str:

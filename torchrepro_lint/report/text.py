@@ -69,8 +69,7 @@ def _what(finding: Finding, colours: Colours, fixable: bool) -> str:
 
 def _within(finding: Finding, texts: Texts) -> str:
     """The place in its file: `12:5`, with the cell of a notebook before it."""
-    at = place(finding.location, texts)
-    return at.text[len(at.name) + 1 :]
+    return place(finding.location, texts).within
 
 
 def _about_fix(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Edit, Location
 from torchrepro_lint.source.cells import Cells, within_cell
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import SourceError, read_source, split_lines
+
+if TYPE_CHECKING:
+    from torchrepro_lint.source.notebook import Notebook
 
 __all__ = ["Texts", "printable"]
 
@@ -23,6 +27,7 @@ class Texts:
         self._overlay = overlay or {}
         self.folder = folder or Path.cwd()
         self._texts: dict[Path, str] = {}
+        self._notebooks: dict[Path, Notebook] = {}
         self._lines: dict[Path, list[str]] = {}
         self._tables: dict[Path, LineTable] = {}
         self._cells: dict[Path, Cells | None] = {}
@@ -30,11 +35,17 @@ class Texts:
     def text(self, path: Path) -> str:
         """The text of `path`, empty where it cannot be read."""
         if path not in self._texts:
-            try:
-                self._texts[path] = self._overlay[path] if path in self._overlay else read_source(path).text
-            except SourceError:
-                self._texts[path] = ""
+            self._texts[path] = self._overlay[path] if path in self._overlay else self._read(path)
         return self._texts[path]
+
+    def _read(self, path: Path) -> str:
+        try:
+            source = read_source(path)
+        except SourceError:
+            return ""
+        if source.notebook is not None:
+            self._notebooks[path] = source.notebook
+        return source.text
 
     def lines(self, path: Path) -> list[str]:
         """The lines of `path` without their endings."""
@@ -64,6 +75,16 @@ class Texts:
         if path not in self._cells:
             self._cells[path] = Cells.of(path, self.text(path))
         return self._cells[path]
+
+    def row_in_file(self, path: Path, row: int) -> int:
+        """The row of the file itself in which a row of its text stands: of a notebook, a row of its JSON; 1 where that
+        is not on the disk.
+        """
+        cells = self.cells(path)
+        if cells is None:
+            return row
+        notebook = self._notebooks.get(path)
+        return 1 if notebook is None else notebook.row_in_file(cells.number(row), cells.row_in_cell(row))
 
     def name(self, path: Path) -> str:
         """The path as a person reads it: relative to the current folder when it lies below, with slashes."""

@@ -58,6 +58,18 @@ class Notebook:
                 done = end
         return "".join(parts) + text[done:]
 
+    def row_in_file(self, cell: int, row: int) -> int:
+        """The row of the JSON in which a row of the source of a cell stands; the first one where there is none."""
+        for number, (start, end) in _sources(self.text):
+            if number == cell:
+                tokens = list(_items(self.text, start)) if self.text[start] == "[" else [(start, end)]
+                seen = 0
+                for at, after in tokens:
+                    seen += len(_raw_lines(self.text[at:after]))
+                    if seen >= row or after == tokens[-1][1]:
+                        return self.text.count("\n", 0, at) + 1
+        return 1
+
 
 def read_notebook(text: str) -> Notebook:
     """The notebook that `text`, the content of an .ipynb file, says. NotebookError where it says none."""
