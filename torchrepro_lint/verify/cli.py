@@ -1,4 +1,4 @@
-"""`torchrepro-lint verify`: run the fixtures, hold what is seen against what they claim, print a table."""
+"""`torchrepro-lint verify`: which of its forms is asked for; and fixtures, whose claims make a table."""
 
 from __future__ import annotations
 
@@ -14,33 +14,95 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
 from torchrepro_lint.verify.claims import DEVICES, Device
-from torchrepro_lint.verify.fixtures import find_fixtures
+from torchrepro_lint.verify.fixtures import find_fixtures, is_fixture
 from torchrepro_lint.verify.judge import Outcome
+from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.suite import JOBS, Plan, Row, verify
 
 AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
+SCRIPT_TIMEOUT, FIXTURE_TIMEOUT = 600.0, 60.0  # seconds for one run
 WIDEST = 64  # characters of a cell in the table; JSON has all of it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. 0: all that was run is as claimed; 1: some is not; 2: something, or all, could not be run."""
+    """Run the command. 0: as claimed, or no difference observed; 1: not so; 2: something, or all, could not be run."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        if "--ops" in arguments:
-            return ops_cli.main(arguments)
-        options = _parser().parse_args(arguments)
-        if importlib.util.find_spec("torch") is None or importlib.util.find_spec("numpy") is None:
-            raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
-        fixtures = find_fixtures(options.paths)
-        if not fixtures:
-            raise TorchReproLintError(f"no fixtures below {', '.join(map(str, options.paths))}")
-        devices: tuple[Device, ...] = DEVICES if options.device == "all" else (options.device,)
-        available: tuple[Device, ...] = DEVICES if "cuda" in devices and _cuda_is_there() else ("cpu",)
-        plan = Plan(devices, available, runs=options.runs, timeout=options.timeout, jobs=options.jobs)
-        rows = verify(fixtures, plan, _progress if sys.stderr.isatty() else lambda done, total: None)
+        if arguments[:1] == ["compare"]:
+            from torchrepro_lint.verify.script.cli import compare_main
+
+            return compare_main(arguments[1:])
+        ours, script = _split(arguments)
+        if "--ops" in ours:
+            return ops_cli.main(ours)
+        parser = _parser()
+        options, unknown = parser.parse_known_args(ours)
+        if unknown:
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}; a script's own stand after --")
+        _need_torch()
+        if options.module is not None or script is not None or _is_script(options.paths):
+            return _verify_script(options, script or [])
+        return _verify_fixtures(options)
     except TorchReproLintError as error:
         print(f"torchrepro-lint verify: {error}", file=sys.stderr)
         return COULD_NOT_RUN
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
+    """Our arguments, and those of the script that stand after `--`; None where there is no `--`."""
+    if "--" not in arguments:
+        return arguments, None
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
+
+
+def _need_torch() -> None:
+    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("numpy") is None:
+        raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
+
+
+def _is_script(paths: Sequence[Path]) -> bool:
+    """Whether a path is a script of the user's own: a Python file that is no fixture by its place and name."""
+    return any(path.suffix == ".py" and not path.is_dir() and not is_fixture(path) for path in paths)
+
+
+def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
+    # It brings the linter, for what that says of the place.
+    from torchrepro_lint.verify.script.cli import ScriptOptions, verify_script
+
+    paths = [str(path) for path in options.paths]
+    words = ["-m", options.module] if options.module is not None else paths
+    if len(words) != (1 if options.module is None else 2) or (options.module is not None and paths):
+        raise TorchReproLintError("one script at a time; its own arguments stand after --")
+    if options.device == "all":
+        raise TorchReproLintError("--device all is for fixtures; a script runs on cpu, on cuda, or as it decides")
+    return verify_script(
+        ScriptOptions(
+            command=(*words, *arguments),
+            runs=options.runs,
+            timeout=options.timeout or SCRIPT_TIMEOUT,
+            device=options.device,
+            perturb=perturbations.named(options.perturb) if options.perturb else (),
+            save=options.save,
+            output_format=options.output_format,
+        ),
+        cuda_is_there=options.device == "cuda" and _cuda_is_there(),
+    )
+
+
+def _verify_fixtures(options: argparse.Namespace) -> int:
+    for option in ("perturb", "save"):
+        if getattr(options, option) is not None:
+            raise TorchReproLintError(f"--{option} is for a script of your own, not for fixtures")
+    paths = options.paths or [Path("fixtures")]
+    fixtures = find_fixtures(paths)
+    if not fixtures:
+        raise TorchReproLintError(f"no fixtures below {', '.join(map(str, paths))}")
+    devices: tuple[Device, ...] = DEVICES if options.device in (None, "all") else (options.device,)
+    available: tuple[Device, ...] = DEVICES if "cuda" in devices and _cuda_is_there() else ("cpu",)
+    timeout = options.timeout or FIXTURE_TIMEOUT
+    plan = Plan(devices, available, runs=options.runs, timeout=timeout, jobs=options.jobs)
+    rows = verify(fixtures, plan, _progress if sys.stderr.isatty() else lambda done, total: None)
     print(_json(rows) if options.output_format == "json" else _text(rows))
     return exit_status(rows)
 
@@ -53,34 +115,71 @@ def exit_status(rows: Sequence[Row]) -> int:
     return NOT_AS_CLAIMED if Outcome.FAILED in outcomes else AS_CLAIMED
 
 
+_USAGE = """\
+torchrepro-lint verify [options] SCRIPT.py [-- ARGUMENT ...]
+       torchrepro-lint verify [options] -m MODULE [-- ARGUMENT ...]
+       torchrepro-lint verify compare A B
+       torchrepro-lint verify [options] [FIXTURE ...]
+       torchrepro-lint verify --ops [options]"""
+
+_DESCRIPTION = """\
+Run a training script as it is in fresh processes, watch it, and say where the runs first part and why:
+
+  torchrepro-lint verify train.py -- --epochs 1
+
+The first runs are watched at their batches, losses and parameters. Where two of them part, that step is run again with
+every operation and every random number recorded, and the first that differs is named. `compare` does it with two saved
+records, without torch. With fixtures, each program's claims about itself are held against what is observed."""
+
+_EPILOG = f"""\
+what can be varied: {", ".join(perturbations.PERTURBATIONS)}
+
+exit status: 0 no difference observed (fixtures: as claimed), 1 runs parted (not as claimed), 2 could not be run
+No run proves that a program is deterministic: the answer is about the runs that were made."""
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="torchrepro-lint verify",
-        description="Run fixtures in fresh processes and compare what is observed with what they claim.",
+        usage=_USAGE,
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
-        "paths",
-        nargs="*",
-        type=Path,
-        default=[Path("fixtures")],
-        metavar="PATH",
-        help="fixtures, or folders that hold them (default: fixtures)",
+        "paths", nargs="*", type=Path, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
     )
+    both = parser.add_argument_group("runs")
+    both.add_argument("--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for each program (2)")
+    both.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help=f"seconds for a run, then all its processes are ended ({SCRIPT_TIMEOUT:g}; fixtures {FIXTURE_TIMEOUT:g})",
+    )
+    both.add_argument(
+        "--device",
+        choices=(*DEVICES, "all"),
+        help="cpu hides GPUs; cuda keeps the GPU busy beside the program, so that what depends on timing shows; "
+        "without it a script decides itself, and fixtures run on all",
+    )
+    both.add_argument("--output-format", choices=("text", "json"), default="text", help="(text)")
+    script = parser.add_argument_group("a script of your own")
+    script.add_argument("-m", dest="module", metavar="MODULE", help="run a module as python -m does")
+    script.add_argument(
+        "--perturb", metavar="NAME,...", help="vary what must not matter, one thing at a time; `all` for each of them"
+    )
+    script.add_argument("--save", type=Path, metavar="DIR", help="keep the records there, for `verify compare`")
     parser.add_argument(
         "--ops",
         action="store_true",
-        help="run the operations of the table instead of fixtures (--ops --help says more)",
+        help="run the operations of the table instead of programs (--ops --help says more)",
     )
-    parser.add_argument("--device", choices=(*DEVICES, "all"), default="all", help="where to run (default: all)")
-    parser.add_argument(
-        "--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for each program (default: 2)"
+    fixtures = parser.add_argument_group("fixtures")
+    fixtures.add_argument(
+        "--jobs", type=_at_least(1), default=JOBS, metavar="N", help=f"programs that run at a time ({JOBS})"
     )
-    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds for one run (default: 60)")
-    parser.add_argument(
-        "--jobs", type=_at_least(1), default=JOBS, metavar="N", help=f"programs that run at a time (default: {JOBS})"
-    )
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
     return parser
 
 

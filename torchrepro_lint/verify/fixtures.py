@@ -92,6 +92,12 @@ def _cases(path: Path) -> Iterator[Path]:
             yield from _cases(entry)
 
 
+def is_fixture(path: Path) -> bool:
+    """Whether a path is a fixture by its place and its name."""
+    in_folder = _RULE_FOLDER.fullmatch(path.resolve().parent.name) is not None
+    return in_folder and _CASE.fullmatch(path.stem) is not None
+
+
 def read_fixture(path: Path) -> Fixture:
     """Read the header of one fixture.
 

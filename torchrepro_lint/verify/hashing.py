@@ -3,81 +3,142 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from torchrepro_lint.verify.tensor_sums import DeviceSums, NoContent, tensor_sums
 
 SMALL = 8  # numbers in a batch that is still shown as itself
-
-
-class _Sink(Protocol):
-    def update(self, data: bytes, /) -> None: ...
+_GROUP = 1 << 22  # numbers that are laid end to end at a time
+_PLAIN = (bool, int, float, complex, str)
+_TORCH_NAMES = ("dtype", "device", "layout", "memory_format", "Size")
 
 
 class Unhashable(TypeError):
     """A value whose content cannot be read, such as an open file."""
 
 
+class Content:
+    """What a value holds: bytes, and sums that a device may still be computing. `digest` waits for those."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, value: Any) -> None:
+        """Raises Unhashable where some part of the value has no content that could be read."""
+        self._parts: list[bytes | DeviceSums] = []
+        try:
+            self._feed(value)
+        except RecursionError:
+            raise Unhashable("nested too deep") from None
+
+    @classmethod
+    def of_tensors(cls, tensors: Sequence[Any]) -> Content:
+        """The content of many strided tensors. They are laid end to end first: one pass costs less than many."""
+        content = cls([(str(tensor.dtype), tuple(tensor.shape)) for tensor in tensors])
+        for group in _groups(tensors):
+            content._feed_tensor(group[0] if len(group) == 1 else _end_to_end(group))
+        return content
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing of it is on a device: its digest can be had at once."""
+        return not any(isinstance(part, DeviceSums) for part in self._parts)
+
+    def digest(self) -> str:
+        """The hash as 32 hexadecimal digits."""
+        sink = hashlib.blake2b(digest_size=16)
+        for part in self._parts:
+            sink.update(part.wait() if isinstance(part, DeviceSums) else part)
+        return sink.hexdigest()
+
+    def _feed(self, value: Any) -> None:
+        # Every value starts with its kind and, where it has parts, their number: [1, 2] and [[1], 2] must not meet.
+        if value is None or isinstance(value, _PLAIN):
+            self._header(type(value).__name__, repr(value))
+        elif isinstance(value, (bytes, bytearray)):
+            self._header("bytes", str(len(value)))
+            self._parts.append(bytes(value))
+        elif isinstance(value, Mapping):
+            self._header("mapping", str(len(value)))
+            for key, item in value.items():
+                self._feed(key)
+                self._feed(item)
+        elif isinstance(value, (list, tuple)):
+            self._header("sequence", str(len(value)))
+            for item in value:
+                self._feed(item)
+        elif hasattr(value, "detach") and hasattr(value, "numpy"):
+            self._feed_tensor(value)
+        elif hasattr(value, "dtype") and hasattr(value, "tobytes"):
+            if value.dtype.hasobject:
+                raise Unhashable(type(value).__name__)
+            self._header("array", f"{value.dtype} {getattr(value, 'shape', ())}")
+            self._parts.append(value.tobytes())
+        elif type(value).__module__ == "torch" and type(value).__name__ in _TORCH_NAMES:
+            self._header(type(value).__name__, str(value))
+        elif getattr(value, "__dict__", None) and not callable(value):
+            # A batch class of the program's own: what it holds is what it is. Where it holds nothing, nothing is known.
+            self._header("object", type(value).__qualname__)
+            self._feed(vars(value))
+        else:
+            raise Unhashable(type(value).__name__)
+
+    def _feed_tensor(self, tensor: Any) -> None:
+        self._header("tensor", f"{tensor.dtype} {tuple(tensor.shape)} {tensor.layout}")
+        plain = tensor.detach()
+        if plain.is_sparse:
+            plain = plain.coalesce()
+            self._feed([plain.indices(), plain.values()])
+            return
+        if plain.is_quantized:
+            self._feed([str(plain.qscheme()), plain.int_repr()])
+            return
+        if type(plain).__name__ == "DTensor":
+            plain = plain.to_local()
+        if str(plain.layout) != "torch.strided":
+            plain = plain.to_dense()
+        try:
+            self._parts.append(tensor_sums(plain))
+        except NoContent as error:
+            raise Unhashable(str(error)) from None
+
+    def _header(self, kind: str, text: str) -> None:
+        self._parts.append(f"{kind}({len(text)}:{text})".encode("utf-8", "surrogatepass"))
+
+
+def _groups(tensors: Sequence[Any]) -> Iterator[list[Any]]:
+    """Tensors that can be laid end to end, in order. Groups are small: the copy must not need much room."""
+    group: list[Any] = []
+    size = 0
+    for tensor in tensors:
+        alike = group and (tensor.dtype, tensor.device) == (group[0].dtype, group[0].device)
+        if group and (not alike or size + tensor.numel() > _GROUP):
+            yield group
+            group, size = [], 0
+        group.append(tensor)
+        size += tensor.numel()
+    if group:
+        yield group
+
+
+def _end_to_end(tensors: Sequence[Any]) -> Any:
+    import torch
+
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+
+
 def digest(value: Any) -> str | None:
     """The hash of a batch as 32 hexadecimal digits; None where it holds something that has no readable content."""
-    sink = hashlib.blake2b(digest_size=16)
     try:
-        _feed(sink, value)
-    except (Unhashable, RecursionError):
+        return Content(value).digest()
+    except Unhashable:
         return None
-    return sink.hexdigest()
 
 
 def shown(value: Any) -> str | None:
     """The batch in a few characters, or None where it is not small."""
     flat = _flatten(value)
     return None if flat is None or len(flat) > SMALL else " ".join(_short(item) for item in flat)
-
-
-def _feed(sink: _Sink, value: Any) -> None:
-    # Every value starts with its kind and, where it has parts, their number: [1, 2] and [[1], 2] must not meet.
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
-        _header(sink, type(value).__name__, repr(value))
-    elif isinstance(value, (bytes, bytearray)):
-        _header(sink, "bytes", str(len(value)))
-        sink.update(bytes(value))
-    elif isinstance(value, Mapping):
-        _header(sink, "mapping", str(len(value)))
-        for key, item in value.items():
-            _feed(sink, key)
-            _feed(sink, item)
-    elif isinstance(value, (list, tuple)):
-        _header(sink, "sequence", str(len(value)))
-        for item in value:
-            _feed(sink, item)
-    elif hasattr(value, "detach") and hasattr(value, "numpy"):
-        _feed_tensor(sink, value)
-    elif hasattr(value, "dtype") and hasattr(value, "tobytes"):
-        if value.dtype.hasobject:
-            raise Unhashable(type(value).__name__)
-        _header(sink, "array", f"{value.dtype} {getattr(value, 'shape', ())}")
-        sink.update(value.tobytes())
-    elif getattr(value, "__dict__", None) and not callable(value):
-        # A batch class of the program's own: what it holds is what it is. Where it holds nothing, nothing is known.
-        _header(sink, "object", type(value).__qualname__)
-        _feed(sink, vars(value))
-    else:
-        raise Unhashable(type(value).__name__)
-
-
-def _feed_tensor(sink: _Sink, tensor: Any) -> None:
-    import torch
-
-    plain = tensor.detach()
-    if plain.layout != torch.strided:
-        plain = plain.to_dense()
-    plain = plain.cpu().resolve_conj().resolve_neg().contiguous()
-    _header(sink, "tensor", f"{tensor.dtype} {tuple(tensor.shape)} {tensor.layout}")
-    # Through bytes, because numpy has no bfloat16.
-    sink.update(plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b"")
-
-
-def _header(sink: _Sink, kind: str, text: str) -> None:
-    sink.update(f"{kind}({len(text)}:{text})".encode("utf-8", "surrogatepass"))
 
 
 def _flatten(value: Any) -> list[Any] | None:

@@ -10,21 +10,19 @@ process that made the observer writes.
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.machinery
-import itertools
 import json
 import os
 import platform
 import random
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TextIO
-from weakref import WeakKeyDictionary
 
+from torchrepro_lint.verify.after_import import AfterImport
 from torchrepro_lint.verify.hashing import digest, shown
+from torchrepro_lint.verify.loader_watch import LoaderWatch, Pass
 
 SEED_SHIFT = 1
 
@@ -47,36 +45,6 @@ class Observer:
             os.write(self._file, json.dumps({"kind": kind, **values}).encode() + b"\n")
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a hook when a module has just been executed for the first time."""
-
-    def __init__(self, hooks: dict[str, Callable[[ModuleType], None]]) -> None:
-        self._hooks = hooks
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if (hook := self._hooks.pop(fullname, None)) is None:
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = None if finder is self or find is None else find(fullname, path, target)
-            if spec is not None and spec.loader is not None:
-                self._wrap(spec.loader, hook)
-                return spec  # type: ignore[no-any-return]
-        return None
-
-    @staticmethod
-    def _wrap(loader: Any, hook: Callable[[ModuleType], None]) -> None:
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            hook(module)
-
-        loader.exec_module = exec_module
-
-
 def install(observer: Observer, perturb: str | None) -> None:
     """Put the instruments in place. `perturb` is the one thing that is varied: a seeding function, or `determinism`."""
     hooks: dict[str, Callable[[ModuleType], None]] = {
@@ -90,7 +58,7 @@ def install(observer: Observer, perturb: str | None) -> None:
         hooks["torch"] = lambda module: _shift(observer, module, "manual_seed", module.random)
     elif perturb == "determinism":
         hooks["torch"] = _ask_for_alerts
-    sys.meta_path.insert(0, _AfterImport(hooks))
+    sys.meta_path.insert(0, AfterImport(hooks))
     _watch_warnings(observer)
 
 
@@ -163,79 +131,25 @@ def _watch_warnings(observer: Observer) -> None:
     warnings.showwarning = showwarning
 
 
-class _Epoch:
-    """One iteration over a loader: where the next batch stands."""
-
-    __slots__ = ("epoch", "loader", "position", "worker")
-
-    def __init__(self, loader: int, epoch: int) -> None:
-        self.loader = loader
-        self.epoch = epoch
-        self.position = 0
-        self.worker: int | None = None
-
-
 def _watch_loaders(observer: Observer, dataloader: Any) -> None:
-    """Wrap the iterators of `torch.utils.data.dataloader`, which every kind of loader goes through."""
-    base = dataloader._BaseDataLoaderIter
-    multi = dataloader._MultiProcessingDataLoaderIter
-    # A loader's number and its epoch so far. Numbers are never given twice, also when a loader is gone.
-    counter = itertools.count()
-    known: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
-    epochs: WeakKeyDictionary[Any, _Epoch] = WeakKeyDictionary()
-    make, reset, advance = base.__init__, multi._reset, base.__next__
-    draw, process = base._next_index, multi._process_data
+    def begins(one: Pass, loader: Any) -> None:
+        if one.epoch == 0 and loader.num_workers > 0:
+            # Said before they start: a dataset that cannot be pickled ends the program there.
+            context = loader.multiprocessing_context or dataloader.torch.multiprocessing
+            observer.write("workers", start_method=context.get_start_method())
 
-    def begin(iterator: Any, loader: Any) -> None:
-        if loader not in known:
-            known[loader] = [next(counter), -1]
-            if loader.num_workers > 0:
-                # Said before they start: a dataset that cannot be pickled ends the program there.
-                context = loader.multiprocessing_context or dataloader.torch.multiprocessing
-                observer.write("workers", start_method=context.get_start_method())
-        known[loader][1] += 1
-        epochs[iterator] = _Epoch(*known[loader])
+    def asks(one: Pass, indices: Any) -> None:
+        observer.write("indices", loader=one.loader, epoch=one.epoch, indices=repr(indices))
 
-    @functools.wraps(make)
-    def __init__(self: Any, loader: Any) -> None:
-        begin(self, loader)
-        make(self, loader)
-
-    @functools.wraps(reset)
-    def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
-        if not first_iter:  # persistent workers: the same iterator goes on to its next epoch
-            begin(self, loader)
-        reset(self, loader, first_iter)
-
-    @functools.wraps(draw)
-    def _next_index(self: Any) -> Any:
-        indices = draw(self)
-        # For an iterable dataset the sampler yields nothing but None.
-        if indices is not None and not (isinstance(indices, list) and all(index is None for index in indices)):
-            epoch = epochs[self]
-            observer.write("indices", loader=epoch.loader, epoch=epoch.epoch, indices=repr(indices))
-        return indices
-
-    @functools.wraps(process)
-    def _process_data(self: Any, data: Any, *worker: Any) -> Any:
-        epochs[self].worker = worker[0] if worker and isinstance(worker[0], int) else None
-        return process(self, data, *worker)
-
-    @functools.wraps(advance)
-    def __next__(self: Any) -> Any:
-        batch = advance(self)
-        epoch = epochs[self]
+    def delivers(one: Pass, indices: Any, batch: Any) -> None:
         observer.write(
             "batch",
-            loader=epoch.loader,
-            epoch=epoch.epoch,
-            position=epoch.position,
-            worker=epoch.worker,
+            loader=one.loader,
+            epoch=one.epoch,
+            position=one.position,
+            worker=one.worker,
             digest=digest(batch),
             value=shown(batch),
         )
-        epoch.position += 1
-        return batch
 
-    base.__init__, base.__next__, base._next_index = __init__, __next__, _next_index
-    multi._reset, multi._process_data = _reset, _process_data
+    LoaderWatch(delivers, begins, asks).watch(dataloader)

@@ -83,7 +83,7 @@ def run_program(folder: Path, script: str, condition: Condition, *, timeout: flo
             except subprocess.TimeoutExpired:
                 status = None
             finally:
-                _end_group(process)
+                end_group(process)
         seen = read_record(record)
         return Run(
             condition=condition,
@@ -104,7 +104,7 @@ def _trouble(record: Record, status: int | None, timeout: float) -> str | None:
     return None
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """End what is left of the process group; the leader has ended already unless it ran out of time."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):

@@ -1,0 +1,152 @@
+"""From two close records to a cause: by inputs, by the content of tensors, by draws and how their RNG was seeded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verify_runs import record
+
+from torchrepro_lint.verify.script.cause import Cause, find_cause
+from torchrepro_lint.verify.script.compare import compare
+from torchrepro_lint.verify.script.entries import Entry, Kind, Place
+
+WORKER = "worker 0 of loader 0"
+LOOP = Place("/usr/lib/python3/site-packages/torch/utils/data/_utils/worker.py", 275, "_worker_loop")
+
+
+def cause(first: list[Entry], second: list[Entry]) -> Cause:
+    records = record(first, 2), record(second, 2)
+    divergence = compare(*records).divergence
+    assert divergence is not None
+    found = find_cause(*records, divergence)
+    assert found is not None
+    return found
+
+
+def op(name: str, inputs: str, output: str, reads: tuple[str, ...] = (), kind: Kind = "op", **fields: Any) -> Entry:
+    detail = {"reads": list(reads), "makes": [output], **fields.pop("detail", {})}
+    return Entry(kind, name, step=0, inputs=inputs, output=output, detail=detail, **fields)
+
+
+def drawn(name: str, before: str, after: str, rng: str, **fields: Any) -> Entry:
+    return Entry("draw", name, step=0, inputs=before, output=after, detail={"rng": rng, "state": before}, **fields)
+
+
+def seeded(name: str, value: str, **fields: Any) -> Entry:
+    return Entry("seed", name, step=0, output=value, shown=value, **fields)
+
+
+def batch(output: str, inputs: str = "indices", worker: int | None = None) -> Entry:
+    detail = {"loader": 0, "position": 0, "mark": 0}
+    return Entry("batch", "batch 0 of loader 0", "main", 0, 0, worker, inputs=inputs, output=output, detail=detail)
+
+
+def test_the_same_inputs_and_another_result() -> None:
+    found = cause(
+        [op("aten.mm", "a", "b"), op("aten.index_add_", "c", "d"), op("aten.mm", "d", "e", ("d",))],
+        [op("aten.mm", "a", "b"), op("aten.index_add_", "c", "X"), op("aten.mm", "X", "Y", ("X",))],
+    )
+    assert (found.why, found.at[0].name) == ("operation", "aten.index_add_")
+
+
+def test_a_tensor_is_followed_back_to_the_draw_that_made_it() -> None:
+    def run(weight: str, state: str) -> list[Entry]:
+        detail = {"rng": "torch", "state": state}
+        return [
+            op("aten.uniform_", state, weight, kind="draw", detail=detail, place=Place("train.py", 3)),
+            op("aten.randperm", state + "'", weight + "'", kind="draw", detail=detail, place=Place("train.py", 9)),
+            op("aten.mm", weight, weight + "*", ("x", weight)),
+        ]
+
+    found = cause(run("1", "s"), run("2", "t"))
+    assert (found.why, found.rng) == ("unseeded", "torch")
+    assert found.at[0].place == Place("train.py", 3)
+
+
+def test_a_number_is_followed_to_the_nearest_draw() -> None:
+    def run(state: str) -> list[Entry]:
+        return [
+            seeded("random.seed", "0"),
+            drawn("numpy.random.rand", "n", "m", "numpy"),
+            drawn("random.random", state, state + "'", "random"),
+            op("aten.mul", "x" + state, "y" + state, ("x",)),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert (found.why, found.rng, found.at[0].name) == ("draws", "random", "random.random")
+
+
+def test_the_seed_that_differs_is_named() -> None:
+    def run(seed: str) -> list[Entry]:
+        return [
+            seeded("torch.manual_seed", "0"),
+            seeded("random.seed", seed),
+            drawn("random.shuffle", seed, seed + "'", "random"),
+            batch(seed, inputs=seed),
+        ]
+
+    found = cause(run("17"), run("18"))
+    assert found.why == "seed"
+    assert found.seed is not None and [one.shown for one in found.seed] == ["17", "18"]
+
+
+def test_a_seed_from_the_operating_system_differs_though_it_reads_alike() -> None:
+    def run(state: str) -> list[Entry]:
+        entropy = Entry("seed", "numpy.random.seed", step=0, output="e", detail={"entropy": True})
+        return [entropy, drawn("numpy.random.rand", state, state + "'", "numpy"), batch(state)]
+
+    assert cause(run("1"), run("2")).why == "seed"
+
+
+def test_a_worker_is_followed_to_its_draw_and_that_to_the_main_process() -> None:
+    def run(state: str) -> list[Entry]:
+        within = {"process": WORKER, "epoch": 0, "worker": 0}
+        return [
+            op("aten.random_", "b" + state, "c" + state, kind="draw", detail={"rng": "torch", "state": "b" + state}),
+            seeded("random.seed", "base" + state, via=LOOP, **within),
+            drawn("random.random", "w" + state, "v" + state, "random", **within),
+            batch(state, worker=0),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert found.in_worker and found.at[0].name == "random.random"
+    assert (found.why, found.rng) == ("unseeded", "torch")
+
+
+def test_a_worker_of_another_epoch_is_not_looked_at() -> None:
+    def run(state: str) -> list[Entry]:
+        within = {"process": WORKER, "epoch": 7, "worker": 0}
+        return [drawn("random.random", state, state + "'", "random", **within), batch(state, worker=0)]
+
+    assert cause(run("1"), run("2")).why == "data"
+
+
+def test_the_same_indices_and_no_draw() -> None:
+    assert cause([batch("1")], [batch("2")]).why == "data"
+
+
+def test_other_indices_and_no_draw() -> None:
+    assert cause([batch("1", inputs="a")], [batch("2", inputs="b")]).why == "order"
+
+
+def test_inputs_that_nothing_watched_has_made() -> None:
+    assert cause([op("aten.mm", "1", "1*", ("1",))], [op("aten.mm", "2", "2*", ("2",))]).why == "outside"
+
+
+def test_another_way_taken() -> None:
+    assert cause([op("aten.sin", "a", "b")], [op("aten.cos", "a", "c")]).why == "flow"
+
+
+def test_a_generator_whose_seeding_is_not_seen() -> None:
+    def run(state: str) -> list[Entry]:
+        detail = {"rng": "torch.Generator", "state": state}
+        return [op("aten.randperm", state, "r" + state, kind="draw", detail=detail), batch(state, inputs=state)]
+
+    assert cause(run("1"), run("2")).why == "state"
+
+
+def test_a_draw_that_nothing_depends_on_is_no_cause() -> None:
+    def run(state: str, result: str) -> list[Entry]:
+        return [drawn("random.random", state, state + "'", "random"), op("aten.index_add_", "same", result)]
+
+    assert cause(run("1", "x"), run("2", "y")).why == "operation"

@@ -1,0 +1,105 @@
+"""Scripts that fail, hang, leave, or do nothing that could be compared: each gets a clear answer, and is never equal."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from verify_runs import answer, command, script
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("print('nothing')", "nothing was recorded"),
+        ("raise ValueError('no data')", "each run failed: ValueError: no data at "),
+        ("import sys\nsys.exit(3)", "each run ended with exit status 3"),
+        ("import sys\nsys.exit('no data')", "each run ended with exit status 1"),
+        ("import os\nos._exit(0)", "nothing was recorded"),
+        ("import os\nos._exit(4)", "each run ended with exit status 4"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "run 1 was ended by SIGKILL"),
+        ("import os\nos.execv('/bin/true', ['true'])", "before Python came to its end"),
+        ("def f(:", "each run failed: SyntaxError"),
+        ("import sys\nsys.stdout.buffer.write(bytes(range(256)))\nraise RuntimeError('x')", "RuntimeError: x"),
+    ],
+    ids=["nothing", "exception", "status", "message", "os._exit", "os._exit 4", "signal", "exec", "syntax", "binary"],
+)
+def test_what_could_not_be_run(tmp_path: Path, text: str, words: str) -> None:
+    script(tmp_path, text)
+    status, found = answer("train.py", folder=tmp_path)
+    assert (status, found["outcome"]) == (2, "could not run")
+    assert words in found["verdict"]
+
+
+def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    text = """
+        import subprocess, sys, time
+
+        def wait():
+            time.sleep(600)
+
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        open("pid", "w").write(str(child.pid))
+        wait()
+        """
+    path = script(tmp_path, text)
+    began = time.monotonic()
+    status, found = answer("--timeout", "5", "train.py", folder=tmp_path)
+    assert time.monotonic() - began < 300
+    assert status == 2
+    assert "run 1 did not end within 5 s; it stood at train.py:4" in found["verdict"]
+    assert path.read_text().splitlines()[3] == "    time.sleep(600)"
+    assert not _alive(int((tmp_path / "pid").read_text()))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_a_script_that_fails_once_parts(tmp_path: Path) -> None:
+    script(tmp_path, "import os\nif os.path.exists('flag'): raise OSError('there already')\nopen('flag', 'w')")
+    status, found = answer("train.py", folder=tmp_path)
+    assert (status, found["outcome"]) == (1, "parted")
+    assert "did not end alike: run 2 failed: OSError: there already" in found["verdict"]
+
+
+def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> None:
+    script(tmp_path, "def load():\n    raise ValueError('no data')\nload()")
+    ran = command("train.py", folder=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stdout.startswith("could not run: train.py: each run failed: ValueError: no data")
+    assert 'File "train.py", line 2, in load' in ran.stdout
+    assert "child.py" not in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.py"], "none.py: no such file"),
+        (["train.py", "--epochs", "1"], "unrecognized arguments: --epochs 1; a script's own stand after --"),
+        (["train.py", "other.py"], "one script at a time"),
+        (["train.py", "--device", "all"], "--device all is for fixtures"),
+        (["train.py", "--perturb", "weather"], '"weather" is not a perturbation'),
+        (["--perturb", "all", "."], "--perturb is for a script of your own"),
+        (["train.py", "--save", "train.py"], "train.py: "),
+        (["compare", "train.py", "train.py"], "train.py: not a record"),
+    ],
+)
+def test_wrong_use(tmp_path: Path, words: list[str], message: str) -> None:
+    script(tmp_path, "print(1)")
+    script(tmp_path, "print(1)", "other.py")
+    ran = command(*words, folder=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert message in ran.stderr.splitlines()[-1]
+
+
+def test_cuda_without_a_device_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    script(tmp_path, "print(1)")
+    ran = command("--device", "cuda", "train.py", folder=tmp_path, CUDA_VISIBLE_DEVICES="-1")
+    assert ran.returncode == 2
+    assert ran.stderr == "torchrepro-lint verify: skipped: there is no CUDA device here\n"

@@ -1,0 +1,59 @@
+"""Running `verify` on a script of a test, and hand-made records."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torchrepro_lint.verify.script.entries import Entry, Header
+from torchrepro_lint.verify.script.record import Record
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def command(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return subprocess.run(
+        [sys.executable, "-m", "torchrepro_lint", "verify", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(*words: str, folder: Path) -> tuple[int, dict[str, Any]]:
+    """The exit status, and the first answer of the JSON output."""
+    ran = command("--output-format", "json", *words, folder=folder)
+    assert ran.stdout, ran.stderr
+    answers = json.loads(ran.stdout)
+    assert isinstance(answers, list)
+    return ran.returncode, answers[0]
+
+
+def script(folder: Path, text: str, name: str = "train.py") -> Path:
+    """Write a script."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(text).lstrip("\n"))
+    return path
+
+
+def line_of(path: Path, words: str) -> int:
+    """The line that holds these words; it is one."""
+    lines = [number for number, line in enumerate(path.read_text().splitlines(), start=1) if words in line]
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def record(entries: Sequence[Entry], rung: int = 1) -> Record:
+    """A record that was not run."""
+    return Record(Header(("train.py",), "/project", rung=rung), tuple(entries))

@@ -1,0 +1,226 @@
+"""Why two runs parted: the first operation that gave another result for the same inputs, or the draw that did.
+
+Works on records of the second rung. An operation whose inputs agree and whose result differs is the cause by itself.
+Where the inputs differ already, they are followed back by their content to what made them; a number that was drawn is
+not a tensor, so there the nearest draw that differs is taken, and its RNG is followed back to how it was seeded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from torchrepro_lint.verify.script.compare import RESULTS, Divergence, differs, inputs_agree, is_worker, pairs
+from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry
+from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.window import worker_name
+
+Pair: TypeAlias = tuple[Entry, Entry]
+
+Why: TypeAlias = Literal[
+    "operation",  # the same inputs, another result
+    "unseeded",  # an RNG that nothing seeds
+    "seed",  # an RNG that was seeded with another value
+    "state",  # an RNG whose state had differed before; how it was seeded is not seen
+    "draws",  # an RNG that was seeded alike, and had been drawn from differently before
+    "order",  # the sampler asked for other indices, and no draw explains it
+    "data",  # the same indices, another batch, and no draw explains it
+    "flow",  # the runs did different things, and no draw explains it
+    "outside",  # the difference came from what is not watched
+]
+
+_SEEDED_BY = {
+    "random": ("random.seed",),
+    "random.Random": ("random.Random.seed",),
+    "numpy": ("numpy.random.seed",),
+    "numpy.random.Generator": ("numpy.random.default_rng",),
+    "torch": ("torch.manual_seed", "torch.seed"),
+    "torch cuda": (
+        "torch.manual_seed",
+        "torch.seed",
+        "torch.cuda.manual_seed",
+        "torch.cuda.manual_seed_all",
+        "torch.cuda.seed",
+        "torch.cuda.seed_all",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`at` are the entries of both runs that the runs parted at. `rng` is the RNG whose draw it is, by name; `seed` the
+    call that seeded it differently, in both runs. `chain` leads from where the difference was seen to `at`.
+    """
+
+    why: Why
+    at: Pair
+    rng: str | None = None
+    seed: Pair | None = None
+    chain: tuple[Pair, ...] = ()
+
+    @property
+    def process(self) -> str:
+        """The process that it happened in."""
+        return self.at[0].process
+
+    @property
+    def in_worker(self) -> bool:
+        """Whether that is a worker of a DataLoader."""
+        return is_worker(self.process)
+
+
+def find_cause(first: Record, second: Record, divergence: Divergence) -> Cause | None:
+    """The cause of a divergence between two records of the second rung; None where one of the runs just ended."""
+    if divergence.first is None or divergence.second is None:
+        return None
+    seen: Pair = (divergence.first, divergence.second)
+    if divergence.how == "result" and divergence.entry.kind == "batch":
+        return _of_batch(first, second, divergence.process, seen)
+    if inputs_agree(divergence) and divergence.entry.kind == "op":
+        return Cause("operation", seen)
+    return _of_process(first, second, divergence.process, seen)
+
+
+def _of_batch(first: Record, second: Record, process: str, seen: Pair) -> Cause:
+    asked_alike = seen[0].inputs == seen[1].inputs
+    if not asked_alike:
+        # The sampler runs in the process itself.
+        found = _nearest(first, second, process, seen)
+        return found or Cause("order", seen)
+    if seen[0].worker is None:
+        return _nearest(first, second, process, seen) or Cause("data", seen)
+    worker = worker_name(process, seen[0].worker, seen[0].detail["loader"])
+    return _of_worker(first, second, worker, seen) or Cause("data", seen)
+
+
+def _of_worker(first: Record, second: Record, worker: str, seen: Pair) -> Cause | None:
+    """What a worker did differently in the epoch of a batch."""
+    here = [_of_epoch(record, worker, seen[0].epoch) for record in (first, second)]
+    walked = _walk(here[0], here[1], worker)
+    if walked.parted is not None and _is_operation(walked.parted):
+        return Cause("operation", walked.parted, chain=(seen,))
+    made = _maker(walked, walked.parted) if walked.parted else None
+    drawn = made if made is not None and made[0].kind == "draw" else walked.last_draw
+    return None if drawn is None else _of_draw(first, second, drawn, (seen,))
+
+
+def _of_process(first: Record, second: Record, process: str, seen: Pair) -> Cause:
+    """What a process did differently before, and at, an entry that is not a cause by itself."""
+    walked = _walk(first, second, process, seen)
+    parted = walked.parted or seen
+    chain = () if parted == seen else (seen,)
+    if _is_operation(parted):
+        return Cause("operation", parted, chain=chain)
+    if parted[0].kind == "batch" and parted != seen:
+        return _of_batch(first, second, process, parted)
+    made = _maker(walked, parted)
+    if made is not None and made[0].kind == "draw":
+        return _of_draw(first, second, made, (*chain, parted))
+    if walked.last_draw is not None:
+        return _of_draw(first, second, walked.last_draw, (*chain, parted))
+    return Cause("flow" if parted[0].identity != parted[1].identity else "outside", parted, chain=chain)
+
+
+def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause | None:
+    walked = _walk(first, second, process, seen)
+    if walked.parted is not None and walked.parted != seen and _is_operation(walked.parted):
+        return Cause("operation", walked.parted, chain=(seen,))
+    return None if walked.last_draw is None else _of_draw(first, second, walked.last_draw, (seen,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """What a process did up to the first result that differs: `parted`, with the draws that differ before it."""
+
+    steps: tuple[Pair, ...]
+    draws: tuple[Pair, ...]
+    parted: Pair | None
+
+    @property
+    def last_draw(self) -> Pair | None:
+        return self.draws[-1] if self.draws else None
+
+
+def _walk(first: Record, second: Record, process: str, until: Pair | None = None) -> _Walk:
+    steps: list[Pair] = []
+    draws: list[Pair] = []
+    for one, other in pairs(first, second, process, COMPARED):
+        if one is None or other is None:
+            break
+        pair = (one, other)
+        divergence = differs(process, one, other)
+        if divergence is None:
+            steps.append(pair)
+        elif divergence.how == "result" and one.kind == "draw":
+            draws.append(pair)
+            steps.append(pair)
+        elif one.kind in RESULTS or divergence.how != "result":
+            return _Walk(tuple(steps), tuple(draws), pair)
+        if pair == until:
+            break
+    return _Walk(tuple(steps), tuple(draws), None)
+
+
+def _is_operation(pair: Pair) -> bool:
+    one, other = pair
+    return one.kind == "op" and one.identity == other.identity and one.inputs is not None and one.inputs == other.inputs
+
+
+def _maker(walked: _Walk, pair: Pair) -> Pair | None:
+    """What made a tensor that differs among those that an operation reads, by the tensor's content."""
+    for read in zip(*(one.detail.get("reads", ()) for one in pair), strict=False):
+        if read[0] == read[1] or None in read:
+            continue
+        for step in reversed(walked.steps):
+            made = zip(*(one.detail.get("makes", ()) for one in step), strict=False)
+            if read in made:
+                return step
+    return None
+
+
+def _of_draw(first: Record, second: Record, drawn: Pair, chain: tuple[Pair, ...]) -> Cause:
+    rng = str(drawn[0].detail.get("rng", ""))
+    state = tuple(one.detail.get("state") for one in drawn)
+    process = drawn[0].process
+    if state[0] == state[1] and state[0] is not None:
+        # The RNG was in the same state: the draw itself was another one, by its arguments.
+        return Cause("draws", drawn, rng, chain=chain)
+    return _root(first, second, drawn, rng, process, chain)
+
+
+def _root(first: Record, second: Record, drawn: Pair, rng: str, process: str, chain: tuple[Pair, ...]) -> Cause:
+    """How the RNG of a draw came to differ."""
+    names = _SEEDED_BY.get(rng.partition(":")[0], ())
+    seeds = [
+        [one for one in record.of_process(process) if one.kind == "seed" and one.name in names]
+        for record in (first, second)
+    ]
+    if is_worker(process):
+        seeds = [[one for one in found if one.epoch == drawn[0].epoch] for found in seeds]
+    for pair in zip(*seeds, strict=False):
+        if pair[0].output != pair[1].output or pair[0].detail.get("entropy"):
+            if is_worker(process) and _by_loader(pair[0]):
+                return _of_base_seed(first, second, drawn, rng, pair, chain)
+            return Cause("seed", drawn, rng, seed=pair, chain=chain)
+    # Where it is not seen how an RNG is seeded, nothing is said of it.
+    return Cause("draws" if any(seeds) else "unseeded" if names else "state", drawn, rng, chain=chain)
+
+
+def _by_loader(seed: Entry) -> bool:
+    """Whether it is torch's own loop that seeds its worker."""
+    return seed.via is not None and seed.via.file.replace("\\", "/").endswith("torch/utils/data/_utils/worker.py")
+
+
+def _of_base_seed(first: Record, second: Record, drawn: Pair, rng: str, seed: Pair, chain: tuple[Pair, ...]) -> Cause:
+    """Workers are seeded by what the main process drew: its RNG is what differs."""
+    parent = drawn[0].process.rpartition(", ")[0] or MAIN
+    walked = _walk(first, second, parent)
+    base = next((pair for pair in reversed(walked.draws) if pair[0].name == "aten.random_"), None)
+    if base is None:
+        return Cause("seed", drawn, rng, seed=seed, chain=chain)
+    found = _of_draw(first, second, base, chain)
+    return replace(found, at=drawn, chain=(*chain, base))
+
+
+def _of_epoch(record: Record, worker: str, epoch: int | None) -> Record:
+    return replace(record, entries=tuple(one for one in record.of_process(worker) if one.epoch == epoch))

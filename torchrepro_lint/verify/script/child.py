@@ -1,0 +1,104 @@
+"""What a watched process runs: `python child.py PLAN`, the plan being JSON.
+
+The script, or the module, runs as `__main__` as Python itself would run it: the same `sys.argv`, `sys.path[0]` and
+working directory.
+"""
+
+from __future__ import annotations
+
+import atexit
+import faulthandler
+import json
+import os
+import runpy
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torchrepro_lint.verify.script.watch.recorder import Recorder
+
+
+def main() -> None:
+    """Run the script under the instruments; the process ends as the script's own would."""
+    job: dict[str, Any] = json.loads(sys.argv[1])
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    sys.path[0] = root
+    from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header
+    from torchrepro_lint.verify.script.environment import before_start
+    from torchrepro_lint.verify.script.plan import Plan
+    from torchrepro_lint.verify.script.watch.install import install
+    from torchrepro_lint.verify.script.watch.places import NOWHERE
+
+    # When the process is aborted, or crashes, this says where it stood.
+    faulthandler.enable(open(job["trace"], "w"), all_threads=True)  # noqa: SIM115
+    header = Header(**{**job["header"], "command": tuple(job["header"]["command"])})
+    recorder = install(Plan.from_json(job["plan"]), header)
+    recorder.tell("environment", detail=before_start(), places=NOWHERE)
+    if header.perturbation is not None:
+        from torchrepro_lint.verify.script import perturbations
+
+        varied = header.perturbation
+        perturbations.apply(varied, 1, lambda: recorder.note(TOOK_EFFECT, varied))
+    del sys.path[0]
+    if root not in sys.path:
+        # At the end, where it hides nothing: processes that the script spawns look for the instruments.
+        sys.path.append(root)
+    _run(header.command, recorder)
+
+
+def _run(command: tuple[str, ...], recorder: Recorder) -> None:
+    status = 0
+    ended = "exit"
+
+    def end() -> None:
+        recorder.end(ended, status)
+
+    # What is registered first is called last.
+    atexit.register(end)
+    try:
+        if command[0] == "-m":
+            sys.path.insert(0, os.getcwd())
+            sys.argv = ["-m", *command[2:]]
+            runpy.run_module(command[1], run_name="__main__", alter_sys=True)
+        else:
+            _run_file(command[0], list(command))
+    except SystemExit as stop:
+        ended = "sys.exit"
+        status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        raise
+    except BaseException as error:
+        from torchrepro_lint.verify.script.watch.places import innermost
+
+        ended, status = "exception", 1
+        traceback = _without_us(error.__traceback__)
+        recorder.tell("failure", type(error).__name__, shown=str(error), places=(innermost(traceback), None))
+        # As Python ends: by the hook, which the script may have set.
+        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+        sys.exit(1)
+
+
+def _without_us(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback from where the script begins; all of it where it never began."""
+    rest = traceback
+    while rest is not None and rest.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
+        rest = rest.tb_next
+    return rest or traceback
+
+
+def _run_file(script: str, argv: list[str]) -> None:
+    sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
+    sys.argv = argv
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    module.__loader__ = SourceFileLoader("__main__", script)
+    module.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = module
+    with open(script, "rb") as file:
+        code = compile(file.read(), script, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+
+
+if __name__ == "__main__":
+    main()

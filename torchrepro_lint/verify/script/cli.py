@@ -1,0 +1,115 @@
+"""`torchrepro-lint verify train.py` and `torchrepro-lint verify compare A B`: arguments in, an answer out."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.verify.script.findings import Link, link
+from torchrepro_lint.verify.script.json_output import as_json
+from torchrepro_lint.verify.script.ladder import Ladder, Outcome, Result
+from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
+from torchrepro_lint.verify.script.offline import compare_records
+from torchrepro_lint.verify.script.progress import Progress
+from torchrepro_lint.verify.script.record import read_record
+from torchrepro_lint.verify.script.text import text
+
+AGREED, PARTED, COULD_NOT_RUN = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptOptions:
+    """What the command line asks for. `command` is the script, or `-m` and a module, and its own arguments."""
+
+    command: tuple[str, ...]
+    runs: int
+    timeout: float
+    device: str | None
+    perturb: tuple[str, ...]
+    save: Path | None
+    output_format: str
+
+
+def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
+    """Run the script and print the answer. 0: no difference observed; 1: runs parted; 2: could not be run.
+
+    Raises:
+        TorchReproLintError: there is no such script, or no place for the records.
+    """
+    if options.command[0] != "-m" and not Path(options.command[0]).is_file():
+        raise TorchReproLintError(f"{options.command[0]}: no such file")
+    if options.device == "cuda" and not cuda_is_there:
+        raise TorchReproLintError("skipped: there is no CUDA device here")
+    with _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
+        environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
+        launcher = Launcher(folder, options.timeout, environment, progress.show)
+        ladder = Ladder(
+            options.command,
+            os.getcwd(),  # noqa: PTH109 - as text: it goes into a record
+            launcher,
+            contend=options.device == "cuda",
+            one_hash_seed=bool(options.perturb),
+        )
+        results = [ladder.plain(options.runs)]
+        # Where the script does not agree with itself, nothing can be said of what else it depends on.
+        if results[0].outcome is Outcome.AGREED:
+            results += [ladder.perturbed(name, results[0].runs[0]) for name in options.perturb]
+        answers = [(result, link(result.cause) if result.cause else None) for result in results]
+    _print(answers, options.output_format)
+    if options.save is not None and options.output_format == "text":
+        print(f"\nThe records are in {options.save}; `torchrepro-lint verify compare` compares two of them.")
+    return _status(results)
+
+
+def compare_main(arguments: Sequence[str]) -> int:
+    """Compare two records that were saved. 0: no difference; 1: they part; 2: there is nothing to compare."""
+    parser = argparse.ArgumentParser(
+        prog="torchrepro-lint verify compare",
+        description="Say where two saved records of a script first part. Nothing is run, and torch is not needed.",
+        epilog="exit status: 0 no difference, 1 the records part, 2 a file is no record or there is nothing to compare",
+        allow_abbrev=False,
+    )
+    parser.add_argument("first", type=Path, metavar="A", help="a record that `verify --save` has written")
+    parser.add_argument("second", type=Path, metavar="B", help="another one, perhaps of another machine")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    options = parser.parse_args(arguments)
+    result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
+    _print([(result, link(result.cause) if result.cause else None)], options.output_format)
+    return _status([result])
+
+
+def _status(results: Sequence[Result]) -> int:
+    outcomes = {result.outcome for result in results}
+    if Outcome.PARTED in outcomes:
+        return PARTED
+    return COULD_NOT_RUN if Outcome.COULD_NOT_RUN in outcomes else AGREED
+
+
+def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str) -> None:
+    if output_format == "json":
+        print(json.dumps([as_json(result, found) for result, found in answers], indent=2))
+        return
+    colours = Colours(wants_colour("auto", sys.stdout, os.environ))
+    print("\n\n".join(text(result, found, colours) for result, found in answers))
+
+
+@contextlib.contextmanager
+def _folder(save: Path | None) -> Iterator[Path]:
+    """Where the records go: to be kept, or for as long as they are needed."""
+    if save is None:
+        with scratch_folder() as scratch:
+            yield Path(scratch)
+        return
+    try:
+        save.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TorchReproLintError(f"{save}: {error.strerror or error}") from None
+    yield save.resolve()

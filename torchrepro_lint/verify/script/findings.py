@@ -1,0 +1,99 @@
+"""What the linter says of the place that two runs parted at: a proven finding there, or the rule about such a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.engine import check
+from torchrepro_lint.verify.script.cause import Cause
+from torchrepro_lint.verify.script.entries import Place
+
+_SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`finding` explains the cause; `proven` where it stands at one of its lines or its chain passes one, and otherwise
+    it is of the same kind and in one of its files.
+    """
+
+    finding: Finding
+    proven: bool
+
+
+def rules_for(cause: Cause) -> tuple[str, ...]:
+    """The codes of the rules about faults of this kind, the likeliest first."""
+    if cause.why == "operation":
+        entry = cause.at[0]
+        if "attention" in entry.name:
+            return ("TRL404", "TRL402", "TRL401")
+        switches = ("TRL301", "TRL302") if "conv" in entry.name or "cudnn" in entry.name else ()
+        return (*switches, "TRL402", "TRL401", "TRL403")
+    if cause.why in ("order", "data", "flow", "outside"):
+        return ("TRL207", "TRL208", "TRL209", "TRL206") if cause.why != "order" else ("TRL201", "TRL202", "TRL206")
+    return tuple(_rules_for_draw(cause))
+
+
+def _rules_for_draw(cause: Cause) -> Iterator[str]:
+    rng, name = cause.rng or "", cause.at[0].name
+    if cause.why == "seed":
+        yield "TRL503"
+    if cause.in_worker:
+        yield from {
+            "numpy": ("TRL101", "TRL102", "TRL105", "TRL109"),
+            "random": ("TRL102", "TRL105", "TRL101"),
+        }.get(name.rpartition(".")[0].removesuffix(".random"), ())
+        yield from ("TRL107", "TRL201")
+    if name in _SHUFFLES:
+        yield from ("TRL201", "TRL202", "TRL209")
+    if rng == "torch.Generator":
+        yield "TRL203"
+    if cause.why == "unseeded":
+        yield from ("TRL502", "TRL501", "TRL504")
+    if cause.why in ("draws", "state"):
+        yield from ("TRL504", "TRL502", "TRL503")
+
+
+def link(cause: Cause) -> Link | None:
+    """The finding that explains a cause; None where there is none, or the files cannot be read here."""
+    places = [place for place in _places(cause) if Path(place.file).is_file()]
+    files = [Path(path) for path in dict.fromkeys(place.file for place in places)]
+    if not files:
+        return None
+    try:
+        report = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
+    except TorchReproLintError:
+        return None
+    codes = rules_for(cause)
+    about = [finding for finding in report.findings if finding.code in codes]
+    about.sort(key=lambda finding: codes.index(finding.code))
+    for place in places:
+        for finding in about:
+            if _passes(finding, place):
+                return Link(finding, proven=True)
+    # Elsewhere in the file only the likeliest rule counts: another one is another fault.
+    return Link(about[0], proven=False) if about and about[0].code == codes[0] else None
+
+
+def _places(cause: Cause) -> Iterator[Place]:
+    """The lines that a cause names, the nearest to it first."""
+    pairs = [cause.at, *([cause.seed] if cause.seed else []), *reversed(cause.chain)]
+    for pair in pairs:
+        for entry in pair:
+            if entry.place is not None:
+                yield entry.place
+
+
+def _passes(finding: Finding, place: Place) -> bool:
+    """Whether a finding stands at a line, or its chain passes it."""
+    path = Path(place.file)
+    first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
+    if finding.location.path == path and first <= place.line <= last:
+        return True
+    return any(
+        step.location.path == path and step.location.start.row <= place.line <= step.location.end.row
+        for step in finding.trace
+    )

@@ -1,0 +1,206 @@
+"""The ladder: some runs watched cheaply; where they part, the step that parted once more, with every operation."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from torchrepro_lint import __version__
+from torchrepro_lint.verify.script import perturbations
+from torchrepro_lint.verify.script.cause import Cause, find_cause
+from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
+from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header, Kind
+from torchrepro_lint.verify.script.launch import Launcher, Run
+from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.window import window
+
+CLOSER_TRIES = 3  # what depends on timing need not happen again at once
+
+
+class Outcome(Enum):
+    """What is to be said of some runs. The values are the words of the JSON output."""
+
+    AGREED = "agreed"
+    PARTED = "parted"
+    NOTHING_TO_VARY = "nothing to vary"
+    COULD_NOT_RUN = "could not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of some runs of one script under one condition.
+
+    `reason` says why nothing can be said. `runs` are those of the first rung; `pair` are the two that parted, or the
+    first and the last, and `comparison` is theirs. `closer` are the records in which the `cause` was found.
+    `perturbation` names what was varied. `tries` counts the closer pairs of runs.
+    With `from_files` nothing was run: these are records that were made before.
+    """
+
+    outcome: Outcome
+    command: tuple[str, ...]
+    runs: tuple[Run, ...]
+    reason: str | None = None
+    pair: tuple[Record, Record] | None = None
+    comparison: Comparison | None = None
+    closer: tuple[Record, Record] | None = None
+    cause: Cause | None = None
+    perturbation: str | None = None
+    tries: int = 0
+    from_files: bool = False
+
+
+class Ladder:
+    """Runs one script as often as it takes.
+
+    With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
+    its own, so that one thing alone can be varied.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: str,
+        launcher: Launcher,
+        *,
+        contend: bool = False,
+        one_hash_seed: bool = False,
+    ) -> None:
+        self._command = tuple(command)
+        self._folder = folder
+        self._launcher = launcher
+        self._contend = contend
+        self._one_hash_seed = one_hash_seed
+
+    def plain(self, runs: int) -> Result:
+        """Run the script `runs` times as it is, and compare the runs."""
+        made = []
+        for number in range(1, runs + 1):
+            made.append(self._run(number))
+            # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
+            if made[-1].trouble is not None and not (made[-1].failed and number == 1):
+                break
+        return self._judge(made, [None] * len(made), RESULTS)
+
+    def perturbed(self, name: str, reference: Run) -> Result:
+        """Run the script once more with one thing varied, and compare it with a run as it is."""
+        kinds: Collection[Kind] = perturbations.PERTURBATIONS[name].compared or RESULTS
+        varied = self._run(2, name)
+        result = replace(self._judge([reference, varied], [None, name], kinds), perturbation=name)
+        took_effect = varied.record is not None and any(
+            entry.name == TOOK_EFFECT for entry in varied.record.of_kind("note")
+        )
+        if result.outcome is Outcome.AGREED and not took_effect:
+            return replace(result, outcome=Outcome.NOTHING_TO_VARY)
+        return result
+
+    def _run(self, number: int, varied: str | None = None, plan: Plan | None = None, suffix: str = "") -> Run:
+        header = Header(
+            command=self._command,
+            folder=self._folder,
+            rung=1 if plan is None else plan.rung,
+            run=number,
+            perturbation=varied,
+            started=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            tool=__version__,
+        )
+        name = f"{varied or 'run'}-{number}{suffix}.jsonl"
+        plan = replace(plan or Plan(""), contend=self._contend and number > 1)
+        extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
+        return self._launcher.run(header, name, plan, extra)
+
+    def _judge(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
+        could_not = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs))
+        records = [run.record for run in runs if run.record is not None]
+        troubles = [run.trouble for run in runs]
+        if len(records) < len(runs) or len(runs) < 2 or all(troubles):
+            return replace(could_not, reason=_trouble(runs))
+        for number, (run, record) in enumerate(zip(runs[1:], records[1:], strict=True), start=1):
+            comparison = compare(records[0], record, kinds)
+            if comparison.divergence is not None and not (_cut_off(comparison) and not (runs[0].failed or run.failed)):
+                parted = Result(
+                    Outcome.PARTED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
+                )
+                return self._closer(parted, (varied[0], varied[number]), number + 1, kinds)
+        comparison = compare(records[0], records[-1], kinds)
+        pair = (records[0], records[-1])
+        if any(troubles):
+            # Some ended well and some did not, and what they did until then was the same.
+            failed = any(run.failed for run in runs)
+            outcome = Outcome.PARTED if failed else Outcome.COULD_NOT_RUN
+            return Result(outcome, self._command, tuple(runs), _trouble(runs), pair, comparison)
+        if comparison.total == 0:
+            return self._whole(runs, varied, kinds)
+        return Result(Outcome.AGREED, self._command, tuple(runs), None, pair, comparison)
+
+    def _closer(
+        self, parted: Result, varied: tuple[str | None, str | None], number: int, kinds: Collection[Kind]
+    ) -> Result:
+        """Run the two that parted again, with all that led to it recorded, and find the cause."""
+        assert parted.comparison is not None and parted.pair is not None
+        divergence = parted.comparison.divergence
+        record = parted.pair[0]
+        for attempt in range(1, CLOSER_TRIES + 1):
+            assert divergence is not None
+            plan = window(record, divergence)
+            closer = [
+                self._run(run, one, plan, f"-closer-{attempt}") for run, one in zip((1, number), varied, strict=True)
+            ]
+            first, second = (run.record for run in closer)
+            if first is None or second is None:
+                break
+            parted = replace(parted, tries=attempt)
+            comparison = compare(first, second, _closely(kinds))
+            found = comparison.divergence
+            if found is not None and _within(found, plan):
+                cause = find_cause(first, second, found)
+                return replace(parted, closer=(first, second), cause=cause)
+            if found is not None:
+                # It happened again, and elsewhere: look there.
+                divergence, record = found, first
+        return parted
+
+    def _whole(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
+        """No batch, loss or step was seen: every operation of the whole program is compared instead."""
+        plan = Plan("", rung=2)
+        closer = [self._run(number, varied[number - 1], plan, "-closer-1") for number in (1, len(runs))]
+        result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), tries=1)
+        first, second = (run.record for run in closer)
+        if first is None or second is None or any(run.trouble for run in closer):
+            return replace(result, reason=_trouble(closer))
+        comparison = compare(first, second, _closely(kinds))
+        result = replace(result, pair=(first, second), closer=(first, second), comparison=comparison)
+        if comparison.divergence is not None:
+            cause = find_cause(first, second, comparison.divergence)
+            return replace(result, outcome=Outcome.PARTED, cause=cause)
+        if comparison.total == 0:
+            return replace(result, reason="nothing was recorded: no batch, loss, optimizer step or operation of torch")
+        return replace(result, outcome=Outcome.AGREED)
+
+
+def _within(divergence: Divergence, plan: Plan) -> bool:
+    """Whether the runs parted where everything was recorded."""
+    mark = divergence.entry.detail.get("mark")
+    return not isinstance(mark, int) or plan.start <= mark < (plan.stop or mark + 1)
+
+
+def _closely(kinds: Collection[Kind]) -> Collection[Kind]:
+    """What is compared in the second rung: what is compared at all, and what leads to it."""
+    return RESULTS if frozenset(kinds) == RESULTS else frozenset(kinds) | {"gradient", "op"}
+
+
+def _cut_off(comparison: Comparison) -> bool:
+    """Whether one run only got less far than the other."""
+    return comparison.divergence is not None and comparison.divergence.how == "length"
+
+
+def _trouble(runs: Sequence[Run]) -> str | None:
+    """What went wrong, by run; said once where it is the same in all."""
+    troubles = [(number, run.trouble) for number, run in enumerate(runs, start=1) if run.trouble is not None]
+    if not troubles:
+        return None
+    if len({trouble for _, trouble in troubles}) == 1 and len(troubles) == len(runs) > 1:
+        return f"each run {troubles[0][1]}"
+    return "; ".join(f"run {number} {trouble}" for number, trouble in troubles)

@@ -1,0 +1,152 @@
+"""One run of the script in a fresh process, under a time limit, with all that it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from torchrepro_lint.verify.runner import end_group
+from torchrepro_lint.verify.script.entries import Header
+from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.record import Record, RecordError, read_record
+
+_CHILD = Path(__file__).with_name("child.py")
+_TAIL = 4000  # bytes of what the script printed that are kept
+_POLL = 0.1  # seconds
+_LAST_WORDS = 2.0  # seconds that an aborted process has to say where it stood
+_STOOD = re.compile(r'File "(.+)", line (\d+) in (.+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of one run.
+
+    `trouble` says in a few words why the run did not come to a good end; None where it did. `failed` is true where the
+    script itself ended it, by an exception or an exit status, and not the time limit, a signal or the tool. `output` is
+    the end of what it printed, to either stream. `path` is the file of its record.
+    """
+
+    record: Record | None
+    path: Path
+    seconds: float
+    trouble: str | None = None
+    failed: bool = False
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """How the runs of one script are started.
+
+    `timeout` is in seconds for one run. `environment` is added to that of this process. `progress` is called a few
+    times a second while a run is under way, with its header, its record's file and the seconds that it has taken.
+    """
+
+    folder: Path
+    timeout: float
+    environment: Mapping[str, str] = field(default_factory=dict)
+    progress: Callable[[Header, Path, float], None] = lambda header, path, seconds: None
+
+    def run(self, header: Header, name: str, plan: Plan | None = None, extra: Mapping[str, str] | None = None) -> Run:
+        """Run the script once. The record is written to `name` in the folder, unless the plan says otherwise."""
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        plan = plan or Plan(str(path))
+        trace, output = path.with_suffix(".trace"), path.with_suffix(".output")
+        job = {"plan": {**asdict(plan), "path": str(path)}, "header": asdict(header), "trace": str(trace)}
+        began = time.monotonic()
+        # A file and not a pipe: a process that outlives the script would hold a pipe open.
+        with output.open("wb") as out:
+            process = subprocess.Popen(
+                [sys.executable, str(_CHILD), json.dumps(job)],
+                env={**os.environ, **self.environment, **(extra or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                status = self._wait(process, header, path, began)
+                if status is None:
+                    _abort(process)
+            finally:
+                end_group(process)
+        seconds = time.monotonic() - began
+        printed = _tail(output)
+        try:
+            record = read_record(path)
+        except RecordError:
+            return Run(None, path, seconds, f"left no record (exit status {status})", output=printed)
+        trouble, failed = _trouble(record, status, self.timeout, trace)
+        return Run(record, path, seconds, trouble, failed, printed)
+
+    def _wait(self, process: subprocess.Popen[bytes], header: Header, path: Path, began: float) -> int | None:
+        """The exit status; None where the time is over."""
+        while (seconds := time.monotonic() - began) < self.timeout:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(min(_POLL, max(0.0, self.timeout - seconds)))
+            self.progress(header, path, seconds)
+        return None
+
+
+def scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the records of runs that are not to be kept."""
+    return tempfile.TemporaryDirectory(prefix="torchrepro-lint-", ignore_cleanup_errors=True)
+
+
+def _abort(process: subprocess.Popen[bytes]) -> None:
+    """Have the process say where it stands, and end."""
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGABRT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_LAST_WORDS)
+
+
+def _trouble(record: Record, status: int | None, timeout: float, trace: Path) -> tuple[str | None, bool]:
+    if status is None:
+        return f"did not end within {timeout:g} s{_stood(trace)}", False
+    if status < 0:
+        return f"was ended by {_signal_name(-status)}{_stood(trace)}", False
+    if (failure := record.failure) is not None:
+        place = f" at {failure.place.file}:{failure.place.line}" if failure.place else ""
+        lines = (failure.shown or "").strip().splitlines()
+        return f"failed: {failure.name}{': ' + lines[0] if lines else ''}{place}", True
+    if record.end is None:
+        return f"stopped with exit status {status} before Python came to its end", True
+    return (f"ended with exit status {status}", True) if status else (None, False)
+
+
+def _stood(trace: Path) -> str:
+    """Where the main thread stood, by what it said when it was aborted: the innermost line that is no library's."""
+    try:
+        text = trace.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    # Threads are told one after another; the main one, which began first, is told last.
+    frames = _STOOD.findall(text.split("\n\n")[-1])
+    library = re.compile(r"site-packages|[/\\]lib[/\\]python3|^<|torchrepro_lint[/\\]verify")
+    own = [frame for frame in frames if not library.search(frame[0])] or frames
+    return f"; it stood at {own[0][0]}:{own[0][1]}" if own else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _tail(path: Path) -> str:
+    data = path.read_bytes()
+    text = data[-_TAIL:].decode("utf-8", "backslashreplace")
+    return text if len(data) <= _TAIL else text.partition("\n")[2]

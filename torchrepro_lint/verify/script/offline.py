@@ -1,0 +1,39 @@
+"""Two records from files, compared as two runs are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from torchrepro_lint.verify.script.cause import find_cause
+from torchrepro_lint.verify.script.compare import compare
+from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.record import Record
+
+
+def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> Result:
+    """Where two records part; with records of the second rung, also why."""
+    runs = tuple(Run(record, path, _seconds(record)) for record, path in zip((first, second), paths, strict=True))
+    comparison = compare(first, second)
+    result = Result(
+        Outcome.AGREED,
+        first.header.command,
+        runs,
+        pair=(first, second),
+        comparison=comparison,
+        perturbation=second.header.perturbation,
+        from_files=True,
+    )
+    if comparison.divergence is not None:
+        closely = min(first.header.rung, second.header.rung) > 1
+        cause = find_cause(first, second, comparison.divergence) if closely else None
+        return replace(result, outcome=Outcome.PARTED, cause=cause)
+    if comparison.total == 0:
+        reason = "the records have nothing in common that could be compared"
+        return replace(result, outcome=Outcome.COULD_NOT_RUN, reason=reason)
+    return result
+
+
+def _seconds(record: Record) -> float:
+    return float(record.end.detail.get("seconds", 0.0)) if record.end is not None else 0.0

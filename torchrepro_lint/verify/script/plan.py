@@ -1,0 +1,44 @@
+"""What is recorded in a run: the parent decides it, each process of the run goes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FetchWindow:
+    """Fetches of one worker in one epoch, counted from 0: from `start` up to `stop`, which is none of them."""
+
+    worker: str
+    epoch: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is recorded in a run; it goes to each process of it.
+
+    Marks count what a process has told of batches, losses and parameters. With rung 2, operations and draws are
+    recorded from the mark `start` up to the mark `stop`, or to the end; in a loader's workers in these `fetches`. With
+    `contend`, a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner.
+    """
+
+    path: str
+    rung: int = 1
+    start: int = 0
+    stop: int | None = None
+    fetches: tuple[FetchWindow, ...] = ()
+    contend: bool = False
+
+    @property
+    def closely(self) -> bool:
+        """Whether operations and draws are to be recorded at all."""
+        return self.rung > 1
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plan:
+        """The plan that `dataclasses.asdict` has made values of."""
+        return cls(**{**values, "fetches": tuple(FetchWindow(**window) for window in values["fetches"])})

@@ -1,0 +1,68 @@
+"""How far a run has come, on a terminal: one line that is written over."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from torchrepro_lint.verify.script.entries import Header
+
+_TAIL = 4096  # bytes of a record in which the latest step is looked for
+_EVERY = 0.5  # seconds
+
+
+class Progress:
+    """Writes to a terminal, and nothing to anything else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream if stream.isatty() else None
+        self._last = 0.0
+
+    @classmethod
+    @contextlib.contextmanager
+    def on(cls, stream: TextIO) -> Iterator[Progress]:
+        """Progress whose line is gone in the end."""
+        progress = cls(stream)
+        try:
+            yield progress
+        finally:
+            progress.clear()
+
+    def show(self, header: Header, record: Path, seconds: float) -> None:
+        """Say which run it is, and how far it has come."""
+        if self._stream is None or 0 <= seconds - self._last < _EVERY:
+            return
+        self._last = seconds
+        closely = ", closely" if header.rung > 1 else ""
+        varied = f" with {header.perturbation} varied" if header.perturbation else ""
+        line = f"run {header.run}{varied}{closely}: {seconds:.0f} s{_latest(record)}"
+        self._stream.write(f"\r\x1b[K{line}")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def _latest(record: Path) -> str:
+    """The step and the loss that the record tells of last."""
+    try:
+        with record.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            lines = file.read().split(b"\n")[1:-1]
+    except OSError:
+        return ""
+    for line in reversed(lines):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and entry.get("kind") == "loss":
+            return f", step {entry.get('step')}, loss {entry.get('shown', '?')}"
+    return ""

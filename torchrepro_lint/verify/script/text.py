@@ -1,0 +1,117 @@
+"""The answer for people: a verdict, what differs between the environments, the place and the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Location, Position
+from torchrepro_lint.report.colours import Colours
+from torchrepro_lint.report.frames import code_frame
+from torchrepro_lint.report.text import concise
+from torchrepro_lint.report.texts import Texts, printable
+from torchrepro_lint.verify.script import wording
+from torchrepro_lint.verify.script.cause import Cause
+from torchrepro_lint.verify.script.entries import Entry, Place
+from torchrepro_lint.verify.script.environment import Difference
+from torchrepro_lint.verify.script.findings import Link, rules_for
+from torchrepro_lint.verify.script.ladder import Outcome, Result
+
+_OUTPUT_LINES = 12
+
+
+def text(result: Result, link: Link | None, colours: Colours) -> str:
+    """The whole answer on one set of runs."""
+    return "\n".join(_lines(result, link, colours))
+
+
+def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]:
+    paint = colours.good if result.outcome in (Outcome.AGREED, Outcome.NOTHING_TO_VARY) else colours.bad
+    head, colon, rest = wording.verdict(result).partition(":")
+    yield f"{paint(head)}{colon}{printable(rest)}"
+    if result.comparison is not None:
+        yield from differences(result.comparison.environment)
+        yield from _divergence(result, link, colours)
+    if result.outcome is Outcome.COULD_NOT_RUN or result.reason is not None:
+        yield from _printed(result)
+    remarks = [*wording.notes(result), wording.watching(result)]
+    if any(remarks):
+        yield ""
+    yield from (f"note: {printable(remark)}" for remark in remarks if remark)
+
+
+def differences(found: Sequence[Difference]) -> Iterator[str]:
+    """What the environments do not have in common, as a table."""
+    if not found:
+        return
+    yield "\nThe environments differ:"
+    width = max(len(one.name) for one in found)
+    for one in found:
+        yield f"  {one.name:{width}}  {one.first}  |  {one.second}"
+
+
+def _divergence(result: Result, link: Link | None, colours: Colours) -> Iterator[str]:
+    comparison = result.comparison
+    if comparison is None or comparison.divergence is None:
+        return
+    folder = result.pair[0].header.folder if result.pair else "."
+    texts = Texts()
+    cause = result.cause
+    shown = cause.at if cause is not None else (comparison.divergence.first, comparison.divergence.second)
+    entry = next(one for one in shown if one is not None)
+    if entry.place is not None:
+        yield ""
+        yield from _frame(entry, folder, texts, colours)
+    values = [one.shown if one is not None else None for one in shown]
+    if all(values) and values[0] != values[1]:
+        yield f"in one run {values[0]}, in the other {values[1]}"
+    if cause is None:
+        return
+    yield f"{colours.strong('cause:')} {wording.reason(cause)}"
+    if cause.seed is not None and cause.seed[0].place not in (None, entry.place):
+        yield from _frame(cause.seed[0], folder, texts, colours)
+    yield from _explanation(cause, link, texts, colours)
+
+
+def _frame(entry: Entry, folder: str, texts: Texts, colours: Colours) -> Iterator[str]:
+    assert entry.place is not None
+    parts = [colours.strong(wording.place(entry.place, folder))]
+    if module := entry.detail.get("module"):
+        parts.append(f"in module {module}")
+    if entry.process != "main":
+        parts.append(f"in {entry.process}")
+    if entry.via is not None:
+        parts.append(f"by way of {_short(entry.via)}")
+    yield ", ".join(parts)
+    path = Path(entry.place.file)
+    line = texts.line(path, entry.place.line)
+    start = Position(entry.place.line, len(line) - len(line.lstrip()) + 1)
+    yield from code_frame(Location(path, start, Position(entry.place.line, len(line) + 1)), texts, colours)
+
+
+def _short(via: Place) -> str:
+    """A library's line by its last folders: where it is installed says nothing."""
+    path = via.file.replace("\\", "/")
+    for folder in ("/site-packages/", "/dist-packages/"):
+        path = path.rpartition(folder)[2]
+    return f"{path}:{via.line}"
+
+
+def _explanation(cause: Cause, link: Link | None, texts: Texts, colours: Colours) -> Iterator[str]:
+    if link is not None:
+        head = "the linter's finding there:" if link.proven else "a finding of that kind in the same file:"
+        yield f"{colours.strong(head)} {concise(link.finding, texts, colours, fixable=False)}"
+        return
+    codes = rules_for(cause)
+    if codes:
+        yield f"about such faults: torchrepro-lint rule {codes[0]}"
+
+
+def _printed(result: Result) -> Iterator[str]:
+    """The last lines that a run which went wrong has printed."""
+    for number, run in enumerate(result.runs, start=1):
+        lines = [line for line in run.output.splitlines() if line.strip()]
+        if run.trouble is not None and lines:
+            yield f"\nthe last that run {number} printed:"
+            yield from (f"  {printable(line)}" for line in lines[-_OUTPUT_LINES:])
+            return

@@ -1,0 +1,115 @@
+"""Rung 2: numbers drawn from Python's `random` and from NumPy, by whoever draws them.
+
+The functions are wrapped before the program can take hold of them. Classes of NumPy's generators cannot be changed, so
+those that the program makes are of a subclass with the same name. A generator that was pickled is of NumPy's own
+class again, and what compiled code draws by itself is not seen: the states of the RNGs tell of both.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from torchrepro_lint.verify.hashing import shown
+from torchrepro_lint.verify.script.watch.places import caller, is_of_python
+from torchrepro_lint.verify.script.watch.recorder import Recorder
+from torchrepro_lint.verify.script.watch.states import numpy_state, random_state
+
+_WIDEST = 60
+_GLOBAL = {"numpy.random": "numpy"}  # the name that its state has
+_NO_DRAW = {
+    "seed", "get_state", "set_state", "getstate", "setstate", "spawn", "bit_generator", "set_bit_generator",
+    "get_bit_generator",
+}  # fmt: skip
+
+
+class DrawWatch:
+    """Wraps what draws. A draw inside another is told as the outer one."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._within = False
+
+    def watch_random(self, random: Any) -> None:
+        """Watch `random`: its functions, which are methods of a hidden `Random`, and every other `Random`."""
+        hidden = random._inst
+        methods = [
+            name
+            for name in dir(random.Random)
+            if not name.startswith("_") and name not in _NO_DRAW and callable(getattr(random.Random, name))
+        ]
+        for name in methods:
+            setattr(
+                random.Random, name, self._wrapped(getattr(random.Random, name), f"random.Random.{name}", random_state)
+            )
+            if getattr(getattr(random, name, None), "__self__", None) is hidden:
+                original = getattr(random, name)
+                setattr(random, name, self._wrapped(original, f"random.{name}", random_state, hidden))
+
+    def watch_numpy(self, numpy_random: Any) -> None:
+        """Watch `numpy.random`: its functions, and the generators that the program makes from now on."""
+        hidden = numpy_random.mtrand._rand
+        for name in dir(numpy_random):
+            original = getattr(numpy_random, name)
+            if getattr(original, "__self__", None) is hidden and name not in _NO_DRAW:
+                setattr(numpy_random, name, self._wrapped(original, f"numpy.random.{name}", numpy_state, hidden))
+        generator = self._subclass(numpy_random.Generator)
+        make = numpy_random.default_rng
+
+        @functools.wraps(make)
+        def default_rng(*args: Any, **kwargs: Any) -> Any:
+            made = make(*args, **kwargs)
+            return generator(made.bit_generator) if type(made) is generator.__mro__[1] else made
+
+        numpy_random.default_rng = default_rng
+        numpy_random.Generator = generator
+        numpy_random.RandomState = self._subclass(numpy_random.RandomState)
+
+    def _subclass(self, base: type) -> Any:
+        methods = {
+            name: self._wrapped(method, f"numpy.random.{base.__name__}.{name}", numpy_state)
+            for name, method in inspect.getmembers(base, callable)
+            if not name.startswith("_") and name not in _NO_DRAW
+        }
+        return type(base.__name__, (base,), {**methods, "__module__": base.__module__, "__doc__": base.__doc__})
+
+    def _wrapped(
+        self, original: Any, name: str, state: Callable[[Any], str | None], holder: Any = None
+    ) -> Callable[..., Any]:
+        """The function, telling of what it draws. `holder` is the generator; without it, the first argument is."""
+        rng = name.rpartition(".")[0]
+
+        @functools.wraps(original)
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if self._within or not self._recorder.recording:
+                return original(*args, **kwargs)
+            generator = args[0] if holder is None else holder
+            self._within = True
+            try:
+                before = state(generator)
+                result = original(*args, **kwargs)
+                after = state(generator)
+            finally:
+                self._within = False
+            places = caller()
+            if places[1] is not None and is_of_python(places[1]):
+                return result  # a name for a temporary file, a pause before the next try
+            value = shown(result)
+            self._recorder.tell(
+                "draw",
+                name,
+                inputs=before,
+                output=after,
+                places=places,
+                shown=None if value is None else value[:_WIDEST],
+                detail={"rng": _GLOBAL.get(rng, rng), "state": before},
+            )
+            return result
+
+        if holder is not None:
+            # A bound method has the name of its class's function; pickle looks for a function under its own.
+            draw.__qualname__ = draw.__name__ = name.rpartition(".")[2]
+            draw.__module__ = rng
+        return draw

@@ -1,0 +1,76 @@
+"""Puts the instruments in place, each when the program imports what it watches."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from torchrepro_lint.verify.after_import import AfterImport
+from torchrepro_lint.verify.script.entries import Header
+from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.watch.contention import Contention
+from torchrepro_lint.verify.script.watch.draws import DrawWatch
+from torchrepro_lint.verify.script.watch.loaders import BatchWatch
+from torchrepro_lint.verify.script.watch.names import ParameterNames
+from torchrepro_lint.verify.script.watch.operations import OperationWatch
+from torchrepro_lint.verify.script.watch.processes import ProcessWatch, watch_compile
+from torchrepro_lint.verify.script.watch.recorder import Identity, Recorder
+from torchrepro_lint.verify.script.watch.seeds import SeedWatch, watch_numpy, watch_random, watch_torch
+from torchrepro_lint.verify.script.watch.training import TrainingWatch
+
+installed: Recorder | None = None
+
+
+def install(plan: Plan, header: Header | None = None, identity: Identity | None = None) -> Recorder:
+    """Watch this process from now on. What it has imported already is watched at once, the rest when it is imported."""
+    global installed
+    recorder = installed = Recorder(plan, header, identity)
+    names = ParameterNames()
+    training = TrainingWatch(recorder, names)
+    batches = BatchWatch(recorder)
+    processes = ProcessWatch(recorder, batches)
+    seeds = SeedWatch(recorder)
+
+    def torch_is_there(torch: Any) -> None:
+        watch_torch(seeds, torch)
+        watch_compile(recorder, torch)
+        training.watch_backward(torch.autograd)
+        if plan.contend:
+            recorder.on_window(Contention(torch).follow)
+
+    hooks: dict[str, list[Callable[[Any], None]]] = {
+        "numpy.random": [lambda module: watch_numpy(seeds, module)],
+        "torch": [torch_is_there],
+        "torch.optim.optimizer": [training.watch_optimizers],
+        "torch.utils.data.dataloader": [batches.watch],
+        "multiprocessing.process": [processes.watch_multiprocessing],
+        "subprocess": [processes.watch_subprocess],
+    }
+    watch_random(seeds, random)
+    if plan.closely:
+        draws = DrawWatch(recorder)
+        draws.watch_random(random)
+        hooks["numpy.random"].append(draws.watch_numpy)
+        hooks["torch.nn.modules.module"] = [names.watch]
+        hooks["torch"].append(OperationWatch(recorder, names).watch)
+    _when_imported(hooks)
+    processes.watch()
+    return recorder
+
+
+def _when_imported(hooks: dict[str, list[Callable[[Any], None]]]) -> None:
+    later: dict[str, Callable[[ModuleType], None]] = {}
+    for name, functions in hooks.items():
+
+        def call(module: ModuleType, functions: list[Callable[[Any], None]] = functions) -> None:
+            for function in functions:
+                function(module)
+
+        if (module := sys.modules.get(name)) is not None:
+            call(module)
+        else:
+            later[name] = call
+    sys.meta_path.insert(0, AfterImport(later))

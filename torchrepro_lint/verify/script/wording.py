@@ -1,0 +1,207 @@
+"""The sentences: what came of the runs, where they parted, and why. Never more than was seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from torchrepro_lint.verify.script.cause import Cause
+from torchrepro_lint.verify.script.compare import Comparison, Divergence
+from torchrepro_lint.verify.script.entries import MAIN, TOOK_EFFECT, Entry, Place
+from torchrepro_lint.verify.script.ladder import Outcome, Result
+
+_PLURALS = {
+    "batch": ("batch", "batches"),
+    "loss": ("loss", "losses"),
+    "parameter": ("state of the parameters", "states of the parameters"),
+    "gradient": ("gradient", "gradients"),
+    "op": ("operation", "operations"),
+}
+_RNGS = {
+    "random": "Python's `random`",
+    "numpy": "NumPy's global RNG",
+    "torch": "torch's global RNG",
+    "torch.Generator": "a torch.Generator",
+    "random.Random": "a random.Random of its own",
+    "numpy.random.Generator": "a NumPy Generator",
+    "numpy.random.RandomState": "a NumPy RandomState",
+}
+
+
+def command(words: tuple[str, ...]) -> str:
+    """The script and its arguments as one would type them."""
+    return " ".join(words)
+
+
+def verdict(result: Result) -> str:
+    """One sentence on what was observed."""
+    runs, what = f"{len(result.runs)} {'records' if result.from_files else 'runs'}", command(result.command)
+    varied = f" with {result.perturbation} varied" if result.perturbation else ""
+    if result.outcome is Outcome.COULD_NOT_RUN:
+        failed = "could not compare" if result.from_files else "could not run"
+        return f"{failed}: {what}{varied}: {result.reason}"
+    comparison = result.comparison
+    assert comparison is not None
+    if result.outcome is Outcome.NOTHING_TO_VARY:
+        return f"nothing to vary: {what} does not meet what {result.perturbation} varies"
+    if result.outcome is Outcome.AGREED:
+        return f"no difference observed in {runs} of {what}{varied}: {counts(comparison)} agreed"
+    if comparison.divergence is None:
+        return f"parted: {runs} of {what}{varied} did not end alike: {result.reason}"
+    return f"parted: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
+
+
+def counts(comparison: Comparison) -> str:
+    """How much was compared."""
+    parts = [
+        f"{number} {_PLURALS[kind][number != 1]}" for kind, number in comparison.compared.items() if kind in _PLURALS
+    ]
+    return ", ".join(parts) or "nothing"
+
+
+def where(divergence: Divergence) -> str:
+    """Where two runs first part."""
+    entry = divergence.entry
+    process = "" if divergence.process == MAIN else f", in {divergence.process}"
+    if divergence.how == "length":
+        return f"one of them ends where the other goes on, with {what(entry)}{process}"
+    if divergence.how == "order":
+        second = divergence.second
+        assert second is not None
+        return f"they first part in {when(entry)}, where one does {what(entry)} and the other {what(second)}{process}"
+    return f"they first part in {when(entry)}, at {what(entry)}{process}"
+
+
+def when(entry: Entry) -> str:
+    """The step and the epoch."""
+    epoch = "" if entry.epoch is None else f" (epoch {entry.epoch})"
+    return f"step {entry.step or 0}{epoch}"
+
+
+def what(entry: Entry) -> str:
+    """What an entry is about."""
+    if entry.kind == "batch":
+        made = "" if entry.worker is None else f", made by worker {entry.worker}"
+        return f"{entry.name}{made}"
+    if entry.kind == "loss":
+        return "the loss"
+    if entry.kind == "parameter":
+        by = "before training" if entry.name.endswith(" before training") else f"after the step of {entry.name}"
+        return f"parameter {entry.name}" if "optimizer" in entry.detail else f"the parameters {by}"
+    if entry.kind == "gradient":
+        return f"the gradient of {entry.name}"
+    backward = " of the backward pass" if entry.detail.get("backward") else ""
+    device = entry.detail.get("device")
+    on = f" on {device}" if device and device != "cpu" else ""
+    return f"{entry.name}{backward}{on}"
+
+
+def place(at: Place, folder: str) -> str:
+    """`file:line (function)`, the file relative to the folder that the run was started in."""
+    name = at.file
+    if PurePath(name).is_relative_to(folder):
+        name = str(PurePath(name).relative_to(folder)).replace(os.sep, "/")
+    return f"{name}:{at.line}" + (f" ({at.function})" if at.function else "")
+
+
+def reason(cause: Cause) -> str:
+    """One or two sentences on why the runs parted."""
+    entry = cause.at[0]
+    name = f"{what(entry)}"
+    if cause.why == "operation":
+        return f"{name} gave another result for the same inputs."
+    if cause.why == "order":
+        return f"the sampler asked for other indices ({_asked(cause)}), and no draw that was seen differs before it."
+    if cause.why == "data":
+        return (
+            f"{name} holds something else for the same indices, and no draw that was seen differs before it: what is "
+            "left is the order of a listing or a set, the content of files, the clock, or an RNG that is not watched."
+        )
+    if cause.why == "flow":
+        other = what(cause.at[1])
+        return f"the runs go different ways: one does {name}, the other {other}, and no draw that was seen differs."
+    if cause.why == "outside":
+        return (
+            f"the inputs of {name} differ already, and nothing that is watched made them: what is left is arithmetic "
+            "outside torch, the order of a listing or a set, the content of files, the clock, or an RNG not watched."
+        )
+    return " ".join(_of_draw(cause))
+
+
+def _of_draw(cause: Cause) -> Iterator[str]:
+    entry = cause.at[0]
+    rng = rng_name(cause.rng or "")
+    own = str(entry.detail.get("rng", ""))
+    yield f"{entry.name} draws from {rng_name(own)}" + (
+        f", and the workers' RNGs are seeded from {rng}," if own != cause.rng or _seeded_by_parent(cause) else ","
+    )
+    if cause.why == "unseeded":
+        yield "which nothing seeds: it starts from the operating system's entropy in every run."
+    elif cause.why == "state":
+        yield "whose state had differed before; how it was seeded is not seen."
+    elif cause.why == "seed":
+        assert cause.seed is not None
+        yield f"which {_seed(cause.seed)}."
+    else:
+        yield "which was seeded alike and had been drawn from differently before."
+
+
+def _seeded_by_parent(cause: Cause) -> bool:
+    return cause.in_worker and any(pair[0].name == "aten.random_" for pair in cause.chain)
+
+
+def _seed(seed: tuple[Entry, Entry]) -> str:
+    first, second = seed
+    at = f" at line {first.place.line}" if first.place else ""
+    if first.detail.get("entropy"):
+        return f"{first.name}(){at} seeds from the operating system"
+    return f"{first.name}{at} seeds with {first.shown} in one run and {second.shown} in the other"
+
+
+def rng_name(rng: str) -> str:
+    """What an RNG is called."""
+    if rng.startswith("torch cuda"):
+        return f"torch's RNG of {rng.removeprefix('torch ')}"
+    return _RNGS.get(rng, rng)
+
+
+def _asked(cause: Cause) -> str:
+    return f"for {cause.at[0].name}"
+
+
+def notes(result: Result) -> Iterator[str]:
+    """What limits what can be said."""
+    records = [*(run.record for run in result.runs), *(result.closer or ())]
+    told = {(entry.name, entry.shown or "") for record in records if record for entry in record.of_kind("note")}
+    for name, words in sorted(told):
+        if name != TOOK_EFFECT:
+            yield f"{name}: {words}"
+    comparison = result.comparison
+    if comparison is not None and comparison.unread:
+        yield f"{comparison.unread} of what was compared holds what cannot be read, and counts for nothing"
+    if comparison is not None and comparison.alone:
+        yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
+    if result.outcome is Outcome.PARTED and result.closer is None and result.tries:
+        yield f"it did not happen again in {result.tries} closer pairs of runs, so its cause is not known"
+    ends = {record.end.name for record in records if record is not None and record.end is not None}
+    if "os._exit" in ends:
+        yield "the script leaves by os._exit"
+    if result.reason is not None and comparison is not None and comparison.divergence is not None:
+        yield result.reason
+
+
+def watching(result: Result) -> str | None:
+    """How much of the time of the slowest watched run went into watching."""
+    if result.comparison is None:
+        return None
+    shares = []
+    for run in result.runs:
+        end = run.record.end if run.record is not None else None
+        if end is not None and end.detail.get("seconds"):
+            shares.append((end.detail["watching"] / end.detail["seconds"], end.detail["seconds"]))
+    if not shares:
+        return None
+    share, seconds = max(shares)
+    part = f"at most {share:.0%}" if share >= 0.01 else "less than 1%"
+    return f"watching took {part} of a run's {seconds:.1f} s"
