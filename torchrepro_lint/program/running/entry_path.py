@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MethodValue
@@ -33,10 +34,6 @@ MAIN_RNGS = ("python", "numpy", "torch")
 _SEED_WORD = re.compile(r"seed|determinis|reproduc", re.IGNORECASE)
 _NOT_SEEDING = re.compile(
     r"get_\w*seed\w*|initial_seed|\w*seed_?worker\w*|\w*worker_?(init|seed)\w*|parse_seed|add_seed\w*|seeds|get_deterministic\w*"
-)
-_TAKES_CARE = re.compile(
-    rb"LightningCLI|mmengine|mmcv|mmdet|detectron2|ultralytics|fastai|seed_everything:|from_argparse_args|pytest|composer|"
-    rb"paddle|\bjax\b|isaacgym|rsl_rl|stable_baselines|tianshou|rllib|\bchainer"
 )
 _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim\.[A-Z]\w+\(")
 _INITIALISES = re.compile(
@@ -133,7 +130,9 @@ class EntryRun:
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:
         """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
-        return self._finds(_TAKES_CARE) or any(_unknown_seeding(self.program, path) for path in sorted(self.files))
+        if self._finds(program_words("seeds_itself")):
+            return True
+        return any(_unknown_seeding(self.program, path) for path in sorted(self.files))
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         sources = (self.program.project.source(path) for path in self.files)

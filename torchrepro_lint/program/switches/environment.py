@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, Values
-from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.callers import called_name, contexts
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Setting", "is_set_outside", "settings_of"]
+__all__ = ["Assignment", "Setting", "assignments", "is_set_outside", "settings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +52,46 @@ def settings_of(ev: Evaluator, variable: str) -> list[Setting]:
     return found
 
 
-def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, variable: str) -> Iterator[Setting]:
-    frame: Frame | None = None
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`owner[name] = value`, or `owner.setdefault(name, value)` and the like; `owner` need not be os.environ."""
+
+    name: str
+    owner: tree.Expr
+    node: tree.Stmt | tree.Call
+    value: tree.Expr
+    path: ArmPath
+
+
+def assignments(scope: Scope) -> Iterator[Assignment]:
+    """The places of a scope that have the form in which a variable is set, under a name that is written there."""
     for store in scope.stores:
         match store.target:
-            case tree.Subscript(index=tree.Const(value=name)) if name == variable:
-                frame = frame or contexts(ev, facts, scope)[0]
-                yield Setting(frame, store.statement, store.value, ev.values(store.value, frame))
-    for call, _ in scope.calls:
-        if not any(_names(arg.value, variable) or arg.keyword == variable for arg in call.args):
-            continue
-        frame = frame or contexts(ev, facts, scope)[0]
+            case tree.Subscript(value=owner, index=tree.Const(value=str() as name)):
+                yield Assignment(name, owner, store.statement, store.value, store.path)
+    for call, path in scope.calls:
         match call:
-            case tree.Call(func=tree.Attribute(attr="get" | "pop")) | tree.Call(func=tree.Name(id="getenv")):
-                continue
             case tree.Call(
-                func=tree.Attribute(attr="setdefault" | "putenv" | "setenv"),
-                args=(tree.Arg(value=tree.Const()), tree.Arg(value=value), *_),
+                func=tree.Attribute(value=owner, attr="setdefault" | "putenv" | "setenv"),
+                args=(tree.Arg(value=tree.Const(value=str() as name)), tree.Arg(value=value), *_),
             ):
-                yield Setting(frame, call, value, ev.values(value, frame))
-            case _:
-                yield Setting(frame, call, None, frozenset())
+                yield Assignment(name, owner, call, value, path)
+
+
+def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, variable: str) -> Iterator[Setting]:
+    frame: Frame | None = None
+    written: set[int] = set()
+    for one in assignments(scope):
+        if one.name == variable:
+            frame = frame or contexts(ev, facts, scope)[0]
+            written.add(one.node.site)
+            yield Setting(frame, one.node, one.value, ev.values(one.value, frame))
+    for call, _ in scope.calls:
+        if call.site in written or called_name(call.func) in ("get", "pop", "getenv"):
+            continue
+        if any(_names(arg.value, variable) or arg.keyword == variable for arg in call.args):
+            frame = frame or contexts(ev, facts, scope)[0]
+            yield Setting(frame, call, None, frozenset())
 
 
 def _names(root: tree.Expr, variable: str) -> bool:

@@ -16,8 +16,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.switches.environment import assignments
 from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.switches.intent_at import is_test_file
 
@@ -29,12 +31,6 @@ __all__ = ["LateVariable", "late_variables"]
 _HASH_SEED = "PYTHONHASHSEED"
 _LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _NAMES = re.compile(rb"PYTHONHASHSEED|CUDA_LAUNCH_BLOCKING")
-#: What starts another Python, or may: subprocesses, process pools, launchers of several ranks, job schedulers.
-_CHILDREN = re.compile(
-    rb"subprocess|os\.(exec|spawn|posix_spawn)|os\.(system|popen)\([^)]*python|Popen|multiprocessing|ProcessPool|joblib|"
-    rb"submitit|import ray\b|ray\.(init|tune|remote)|mp\.(spawn|Process|Pool)|n_jobs|torchrun|elastic_launch|loky|"
-    rb"\bdask\b|notebook_launcher|pexpect|check_call|check_output|execv|horovod|runpy"
-)
 _USES_CUDA = re.compile(r"cuda")
 _STARTS_CUDA = frozenset({"cuda", "set_device", "init", "synchronize"})
 
@@ -86,25 +82,11 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
 
 
 def _settings(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[_Setting]:
-    found: list[_Setting] = []
-    for store in scope.stores:
-        target = store.target
-        if isinstance(target, tree.Subscript) and isinstance(target.index, tree.Const):
-            name = target.index.value
-            if (
-                isinstance(name, str)
-                and name in (_HASH_SEED, _LAUNCH_BLOCKING)
-                and _is_environ(program, target.value, facts, scope)
-            ):
-                found.append(_Setting(name, facts, scope, store.statement.site, store.path))
-    for call, path in scope.calls:
-        match call.func, call.args:
-            case tree.Attribute(value=owner, attr="setdefault" | "putenv"), (
-                tree.Arg(value=tree.Const(value=str() as name)),
-                *_,
-            ):
-                if name in (_HASH_SEED, _LAUNCH_BLOCKING) and _is_environ(program, owner, facts, scope):
-                    found.append(_Setting(name, facts, scope, call.site, path))
+    found = [
+        _Setting(one.name, facts, scope, one.node.site, one.path)
+        for one in assignments(scope)
+        if one.name in (_HASH_SEED, _LAUNCH_BLOCKING) and _is_environ(program, one.owner, facts, scope)
+    ]
     yield from sorted(found, key=lambda one: one.site)
 
 
@@ -145,7 +127,7 @@ def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
     while pending:
         path = pending.pop()
         source = program.project.source(path)
-        if source is not None and _CHILDREN.search(source.searched):
+        if source is not None and program_words("starts_python").search(source.searched):
             return True
         for below in program.imports.imported_by_file(path):
             if below not in seen:

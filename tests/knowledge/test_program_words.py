@@ -1,0 +1,29 @@
+"""Words that say something of a whole program: found where they stand, and not inside other words."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from torchrepro_lint.knowledge.program_words import WordTable, program_words
+
+
+@pytest.mark.parametrize("table", get_args(WordTable))
+def test_no_table_matches_everything(table: WordTable) -> None:
+    assert program_words(table).search(b"import torch\n\ntorch.manual_seed(0)\n") is None
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "found"),
+    [
+        ("seeds_itself", b"from lightning.pytorch.cli import LightningCLI", True),
+        ("seeds_itself", b"import jax.numpy as jnp", True),
+        ("seeds_itself", b"ajaxian", False),
+        ("starts_python", b"os.system('python other.py')", True),
+        ("starts_python", b"os.system('rm -r out')", False),
+        ("starts_python", b"import array", False),
+    ],
+)
+def test_words(table: WordTable, text: bytes, found: bool) -> None:
+    assert (program_words(table).search(text) is not None) is found
