@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.ways import Stand, Way
+from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.workers.dependence import CONSTANT
 from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
 
@@ -159,26 +160,6 @@ def _name_varies(ev: Evaluator, run: EpochRun, index: int, name: str, seen: set[
 
 def _argument_varies(ev: Evaluator, run: EpochRun, index: int, name: str, seen: set[int]) -> bool:
     """Whether the call that runs the function hands something that varies to its parameter `name`."""
-    outer = run.way[index + 1]
-    call = _call_at(outer)
-    function = run.way[index].scope.node
-    if call is None or not isinstance(function, tree.FunctionDef):
-        return True
-    if any(arg.star for arg in call.args):
-        return True
-    params = [param.name for param in function.params if param.kind == "positional"]
-    if run.way[index].scope.self_name is not None:
-        params = params[1:]
-    position = 0
-    for arg in call.args:
-        keyword = arg.keyword
-        if keyword is None:
-            keyword = params[position] if position < len(params) else ""
-            position += 1
-        if keyword == name:
-            return _varies(ev, run, index + 1, arg.value, seen)
-    return False
-
-
-def _call_at(stand: Stand) -> tree.Call | None:
-    return next((call for call, _ in stand.scope.calls if call.site == stand.site), None)
+    call = call_at(run.way[index + 1])
+    known, given = handed_over(call, run.way[index].scope, name) if call is not None else (False, None)
+    return not known or (given is not None and _varies(ev, run, index + 1, given, seen))

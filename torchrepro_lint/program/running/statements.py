@@ -1,17 +1,12 @@
-"""The statements of a file: all of them in the order of the text, and the loops by their sites."""
+"""The statements of a file, in the order of the text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 
-if TYPE_CHECKING:
-    from torchrepro_lint.program.evaluation.evaluator import Evaluator
-
-__all__ = ["blocks_of", "loops_of", "statements_of"]
+__all__ = ["blocks_of", "statements_of"]
 
 
 def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
@@ -44,12 +39,3 @@ def statements_of(block: tree.Block) -> Iterator[tree.Stmt]:
         statement = pending.pop()
         yield statement
         pending.extend(reversed([inner for body in blocks_of(statement) for inner in body]))
-
-
-def loops_of(ev: Evaluator, facts: ModuleFacts) -> Mapping[int, tree.For | tree.While]:
-    """The loops of a file by their sites."""
-    return ev.remembered(
-        ("loops", id(facts)),
-        lambda: {one.site: one for one in statements_of(facts.body) if isinstance(one, (tree.For, tree.While))},
-        {},
-    )

@@ -15,7 +15,8 @@ from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.statements import loops_of
+from torchrepro_lint.program.running.handed_over import call_at, handed_over
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Stand, Way
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
@@ -113,7 +114,7 @@ def _epoch_loop(ev: Evaluator, stand: Stand) -> int | None:
 
 def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
     scope = stand.scope
-    match loops_of(ev, stand.facts).get(branch):
+    match parents_of(ev, stand.facts).loops.get(branch):
         case tree.For(target=target, iter=iterated):
             if isinstance(iterated, (tree.Display, tree.DictDisplay)):
                 return False
@@ -198,7 +199,7 @@ def _varies(node: tree.Expr, stand: Stand, loop: int) -> bool:
 def _outward(nodes: list[tree.Expr], stand: Stand, caller: Stand | None) -> list[tree.Expr] | None:
     """What a seed is made of, as the caller of the function says it; None where it changes inside or is not known."""
     found: list[tree.Expr] = []
-    call = next((one for one, _ in caller.scope.calls if one.site == caller.site), None) if caller is not None else None
+    call = call_at(caller) if caller is not None else None
     pending, seen = list(nodes), set[int]()
     while pending:
         node = pending.pop()
@@ -237,20 +238,11 @@ def _outward(nodes: list[tree.Expr], stand: Stand, caller: Stand | None) -> list
 
 def _given(param: tree.Param, stand: Stand, call: tree.Call | None) -> list[tree.Expr] | None:
     """What the call hands over for a parameter; nothing where its constant default stands."""
-    node = stand.scope.node
-    if call is None or not isinstance(node, tree.FunctionDef):
+    known, given = handed_over(call, stand.scope, param.name) if call is not None else (False, None)
+    if not known:
         return None
-    for arg in call.args:
-        if arg.star:
-            return None
-        if arg.keyword == param.name:
-            return [arg.value]
-    names = [one.name for one in node.params if one.kind == "positional"]
-    if stand.scope.self_name is not None:
-        names = names[1:]
-    positional = [arg.value for arg in call.args if arg.keyword is None]
-    if param.name in names and names.index(param.name) < len(positional):
-        return [positional[names.index(param.name)]]
+    if given is not None:
+        return [given]
     return [] if isinstance(param.default, (tree.Const, tree.Name)) else None
 
 
