@@ -28,13 +28,13 @@ def documentation(rule: RuleMetadata) -> str:
 def sections(rule: RuleMetadata) -> dict[str, str]:
     """The sections of the documentation by their titles, each without its indentation, in their order."""
     found = _SECTION.findall(documentation(rule) + "\n")
-    return {heading: textwrap.dedent(body).strip() for heading, body in found}
+    return {heading: text for heading, body in found if (text := textwrap.dedent(body).strip())}
 
 
 def markdown(rule: RuleMetadata) -> str:
     """The documentation as Markdown, with its sections under headings."""
     parts = [f"### {rule.code} {rule.name}"]
-    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items() if body]
+    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items()]
     return "\n\n".join(parts)
 
 
