@@ -45,6 +45,13 @@ class FakeProgram:
     def facts(self, path: Path) -> object:
         return self.texts.get(path)
 
+    def has_read(self, path: Path) -> bool:
+        return False
+
+    @property
+    def outside(self) -> dict[str, bool]:
+        return {}
+
     def without(self, refused: SourceError) -> FakeProgram:
         raise AssertionError(refused)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from torchrepro_lint import __version__
+from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride, did_you_mean
 from torchrepro_lint.source.root import absolute
@@ -23,6 +24,7 @@ COMMANDS = {
     "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
     "verify": ("[FIXTURE ...]", "run programs and observe whether what is claimed about them is true"),
     "server": ("", "a language server, for editors"),
+    "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
     "completion": ("SHELL", "completion of this command line for a shell"),
 }
 
@@ -124,7 +126,11 @@ def check_parser() -> ArgumentParser:
     output.add_argument("--quiet", "-q", action="store_true", help="print findings and errors, and nothing else")
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 also when something is found")
     output.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="(auto)")
-    output.add_argument("--no-cache", action="store_true", help="read no cached facts; nothing is cached as yet")
+
+    running = parser.add_argument_group("running")
+    running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
+    running.add_argument("--no-cache", action="store_true", help="neither use nor keep the results of other runs")
+    running.add_argument("--cache-dir", type=Path, metavar="DIR", help=f"where results are kept ({FOLDER})")
     return parser
 
 
@@ -136,6 +142,13 @@ def _epilog() -> str:
         f"other commands (a folder of that name is written ./verify):\n{commands}\n"
         "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
     )
+
+
+def _jobs(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
 
 
 def _listed(text: str) -> tuple[str, ...]:

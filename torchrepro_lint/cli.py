@@ -71,6 +71,10 @@ def _dispatch(arguments: list[str]) -> int:
             from torchrepro_lint.lsp.command import serve
 
             return serve(rest)
+        case ["clean", *rest]:
+            from torchrepro_lint.commands.clean import clean_caches
+
+            return clean_caches(rest)
         case ["completion", *rest]:
             from torchrepro_lint.commands.completion import completion
 
@@ -124,5 +128,7 @@ def _check(options: argparse.Namespace) -> int:
             quiet=options.quiet,
             statistics=options.statistics,
             colour=options.color,
+            jobs=options.jobs,
+            cache_folder=options.cache_dir,
         )
     )

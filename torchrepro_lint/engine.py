@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from torchrepro_lint.baseline import read_baseline
+from torchrepro_lint.cache.run import Asked, CachedRun
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
+from torchrepro_lint.facts.readable import Readers
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -36,6 +39,15 @@ class ProgramLike(Protocol):
 
     def facts(self, path: Path) -> object:
         """What a file says: a look at it."""
+        ...
+
+    def has_read(self, path: Path) -> bool:
+        """Whether something has looked at the file."""
+        ...
+
+    @property
+    def outside(self) -> Mapping[str, bool]:
+        """The variables for which files that are no Python were searched, and whether one names them."""
         ...
 
     def without(self, refused: SourceError) -> ProgramLike:
@@ -80,6 +92,13 @@ class Toolkit:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheChoice:
+    """Where results are kept; without `folder`, in the root of the first project. The settings may say no to it."""
+
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a check gives: the findings in order, how many files were asked about, and the tool's own faults.
 
@@ -115,34 +134,72 @@ def check(
     suppressed_too: bool = False,
     projects: Projects | None = None,
     toolkit: Toolkit | None = None,
+    jobs: int = 1,
+    cache: CacheChoice | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for; the facts come from the whole of their projects.
 
     `overlay` holds texts, by absolute path, that count instead of those on the disk; a path in it need not exist.
     With `suppressed_too`, comments silence nothing. `projects` may bring what is known of the disk; its settings then
-    count, and not `override`. TorchReproLintError where a path is not there, or the settings
+    count, and not `override`. `jobs` is how many processes may work. With `cache`, what an equal run has found is
+    taken from there, and what this one finds is kept. TorchReproLintError where a path is not there, or the settings
     do not say what they should.
     """
-    toolkit, overlay, override = toolkit or Toolkit(), overlay or {}, override or {}
-    if override.keys() & _OF_RULES:
-        selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
-    projects = projects or Projects(override)
+    projects = projects or Projects(override or {})
+    overlay = overlay or {}
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
+    kept = None
+    if cache is not None and toolkit is None and not overlay and not suppressed_too:
+        kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())))
+        stored = kept.load()
+        if stored is not None:
+            unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
+            report = Report(stored[0], len(requested), (), unsafe, stored[1])
+            return _without_known(report, requested, projects, overlay)
+    toolkit = toolkit or Toolkit()
+    if override and override.keys() & _OF_RULES:
+        selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
+    with _without_collection():
+        report, asked = _report(requested, projects, overlay, suppressed_too, toolkit, jobs)
+    if kept is not None and not report.errors:
+        kept.save(report.findings, report.notices, asked)
+    return report if suppressed_too else _without_known(report, requested, projects, overlay)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Without the search for cycles, which would go through all trees again and again: they hold none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _report(
+    requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], suppressed_too: bool, toolkit: Toolkit,
+    jobs: int,
+) -> tuple[Report, Asked]:  # fmt: skip
+    """The report before baselines are heard, and what was asked of files that are no Python."""
     candidates = _of_interest(sorted(requested), projects, overlay)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
+    asked: dict[Path, Mapping[str, bool]] = {}
     for project, files in sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also))):
         commented = candidates.commented.intersection(files)
-        checked, failed = _check_project(project, files, commented, overlay, toolkit)
+        checked, failed, outside = _check_project(project, files, commented, overlay, toolkit, jobs)
         findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay)
         errors += failed
+        asked[project.root] = {**asked.get(project.root, {}), **outside}
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
-    report = Report(tuple(findings), len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices))
-    return report if suppressed_too else _without_known(report, requested, projects, overlay)
+    found = tuple(findings)
+    return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), asked
 
 
 def _without_known(report: Report, files: Iterable[Path], projects: Projects, overlay: Mapping[Path, str]) -> Report:
@@ -204,8 +261,9 @@ def _is_wanted(data: bytes) -> bool:
 
 
 def _check_project(
-    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], toolkit: Toolkit
-) -> tuple[Checked, list[str]]:
+    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], toolkit: Toolkit,
+    jobs: int,
+) -> tuple[Checked, list[str], Mapping[str, bool]]:  # fmt: skip
     """What the rules say of `files`, and a line for each that failed; a rule that fails keeps none from the others."""
     rules = selected_rules(toolkit.rules(), project.settings)
     everything = sorted({*project.files, *files})
@@ -213,18 +271,24 @@ def _check_project(
     try:
         program = toolkit.make_program(project.root, everything, project.settings, project.target, own)
     except Exception as error:
-        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)]
+        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)], {}
     wanted = set(files)
-    while True:
+    readers = Readers([path for path in files if path not in overlay], jobs)
+    try:
+        while True:
+            try:
+                found, ran, errors = _findings(rules, program, everything)
+                break
+            except SourceError as refused:
+                # Python reads the file and libcst does not: nothing in it can be placed or mended.
+                program = program.without(refused)
+        # Not every rule looks at every file, and what is asked about must be readable.
+        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in overlay)]
+    finally:
+        readers.close()
+    for path in unread:
         try:
-            found, ran, errors = _findings(rules, program, everything)
-            break
-        except SourceError as refused:
-            # Python reads the file and libcst does not: nothing in it can be placed or mended.
-            program = program.without(refused)
-    for path in files:
-        try:
-            program.facts(path)  # not every rule looks at every file, and what is asked about must be readable
+            program.facts(path)
         except Exception as error:
             errors.append(_internal_error(f"reading {path}", error, [path]))
     found = [finding for finding in found if finding.location.path in wanted]
@@ -233,7 +297,7 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors
+    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors, program.outside
 
 
 def _findings(

@@ -55,6 +55,7 @@ DEFAULT_EXCLUDE = (
     ".pytype",
     ".ruff_cache",
     ".svn",
+    ".torchrepro-lint-cache",
     ".tox",
     ".venv",
     ".vscode",

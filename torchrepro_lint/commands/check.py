@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from torchrepro_lint.engine import Report, Toolkit, check
+from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.places import place
@@ -26,7 +26,9 @@ __all__ = ["CheckOptions", "print_report", "run_check", "status"]
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left."""
+    """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left. Without
+    `jobs`, there may be one for each core.
+    """
 
     paths: tuple[Path, ...] = (Path(),)
     override: SettingsOverride = field(default_factory=SettingsOverride)
@@ -40,6 +42,8 @@ class CheckOptions:
     quiet: bool = False
     statistics: bool = False
     colour: ColourChoice = "auto"
+    jobs: int | None = None
+    cache_folder: Path | None = None
 
 
 def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
@@ -50,9 +54,15 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
     if options.fix or options.fix_only or options.diff:
         return _repair(options, colours, toolkit)
-    report = check(options.paths, options.override, toolkit=toolkit)
+    cache = CacheChoice(options.cache_folder.absolute() if options.cache_folder is not None else None)
+    report = check(options.paths, options.override, toolkit=toolkit, jobs=options.jobs or cores(), cache=cache)
     print_report(report, options, Texts(), colours, toolkit)
     return status(report, options, bool(report.findings))
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) -> int:

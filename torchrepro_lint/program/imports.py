@@ -80,6 +80,10 @@ class ImportGraph:
                 importers.setdefault(target, set()).add(path)
         return importers
 
+    def is_imported(self, path: Path) -> bool:
+        """Whether another file imports `path`."""
+        return path in self._importers
+
     def above(self, path: Path) -> frozenset[Path]:
         """`path` and every file that imports it, directly or through others."""
         if path not in self._above:

@@ -12,6 +12,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
 from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.program.word_index import WordIndex
 from torchrepro_lint.source.text import Source, read_source
 
 __all__ = ["FactsOf", "Project"]
@@ -43,10 +44,13 @@ class Project:
         self.unreadable: dict[Path, tuple[int, int, str]] = {}
         self.known = frozenset(self.files)
         self._facts_of = facts_of
+        #: The variables for which other files than Python's were searched, and whether one names them.
+        self.outside: dict[str, bool] = {}
         self._sources: dict[Path, Source | None] = {}
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._containing: dict[str, tuple[Path, ...]] = {}
+        self._matching: dict[re.Pattern[bytes], list[Path]] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
 
     @cached_property
@@ -99,27 +103,34 @@ class Project:
         """Whether something has asked for the facts of a file."""
         return path in self._facts
 
+    @cached_property
+    def _words(self) -> WordIndex:
+        return WordIndex(source.searched if source is not None else b"" for source in map(self.source, self.files))
+
     def containing(self, word: str) -> tuple[Path, ...]:
         """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
         if word not in self._containing:
-            needle = word.encode()
-            exact = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(needle) + rb"(?![A-Za-z0-9_])")
-            found = []
-            for path in self.files:
-                source = self.source(path)
-                if source is not None and needle in source.searched and exact.search(source.searched):
-                    found.append(path)
+            if word.isascii():
+                found = [self.files[number] for number in self._words.holding(word.encode())]
+            else:
+                exact = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word.encode()) + rb"(?![A-Za-z0-9_])")
+                found = self._searched(exact, self.files)
             self._containing[word] = tuple(found)
         return self._containing[word]
 
-    def matching(self, pattern: re.Pattern[bytes]) -> list[Path]:
-        """The files whose bytes the pattern finds something in, in order."""
-        found = []
-        for path in self.files:
-            source = self.source(path)
-            if source is not None and pattern.search(source.searched):
-                found.append(path)
-        return found
+    def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
+        """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""
+        if among is not None:
+            return self._searched(pattern, among)
+        if pattern not in self._matching:
+            numbers = self._words.may_match(pattern)
+            candidates = self.files if numbers is None else [self.files[number] for number in numbers]
+            self._matching[pattern] = self._searched(pattern, candidates)
+        return list(self._matching[pattern])
+
+    def _searched(self, pattern: re.Pattern[bytes], files: Iterable[Path]) -> list[Path]:
+        sources = ((path, self.source(path)) for path in files)
+        return [path for path, source in sources if source is not None and pattern.search(source.searched)]
 
     # --- imports ----------------------------------------------------------------------------------------------
 

@@ -68,6 +68,15 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
+    def has_read(self, path: Path) -> bool:
+        """Whether something has looked at a file."""
+        return self.project.is_parsed(path)
+
+    @property
+    def outside(self) -> Mapping[str, bool]:
+        """The variables for which files that are no Python were searched, and whether one names them."""
+        return self.project.outside
+
     def without(self, refused: SourceError) -> Program:
         """The same project, of which the file that was refused is known to be unreadable."""
         other = Program(self.root, self._files, self.settings, self.target, self.project.overlay)

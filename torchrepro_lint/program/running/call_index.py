@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,12 +23,20 @@ MAX_FILES = 48
 def calls_named(
     ev: Evaluator, facts: ModuleFacts, name: str
 ) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
-    for path in files_mentioning(ev, facts.path, name):
+    for path in ev.project.matching(_use(name), files_mentioning(ev, facts.path, name)):
         caller = ev.project.facts(path)
         if caller is None:
             continue
         for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
             yield caller, scope, call, arms
+
+
+def _use(name: str) -> re.Pattern[bytes]:
+    """What a text has in which the name is called, or gets another under which it can be: all that is indexed below."""
+    mention = rb"(?<![A-Za-z0-9_])" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])"
+    call = rb"(?<!def )(?<!class )" + mention + rb"[\s\\)]*[(#]"
+    alias = mention + rb"[\s\\]+as\b|[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*" + mention
+    return re.compile(call + rb"|" + alias)
 
 
 def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:

@@ -15,6 +15,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.switches.intent_at import is_test_file
+from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -65,7 +66,7 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
             if entry is not None:
                 yield entry
         guarded = _GUARD.search(source.searched) is not None
-        is_imported = program.imports.above(path) != {path}
+        is_imported = program.imports.is_imported(path)
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
             continue  # a library module; what it does when it is run is a trial of itself
         if not guarded and not _TORCH.search(source.searched):
@@ -119,7 +120,7 @@ def _function_entry(program: Program, path: Path, name: str) -> EntryPoint | Non
 def _console_scripts(program: Program) -> dict[Path, set[str]]:
     """The functions that the project's metadata names as console scripts, by file."""
     found: dict[Path, set[str]] = {}
-    for name in ("pyproject.toml", "setup.cfg", "setup.py"):
+    for name in METADATA:
         file = program.root / name
         try:
             text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

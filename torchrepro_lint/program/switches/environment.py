@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -16,6 +13,7 @@ from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, Values
 from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.source.outside import is_named_below
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -108,37 +106,9 @@ def _names(root: tree.Expr, variable: str) -> bool:
     return False
 
 
-_FILES = re.compile(
-    r"(Dockerfile|Containerfile|Makefile|Justfile|justfile|Jenkinsfile)(\..*)?|.*\.(sh|bash|zsh|slurm|sbatch|job|env|yml"
-    r"|yaml|mk|dockerfile|ps1|bat|toml|ini|cfg)|\.env.*|\.envrc|.*rc",
-    re.IGNORECASE,
-)
-_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist"})
-_MAX_FILES = 5_000
-_MAX_BYTES = 1_000_000
-
-
 def is_set_outside(program: Program, variable: str) -> bool:
     """Whether a shell script, container file, Makefile, .env or CI file of the project names the variable."""
-    return program.ev.remembered(
-        ("set-outside", variable), lambda: _is_named_below(program.root, variable.encode()), False
-    )
-
-
-def _is_named_below(root: Path, needle: bytes) -> bool:
-    seen = 0
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        for name in sorted(files):
-            if not _FILES.fullmatch(name):
-                continue
-            seen += 1
-            if seen > _MAX_FILES:
-                return False
-            path = Path(folder, name)
-            try:
-                if path.stat().st_size <= _MAX_BYTES and needle in path.read_bytes():
-                    return True
-            except OSError:
-                continue
-    return False
+    outside = program.project.outside
+    if variable not in outside:
+        outside[variable] = is_named_below(program.root, variable.encode())
+    return outside[variable]

@@ -1,0 +1,80 @@
+"""Reports as JSON, and back. Plain data only: to load it runs nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity, TraceStep
+
+__all__ = ["Stored", "decoded", "encoded"]
+
+#: The findings, and the notices on files beside them.
+Stored = tuple[tuple[Finding, ...], tuple[tuple[Path, str], ...]]
+
+
+def encoded(findings: tuple[Finding, ...], notices: tuple[tuple[Path, str], ...]) -> str:
+    """The findings and the notices as one text."""
+    return json.dumps([[_finding(one) for one in findings], [[str(path), text] for path, text in notices]])
+
+
+def decoded(text: str) -> Stored | None:
+    """What `encoded` made the text of; None where it made no such text."""
+    try:
+        findings, notices = json.loads(text)
+        return tuple(map(_as_finding, findings)), tuple((Path(path), str(note)) for path, note in notices)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return None
+
+
+def _finding(one: Finding) -> list[Any]:
+    return [
+        one.code,
+        one.name,
+        one.message,
+        one.severity.value,
+        _location(one.location),
+        [[_location(step.location), step.note] for step in one.trace],
+        _fix(one.fix) if one.fix is not None else None,
+        one.fix_declined,
+        one.statement_rows,
+    ]
+
+
+def _location(one: Location) -> list[Any]:
+    return [str(one.path), one.start.row, one.start.column, one.end.row, one.end.column]
+
+
+def _fix(one: Fix) -> list[Any]:
+    edits = [[str(edit.path), edit.start, edit.end, edit.content] for edit in one.edits]
+    return [one.applicability.value, one.message, edits]
+
+
+def _as_finding(data: Any) -> Finding:
+    code, name, message, severity, location, trace, fix, declined, rows = data
+    return Finding(
+        code,
+        name,
+        message,
+        Severity(severity),
+        _as_location(location),
+        tuple(TraceStep(_as_location(place), note) for place, note in trace),
+        _as_fix(fix) if fix is not None else None,
+        declined,
+        (int(rows[0]), int(rows[1])) if rows is not None else None,
+    )
+
+
+def _as_location(data: Any) -> Location:
+    path, row, column, end_row, end_column = data
+    return Location(Path(path), Position(int(row), int(column)), Position(int(end_row), int(end_column)))
+
+
+def _as_fix(data: Any) -> Fix:
+    applicability, message, edits = data
+    return Fix(
+        Applicability(applicability),
+        message,
+        tuple(Edit(Path(path), int(start), int(end), content) for path, start, end, content in edits),
+    )

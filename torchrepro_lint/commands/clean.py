@@ -1,0 +1,27 @@
+"""`torchrepro-lint clean`: remove what earlier runs have kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchrepro_lint.arguments import PROGRAM, ArgumentParser
+from torchrepro_lint.cache.store import FOLDER, clean
+from torchrepro_lint.source.root import absolute, project_root
+
+__all__ = ["clean_caches"]
+
+
+def clean_caches(arguments: Sequence[str]) -> int:
+    """Remove the cache of the project of each path, or that of `--cache-dir`; 0, whether there was one or not."""
+    parser = ArgumentParser(f"{PROGRAM} clean", "Remove the results that were kept for the projects of the paths.")
+    parser.add_argument("paths", nargs="*", type=Path, default=[Path()], metavar="PATH", help="files and folders (.)")
+    parser.add_argument("--cache-dir", type=Path, metavar="DIR", help="the folder, where it is not that of a project")
+    options = parser.parse_args(arguments)
+    folders = {project_root(absolute(path)) / FOLDER for path in options.paths}
+    if options.cache_dir is not None:
+        folders = {absolute(options.cache_dir)}
+    for folder in sorted(folders):
+        if clean(folder):
+            print(f"removed {folder}")
+    return 0

@@ -1,0 +1,91 @@
+"""Which files hold which words: asked hundreds of times in a run, and answered from one pass over the bytes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    from re import _constants as constants
+    from re import _parser as parser
+else:
+    import sre_constants as constants
+    import sre_parse as parser
+
+__all__ = ["WordIndex", "required_words"]
+
+_WORD = re.compile(rb"[A-Za-z0-9_]+")
+_SHORTEST = 3  # a shorter piece stands in nearly every file
+
+
+class WordIndex:
+    """The words of numbered texts. A word is a run of ASCII letters, digits and underscores."""
+
+    def __init__(self, texts: Iterable[bytes]) -> None:
+        self._texts: dict[bytes, list[int]] = {}
+        for number, data in enumerate(texts):
+            for word in set(_WORD.findall(data)):
+                if word in self._texts:
+                    self._texts[word].append(number)
+                else:
+                    self._texts[word] = [number]
+        self._all = b"\n" + b"\n".join(self._texts) + b"\n"
+
+    def holding(self, word: bytes) -> Sequence[int]:
+        """The texts in which `word` stands, in order."""
+        return self._texts.get(word, ())
+
+    def may_match(self, pattern: re.Pattern[bytes]) -> list[int] | None:
+        """The texts in which the pattern could find something, in order; None where that cannot be said."""
+        needed = required_words(pattern)
+        if needed is None:
+            return None
+        return sorted({number for piece in needed for word in self._with(piece) for number in self._texts[word]})
+
+    def _with(self, piece: bytes) -> Iterator[bytes]:
+        """The words in which a piece of a word stands."""
+        at = self._all.find(piece)
+        while at != -1:
+            start = self._all.rfind(b"\n", 0, at) + 1
+            end = self._all.index(b"\n", at)
+            yield self._all[start:end]
+            at = self._all.find(piece, end)
+
+
+def required_words(pattern: re.Pattern[bytes]) -> frozenset[bytes] | None:
+    """Pieces of words of which one stands in all that the pattern matches; None where there are no such pieces."""
+    if pattern.flags & re.IGNORECASE:
+        return None
+    return _required(parser.parse(pattern.pattern, pattern.flags))  # type: ignore[arg-type]
+
+
+def _required(sequence: Any) -> frozenset[bytes] | None:
+    found: list[frozenset[bytes]] = []
+    run = b""
+    for operation, argument in (*sequence, (None, None)):
+        if operation is constants.LITERAL and argument < 128 and _WORD.fullmatch(bytes((argument,))):
+            run += bytes((argument,))
+            continue
+        if len(run) >= _SHORTEST:
+            found.append(frozenset((run,)))
+        run = b""
+        inner = _inner(operation, argument)
+        if inner is not None:
+            found.append(inner)
+    # Of several parts that must all be there, the one that tells most.
+    return max(found, key=lambda pieces: (min(map(len, pieces)), -len(pieces), sorted(pieces)), default=None)
+
+
+def _inner(operation: Any, argument: Any) -> frozenset[bytes] | None:
+    if operation is constants.BRANCH:
+        branches = [_required(branch) for branch in argument[1]]
+        if all(branch is not None for branch in branches):
+            return frozenset(piece for branch in branches for piece in branch or ())
+        return None
+    if operation is constants.SUBPATTERN:
+        return None if argument[1] & re.IGNORECASE else _required(argument[3])
+    if operation in (constants.MAX_REPEAT, constants.MIN_REPEAT) and argument[0] > 0:
+        return _required(argument[2])
+    return None
