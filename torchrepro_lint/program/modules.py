@@ -43,7 +43,7 @@ class Project:
         self.src = tuple(src)
         self.unreadable: dict[Path, tuple[int, int, str]] = {}
         self.known = frozenset(self.files)
-        self._facts_of = facts_of
+        self.facts_of = facts_of
         #: The variables for which other files than Python's were searched, and whether one names them.
         self.outside: dict[str, bool] = {}
         self._sources: dict[Path, Source | None] = {}
@@ -88,7 +88,7 @@ class Project:
             facts = None
             if source is not None:
                 try:
-                    facts = self._facts_of(path, source.python)
+                    facts = self.facts_of(path, source.python)
                 except UnreadableModule as error:
                     self.unreadable[path] = (error.row, error.column, error.message)
             self._facts[path] = facts

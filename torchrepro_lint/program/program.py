@@ -79,7 +79,7 @@ class Program:
 
     def without(self, refused: SourceError) -> Program:
         """The same project, of which the file that was refused is known to be unreadable."""
-        other = Program(self.root, self._files, self.settings, self.target, self.project.overlay)
+        other = Program(self.root, self._files, self.settings, self.target, self.project.overlay, self.project.facts_of)
         for path, where in (
             *((one, self.unreadable[one]) for one in self._refused),
             (refused.path, (refused.row, refused.column, refused.reason)),

@@ -1,0 +1,144 @@
+"""A run that finds its answer says the same as one that makes it, and every change is noticed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.cache import run
+from torchrepro_lint.cache.store import FOLDER
+from torchrepro_lint.cli import main
+from torchrepro_lint.engine import CacheChoice, Report, check
+
+TRAIN = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\n')
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "other.py").write_text("import torch\n")
+    return tmp_path
+
+
+class Counting:
+    """Whether the runs found their answers."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hits: list[bool] = []
+        load = run.CachedRun.load
+
+        def counted(one: run.CachedRun) -> object:
+            stored = load(one)
+            self.hits.append(stored is not None)
+            return stored
+
+        monkeypatch.setattr(run.CachedRun, "load", counted)
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting(monkeypatch)
+
+
+def cached(*paths: Path, **override: object) -> Report:
+    return check(paths, override, cache=CacheChoice())  # type: ignore[arg-type]
+
+
+def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None:
+    reports = [cached(project), cached(project), check([project])]
+    assert reports[0] == reports[1] == reports[2]
+    assert [finding.code for finding in reports[0].findings] == ["TRL203"]
+    assert reports[0].findings[0].fix is not None
+    assert counting.hits == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("train.py", TRAIN + "x = 1\n"),
+        ("train.py", "import torch\n"),
+        ("other.py", "import torch  # the same but for a comment\n"),
+        ("new.py", ""),
+        ("pyproject.toml", '[project]\nname = "q"\n'),
+        ("requirements.txt", "torch==1.8\n"),
+        ("torchrepro-lint.toml", "seed = 7\n"),
+    ],
+)
+def test_a_change_is_noticed(project: Path, counting: Counting, file: str, text: str) -> None:
+    cached(project)
+    (project / file).write_text(text)
+    assert cached(project) == check([project])
+    assert counting.hits == [False, False]
+
+
+def test_what_a_script_says_is_asked_again(project: Path, counting: Counting) -> None:
+    (project / "train.py").write_text(
+        "import torch\ntorch.manual_seed(0)\ntorch.use_deterministic_algorithms(True)\n"
+        "x = torch.rand(2, 2).cuda()\nprint(x @ x)\n"
+    )
+    before = cached(project, target_torch="2.1")
+    assert "TRL303" in {finding.code for finding in before.findings}
+    (project / "run.sh").write_text("CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py\n")
+    after = cached(project, target_torch="2.1")
+    assert after == check([project], {"target_torch": "2.1"})
+    assert counting.hits == [False, False]
+
+
+@pytest.mark.parametrize(
+    "other", [{"select": ("TRL1",)}, {"profile": "strict"}, {"target_torch": "1.8"}, {"unsafe_fixes": True}]
+)
+def test_settings_count(project: Path, counting: Counting, other: dict[str, object]) -> None:
+    cached(project)
+    assert cached(project, **other) == check([project], other)  # type: ignore[arg-type]
+    assert counting.hits == [False, False]
+
+
+def test_files_that_are_asked_about_count(project: Path, counting: Counting) -> None:
+    cached(project)
+    assert cached(project / "other.py").findings == ()
+    assert counting.hits == [False, False]
+
+
+def test_the_settings_may_say_no(project: Path, counting: Counting) -> None:
+    (project / "torchrepro-lint.toml").write_text("cache = false\n")
+    cached(project)
+    cached(project)
+    assert not (project / FOLDER).exists()
+    assert counting.hits == [False, False]
+
+
+def test_a_misspelt_rule_is_said_each_time(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert main([str(project), "--select", "TRL999"]) == 2
+        assert "TRL999" in capsys.readouterr().err
+
+
+def test_the_command_keeps_and_cleans(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [(main([str(project)]), capsys.readouterr().out) for _ in range(2)]
+    assert said[0] == said[1]
+    assert (project / FOLDER / "results.json").is_file()
+    assert main(["clean", str(project)]) == 0
+    assert FOLDER in capsys.readouterr().out
+    assert not (project / FOLDER).exists()
+    assert main([str(project), "--no-cache"]) == said[0][0]
+    assert not (project / FOLDER).exists()
+    assert main([str(project), "--cache-dir", str(project / "elsewhere")]) == said[0][0]
+    assert (project / "elsewhere" / "results.json").is_file()
+
+
+def test_a_run_that_finds_its_answer_loads_no_rules_and_no_parser(project: Path) -> None:
+    command = (
+        "import sys; from torchrepro_lint.cli import main; main(sys.argv[1:]);"
+        "print([name for name in ('libcst', 'torchrepro_lint.rules', 'torchrepro_lint.program') if name in sys.modules])"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", command, str(project), "-q"], capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    assert said[0].endswith("['libcst', 'torchrepro_lint.rules', 'torchrepro_lint.program']\n")
+    assert said[1].endswith("[]\n")
+    assert said[0].splitlines()[:-1] == said[1].splitlines()[:-1]
