@@ -6,7 +6,10 @@ from typing import Protocol
 
 from torchrepro_lint.diagnostics import Severity
 
-__all__ = ["Named", "RuleMetadata"]
+__all__ = ["RULES_GROUP", "Named", "RuleMetadata"]
+
+#: The entry points by which installed packages bring rules.
+RULES_GROUP = "torchrepro_lint.rules"
 
 
 class Named(Protocol):

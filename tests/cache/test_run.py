@@ -111,6 +111,15 @@ def test_the_settings_may_say_no(project: Path, counting: Counting) -> None:
     assert counting.hits == [False, False]
 
 
+def test_where_others_bring_rules_nothing_is_kept(
+    project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "entry_points", lambda group: [group])
+    cached(project)
+    cached(project)
+    assert counting.hits == [False, False]
+
+
 def test_a_misspelt_rule_is_said_each_time(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert main([str(project), "--select", "TRL999"]) == 2

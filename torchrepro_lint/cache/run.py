@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from torchrepro_lint.cache.codec import Stored, decoded, encoded
 from torchrepro_lint.cache.key import digest_of, run_key
 from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.rule_metadata import RULES_GROUP
 from torchrepro_lint.source.outside import METADATA, is_named_below
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError, read_bytes
@@ -33,6 +35,8 @@ class CachedRun:
         self._key = ""
         if not concerned or not all(project.settings.cache for project in concerned):
             return
+        if entry_points(group=RULES_GROUP):
+            return  # what the rules of others depend on is theirs to know
         try:
             contents = _contents(requested, concerned)
         except SourceError:
