@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fresh_words", "has_elements", "makes_fresh_memory"]
 
-#: Around these no memory is there at all.
+#: Around these there may be no memory at all: on the meta device, or for the form of a model alone.
 _WITHOUT_MEMORY = frozenset(
     {"torch.device", "torch._subclasses.FakeTensorMode", "torch._subclasses.fake_tensor.FakeTensorMode"}
     | {"accelerate.init_empty_weights", "transformers.modeling_utils.no_init_weights"}
