@@ -33,8 +33,16 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and _is_unique(ev, operation, index):
             return True
-        return operation.name.endswith((".scatter", ".scatter_")) and _is_one_value(operation)
+        return _is_one_value(operation)
     return False
+
+
+#: What is written or added, by the last part of the name: its parameter, and its place behind the tensor.
+_SOURCES = {
+    **dict.fromkeys(("scatter", "scatter_", "scatter_add", "scatter_add_"), ("src", 2)),
+    **dict.fromkeys(("index_add", "index_add_", "index_copy", "index_copy_"), ("source", 2)),
+    **dict.fromkeys(("put", "put_"), ("source", 1)),
+}
 
 
 _FILLED = frozenset(
@@ -43,9 +51,10 @@ _FILLED = frozenset(
 
 
 def _is_one_value(operation: Operation) -> bool:
-    """Whether what is written is the same everywhere, so that it does not matter which comes last."""
-    source = _argument(operation, "src", 2)
-    if source is None or _argument(operation, "reduce", 3) is not None:
+    """Whether what is written or added is the same everywhere, so that the order does not matter."""
+    parameter = _SOURCES.get(operation.name.rpartition(".")[2])
+    source = _argument(operation, *parameter) if parameter is not None else None
+    if source is None or (parameter == ("src", 2) and _argument(operation, "reduce", 3) is not None):
         return False
     written: list[object] = [source]
     if isinstance(source, tree.Name):

@@ -206,7 +206,7 @@ def rows_proven(
 
     An argument that the scope alone does not show is looked up in the frames in which callers run it.
     """
-    rows = [row for row in rows if not (row.phase == "backward" and _needs_no_grad(operation))]
+    rows = [row for row in rows if not (row.phase == "backward" and _needs_no_grad(operation, row))]
     verdicts = [_all_hold(ev, operation, row, flag, any_backend) for row in rows]
     proven = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict]
     if proven or None not in verdicts:
@@ -238,8 +238,10 @@ def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_b
     return False if False in answers else (None if None in answers else True)
 
 
-def _needs_no_grad(operation: Operation) -> bool:
-    """Whether no input of the operation takes part in a backward pass."""
+def _needs_no_grad(operation: Operation, row: OpRow) -> bool:
+    """Whether no input of the operation takes part in a backward pass: of an indexed read, what is read from."""
+    if "indices" in row.flags:
+        return operation.subject is not None and operation.subject.grad is False
     return bool(operation.inputs) and all(one.grad is False for one in operation.inputs)
 
 

@@ -17,9 +17,18 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import gives_tensors, is_tensor_attribute, returns_tensor
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import ClassValue, External, ExternalObject, Instance, Value, Values
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Value,
+    Values,
+)
 from torchrepro_lint.program.ops.tensor_results import OUTPUT, SOME, Tensor, moved, of_function, of_method
-from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, visible_calls
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -151,7 +160,7 @@ def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
     if param.kind in ("star", "double-star"):
         return None
     if param.annotation is not None:
-        return SOME if _is_tensor_annotation(ev, param.annotation, frame) else None
+        return (_passed(ev, param, frame) or SOME) if _is_tensor_annotation(ev, param.annotation, frame) else None
     given = frame.param(param.name)
     passed = _passed(ev, param, frame)
     if passed is not None:
@@ -301,7 +310,20 @@ def _called(ev: Evaluator, node: tree.Call, frame: Frame) -> Tensor | None:
                 return moved(ev, SOME, attr, node, frame)
             if attr == "cuda" and not _is_known_otherwise(ev, receiver, frame):
                 return SOME
-    return _by_values(ev.values(node, frame))
+    return _returned(ev, functions) or _by_values(ev.values(node, frame))
+
+
+def _returned(ev: Evaluator, functions: Values) -> Tensor | None:
+    """What a function of the project gives, where all that it returns are tensors."""
+    found: list[Tensor | None] = []
+    for value in functions:
+        function = value.function if isinstance(value, MethodValue) else value
+        if not isinstance(function, FunctionValue) or not isinstance(function.node, tree.FunctionDef):
+            return None
+        scope = function.frame.facts.scope_of(function.node)
+        inside = frame_without_callers(ev, function.frame.facts, scope)
+        found.extend(tensor(ev, one.value, inside) if one.value is not None else None for one, _ in scope.returns)
+    return _joined(found) if None not in found else None
 
 
 def _is_known_otherwise(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
