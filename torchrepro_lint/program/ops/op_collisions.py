@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Values
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -33,7 +34,7 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and _is_unique(ev, operation, index):
             return True
-        return _is_one_value(operation)
+        return _is_one_value(operation) or _is_one_for_each_row(ev, operation)
     return False
 
 
@@ -121,6 +122,22 @@ def _numbers(values: Values) -> list[int]:
     return []
 
 
+def _is_one_for_each_row(ev: Evaluator, operation: Operation) -> bool:
+    """Whether what is gathered loses its dimension at once, since it has one place there: `.gather(1, i).squeeze()`."""
+    parents = parents_of(ev, operation.frame.facts)
+    above = parents.of(operation.call)
+    called = parents.of(above) if above is not None else None
+    if not operation.name.endswith(".gather") or not isinstance(called, tree.Call) or called.func is not above:
+        return False
+    match above:
+        case tree.Attribute(attr="squeeze"):
+            return True
+        case tree.Attribute(attr="view" | "reshape" | "flatten"):
+            numbers = [_numbers(ev.values(arg.value, operation.frame)) for arg in called.args]
+            return numbers in ([], [[-1]])
+    return False
+
+
 def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     """Whether an index has one place along the dimension, or is a permutation."""
     frame = operation.frame
@@ -128,7 +145,7 @@ def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     dimension = _argument(operation, "dim", 0)
     match written:
         case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
-            return dimension is not None and ev.values(place, frame) == ev.values(dimension, frame) != frozenset()
+            return dimension is not None and _is_same_dimension(ev.values(place, frame), ev.values(dimension, frame))
         case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
             return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
         case tree.Call(args=(tree.Arg(value=tree.Display(items=items)), *_)):
@@ -137,6 +154,11 @@ def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         case tree.Call(func=func) | tree.Subscript(value=tree.Call(func=func)):
             return _permutes(ev, func, frame)
     return False
+
+
+def _is_same_dimension(first: Values, second: Values) -> bool:
+    """Whether two numbers of a dimension are one; of an index that has got a dimension, -1 is 1."""
+    return first == second != frozenset() or (_numbers(first), _numbers(second)) in (([-1], [1]), ([1], [-1]))
 
 
 def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:

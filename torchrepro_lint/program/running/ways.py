@@ -215,6 +215,8 @@ def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
 
 def _compared(left: tree.Expr, op: str, right: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
     value = _constant(right)
+    if isinstance(value, str) and word.search(value) and op in ("==", "!="):
+        return (op == "==") is holds  # `mode == "deterministic"`
     about = says(left, True, word)
     if about is None or value is _NO:
         return None

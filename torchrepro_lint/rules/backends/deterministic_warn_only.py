@@ -37,7 +37,8 @@ Fix safety
     Unsafe: takes the warning back. The program raises where an operation has no deterministic kernel.
 
 Do not flag
-    Values that are not proven, helpers that nothing calls, libraries' own functions that always warn.
+    Values that are not proven, helpers that nothing calls, libraries' own functions that always warn, and the arm for
+    those who ask for warnings (`if mode == "warn":`).
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
@@ -46,6 +47,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
@@ -54,8 +56,11 @@ from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_chosen_against
 from torchrepro_lint.rules.backends.switches import switch_site
 from torchrepro_lint.rules.base import Rule
+
+_OPTION = re.compile("warn", re.IGNORECASE)
 
 
 class DeterministicWarnOnly(Rule):
@@ -69,6 +74,8 @@ class DeterministicWarnOnly(Rule):
         for one in program.evidence:
             strict = _strict_value(one)
             if one.effect != "algorithms-warn" or not one.roots or strict is None:
+                continue
+            if is_chosen_against(program, one, _OPTION):
                 continue
             site = switch_site(one)
             fix, declined = set_value_fix(program, one, strict, Applicability.UNSAFE)
