@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": ("[FIXTURE ...]", "run programs and observe whether what is claimed about them is true"),
     "server": ("", "a language server, for editors"),
     "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
+    "report": ("[PATH]", "what a project controls of its randomness, and where, as Markdown or HTML"),
     "completion": ("SHELL", "completion of this command line for a shell"),
 }
 

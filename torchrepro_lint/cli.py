@@ -75,6 +75,10 @@ def _dispatch(arguments: list[str]) -> int:
             from torchrepro_lint.commands.clean import clean_caches
 
             return clean_caches(rest)
+        case ["report", *rest]:
+            from torchrepro_lint.commands.report import report
+
+            return report(rest)
         case ["completion", *rest]:
             from torchrepro_lint.commands.completion import completion
 

@@ -7,6 +7,7 @@ unknown, and what an unknown thing counts as.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
@@ -25,7 +26,7 @@ from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.program.workers.seeding import seeding_of
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
-__all__ = ["explain_line", "explain_loader"]
+__all__ = ["LoaderSummary", "explain_line", "explain_loader", "summarised"]
 
 Namer = Callable[[Path], str]
 _GLOBALS = {"numpy": "NumPy's global RNG", "python": "Python's random module", "torch": "torch's default RNG"}
@@ -68,6 +69,24 @@ def explain_loader(program: Program, loaders: Sequence[Loader], name: Namer) -> 
     return lines
 
 
+@dataclass(frozen=True, slots=True)
+class LoaderSummary:
+    """A loader in one row of a table: where it is made, and in a few words what decides its randomness."""
+
+    place: str
+    title: str
+    order: str
+    workers: str
+    generator: str
+    init: str
+    draws: str
+
+
+def summarised(program: Program, loader: Loader, name: Namer) -> LoaderSummary:
+    """A loader in one frame in a few words."""
+    return _View(program, loader, name).summary()
+
+
 def _title(loader: Loader) -> str:
     return f"{loader.cls.name}, a {loader.known.qualname}" if loader.cls is not None else loader.known.qualname
 
@@ -102,6 +121,18 @@ class _View:
         yield ""
         yield from self._randomness()
         yield from self._unresolved()
+
+    def summary(self) -> LoaderSummary:
+        loader = self.loader
+        return LoaderSummary(
+            place=self._at(loader.site),
+            title=_title(loader),
+            order=self._order(),
+            workers=self._workers(),
+            generator=self._role("generator", "none"),
+            init=self._role("worker_init_fn", "none"),
+            draws=", ".join(title for title, _ in self._draws()) or "nothing that is seen",
+        )
 
     def _row(self, label: str, text: str) -> str:
         return f"  {label:{_WIDTH}} {text}".rstrip()

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.commands.report import report
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.report.documents import Document, Section, Table, as_html, as_markdown
+
+FILES = {
+    "pyproject.toml": "",
+    "requirements.txt": "torch>=2.1\n",
+    "run.sh": "export CUBLAS_WORKSPACE_CONFIG=:4096:8\n",
+    "data.py": """
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+
+        class Noisy(Dataset):
+            def __len__(self):
+                return 4
+
+            def __getitem__(self, index):
+                return index + np.random.rand()
+
+        def loader():
+            return DataLoader(Noisy(), num_workers=2, shuffle=True)
+        """,
+    "train.py": """
+        import os
+        import random
+
+        import torch
+
+        from data import loader
+
+        os.environ["PYTHONHASHSEED"] = "0"
+        random.seed(1)
+        torch.manual_seed(1)
+        torch.backends.cudnn.deterministic = True
+        torch.backends.cudnn.benchmark = True  # noqa: TRL301
+        for batch in loader():
+            print(batch)
+        """,
+}
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The cells of the table below a heading of Markdown, without its header."""
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert section is not None
+    lines = [line for line in section[1].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report([str(write(FILES))]) == 0
+    text = capsys.readouterr().out
+    assert "torch: \\>=2.1 (requirements.txt)." in text
+    assert rows(text, "Random number generators")[:3] == [
+        ["Python's random module", "random.seed at train.py:10"],
+        ["NumPy's global RNG", "not seeded"],
+        ["torch, on the CPU", "torch.manual_seed at train.py:11"],
+    ]
+    assert ["torch.backends.cudnn.deterministic", "cuDNN's deterministic algorithms", "train.py:12"] in rows(
+        text, "Switches"
+    )
+    variables = dict(rows(text, "Environment variables"))
+    assert variables["PYTHONHASHSEED"] == "'0' at train.py:9"
+    assert variables["CUBLAS_WORKSPACE_CONFIG"] == "named in a script or configuration of the project"
+    assert variables["CUDA_LAUNCH_BLOCKING"] == "not set"
+    (loader,) = rows(text, "Data loading")
+    assert loader[0] == "data.py:13"
+    assert loader[2:] == ["shuffle = True", "2", "none", "none", "NumPy's global RNG"]
+    overview = {row[0]: row[1:] for row in rows(text, "Overview")}
+    assert overview["Random numbers in DataLoader workers"][0] == "1 found"
+    assert overview["Switches of cuDNN and cuBLAS"] == ["nothing found", "1"]
+    assert "TRL101 numpy-rng-in-workers" in text
+
+
+def test_only_the_path_that_is_given(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root: Path = write({**FILES, "other/b.py": "import torch\ntorch.manual_seed(0)\n"})
+    report([str(root / "other")])
+    text = capsys.readouterr().out
+    assert text.startswith("# Reproducibility of other\n")
+    assert "train.py" not in text
+    assert "No DataLoader is made." in text
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+        self.loaded += [value for key, value in attributes if key in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_page(write) -> None:
+    root: Path = write(FILES)
+    assert report([str(root), "-o", str(root / "out.html")]) == 0
+    text = (root / "out.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert page.loaded == []
+    assert "random.seed at train.py:10" in text
+
+
+def test_texts_stay_texts() -> None:
+    table = Table(("a|b",), (("x | <b>&",),))
+    document = Document(
+        "T <i>", ("a*b* __c__ snake_case",), (Section("S", (), table), Section("E", ("none",), Table((), ())))
+    )
+    assert as_markdown(document) == (
+        "# T \\<i\\>\n\na\\*b\\* \\_\\_c\\_\\_ snake_case\n\n## S\n\n| a\\|b |\n| --- |\n| x \\| \\<b\\>& |\n\n## E\n\nnone\n"
+    )
+    assert "<td>x | &lt;b&gt;&amp;</td>" in as_html(document)
+
+
+def test_what_is_not_there(write, tmp_path: Path) -> None:
+    root: Path = write({"pyproject.toml": "", "a/x.txt": "", "b.py": ""})
+    with pytest.raises(TorchReproLintError, match="no such file or folder"):
+        report([str(root / "gone.py")])
+    with pytest.raises(TorchReproLintError, match="no Python files"):
+        report([str(root / "a")])
+    with pytest.raises(TorchReproLintError, match="not written"):
+        report([str(root / "b.py"), "-o", str(root / "nowhere" / "out.md")])

@@ -1,0 +1,72 @@
+"""`torchrepro-lint report [PATH]`: the state of a project's reproducibility, as Markdown or HTML."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchrepro_lint.arguments import PROGRAM, ArgumentParser
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.report.documents import as_html, as_markdown
+from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.root import absolute
+
+__all__ = ["report"]
+
+
+def report(arguments: Sequence[str]) -> int:
+    """Print or write what is controlled in the project of a path, where, and what all rules find in it.
+
+    Exit status 0, also where something is found; 2 where the tool failed. TorchReproLintError where the path is not
+    there, or the file cannot be written.
+    """
+    parser = ArgumentParser(
+        f"{PROGRAM} report",
+        "Say which random number generators, orders, switches, operations and environment variables a project\n"
+        "controls, and where.",
+    )
+    parser.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH", help="a file or folder (.)")
+    parser.add_argument("--format", choices=["markdown", "html"], help="by the ending of --output (markdown)")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="write it there (standard output)")
+    options = parser.parse_args(arguments)
+    output: Path | None = options.output
+    form = options.format or ("html" if output is not None and output.suffix in (".html", ".htm") else "markdown")
+
+    text, errors = _state(options.path, html=form == "html")
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise TorchReproLintError(f"{output}: not written: {error.strerror}") from error
+    for message in errors:
+        print(f"{PROGRAM}: {message}", file=sys.stderr)
+    return 2 if errors else 0
+
+
+def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.state import state_of
+
+    projects = Projects({"profile": "strict"})
+    files = projects.files([path])
+    if not files:
+        raise TorchReproLintError(f"{path}: no Python files or notebooks")
+    # Of the paths that are given, so that a folder of examples is not told of the whole.
+    folder = absolute(path)
+    project = projects.of(folder if folder.is_file() else files[0])
+    own = [file for file in files if projects.of(file) is project]
+    shown = check(own, {"profile": "strict"})
+    everything = check(own, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
+    known = {(one.code, one.location) for one in shown.findings}
+    silenced = [one for one in everything.findings if (one.code, one.location) not in known]
+    program = Toolkit().make_program(project.root, sorted({*project.files, *own}), project.settings, project.target, {})
+    assert isinstance(program, Program)
+    document = state_of(
+        program, frozenset(own), shown.findings, silenced, Texts(folder=project.root).name, folder.name or str(folder)
+    )
+    return (as_html if html else as_markdown)(document), shown.errors

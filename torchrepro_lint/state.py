@@ -1,0 +1,173 @@
+"""The state of a project's reproducibility: what is controlled, where, and what was found; for a paper's checklist.
+
+It says what the code does, as far as it was followed, and never that a run is reproducible: that nothing is found is no
+proof, and a run on the machine is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.explain import summarised
+from torchrepro_lint.program.evaluation import value_text
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.switches.environment import is_set_outside, settings_of
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.report.documents import Document, Section, Table
+
+__all__ = ["state_of"]
+
+Namer = Callable[[Path], str]
+
+_RNGS = {
+    "python": "Python's random module",
+    "numpy": "NumPy's global RNG",
+    "torch": "torch, on the CPU",
+    "torch-cuda": "torch, on every GPU",
+    "torch-device": "torch, on other accelerators",
+}
+
+# What each family of rules is about, as a reader of a checklist asks for it.
+_SUBJECTS = {
+    "TRL1": "Random numbers in DataLoader workers",
+    "TRL2": "Order of data, splits, generators",
+    "TRL3": "Switches of cuDNN and cuBLAS",
+    "TRL4": "Operations that are nondeterministic on a GPU",
+    "TRL5": "Seeds of the program",
+}
+
+_EFFECTS = {
+    "algorithms": "only deterministic algorithms; others raise",
+    "algorithms-warn": "deterministic algorithms where there are any; others warn",
+    "algorithms-off": "deterministic algorithms are not asked for",
+    "cudnn": "cuDNN's deterministic algorithms",
+    "cudnn-off": "cuDNN's deterministic algorithms are turned off",
+    "benchmark": "cuDNN chooses algorithms by timing",
+    "benchmark-off": "cuDNN does not choose algorithms by timing",
+    "precision": "products of less precision, such as TF32",
+    "autotune": "kernels are chosen by timing",
+}
+
+_VARIABLES = ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE")
+
+
+def state_of(
+    program: Program,
+    files: Collection[Path],
+    findings: Sequence[Finding],
+    silenced: Sequence[Finding],
+    name: Namer,
+    title: str,
+) -> Document:
+    """The state of `files` of a project. `findings` are those of all rules in them, `silenced` those that comments,
+    settings or a baseline hide; `name` writes a path.
+    """
+    evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
+    target = program.target
+    torch = f"{target.specifier} ({target.origin})" if target.known else "not named, so every version was counted"
+    return Document(
+        f"Reproducibility of {title}",
+        (
+            "What the code controls, where, and what was found, as far as static analysis follows it. That nothing is "
+            "found is no proof that runs agree.",
+            f"torch: {torch}.",
+        ),
+        (
+            _overview(findings, silenced),
+            _seeds(program, evidence, name),
+            _switches(program, evidence, name),
+            _environment(program, files, name),
+            _loaders(program, files, name),
+            _findings(findings, name),
+        ),
+    )
+
+
+def _overview(findings: Sequence[Finding], silenced: Sequence[Finding]) -> Section:
+    open_counts, silent_counts = _by_family(findings), _by_family(silenced)
+    rows = []
+    for family, subject in _SUBJECTS.items():
+        found, hidden = open_counts[family], silent_counts[family]
+        rows.append((subject, f"{found} found" if found else "nothing found", str(hidden) if hidden else ""))
+    return Section("Overview", (), Table(("subject", "findings", "silenced"), tuple(rows)))
+
+
+def _by_family(findings: Iterable[Finding]) -> Counter[str]:
+    return Counter(finding.code[:4] for finding in findings)
+
+
+def _seeds(program: Program, evidence: Sequence[Evidence], name: Namer) -> Section:
+    seeds = [one for one in evidence if one.effect == "seed"]
+    rows = []
+    for rng, title in _RNGS.items():
+        places = [f"{one.name} at {_at(program, one.site, name)}" for one in seeds if rng in one.seeds]
+        rows.append((title, "; ".join(dict.fromkeys(places)) or "not seeded"))
+    others = sorted({rng for one in seeds for rng in one.seeds} - _RNGS.keys())
+    for rng in others:
+        places = [f"{one.name} at {_at(program, one.site, name)}" for one in seeds if rng in one.seeds]
+        rows.append((rng, "; ".join(dict.fromkeys(places))))
+    return Section("Random number generators", (), Table(("generator", "seeded by"), tuple(rows)))
+
+
+def _switches(program: Program, evidence: Sequence[Evidence], name: Namer) -> Section:
+    switches = [one for one in evidence if one.effect != "seed"]
+    rows = tuple(dict.fromkeys(_switch_row(program, one, name) for one in switches))
+    paragraphs = () if rows else ("No switch of determinism is set.",)
+    return Section("Switches", paragraphs, Table(("switch", "what it asks for", "where"), rows))
+
+
+def _switch_row(program: Program, one: Evidence, name: Namer) -> tuple[str, str, str]:
+    sure = "" if one.always else " (on some ways)"
+    return one.name, _EFFECTS.get(one.effect, one.effect) + sure, _at(program, one.site, name)
+
+
+def _environment(program: Program, files: Collection[Path], name: Namer) -> Section:
+    rows = []
+    for variable in _VARIABLES:
+        places = list(_settings(program, files, variable, name))
+        if is_set_outside(program, variable):
+            places.append("named in a script or configuration of the project")
+        rows.append((variable, "; ".join(dict.fromkeys(places)) or "not set"))
+    return Section("Environment variables", (), Table(("variable", "set by"), tuple(rows)))
+
+
+def _settings(program: Program, files: Collection[Path], variable: str, name: Namer) -> Iterator[str]:
+    for setting in settings_of(program.ev, variable):
+        if setting.frame.facts.path not in files:
+            continue
+        value = value_text.short(setting.values) if setting.values else "a value that was not followed"
+        yield f"{value} at {_at(program, Site(setting.frame.facts.path, setting.node.site), name)}"
+
+
+def _loaders(program: Program, files: Collection[Path], name: Namer) -> Section:
+    rows: dict[tuple[str, ...], None] = {}
+    for group in program.loader_sites:
+        for loader in group if group[0].site.path in files else ():
+            one = summarised(program, loader, name)
+            rows[(one.place, one.title, one.order, one.workers, one.generator, one.init, one.draws)] = None
+    header = ("where", "loader", "order", "workers", "generator", "worker_init_fn", "drawn where items are fetched")
+    paragraphs = () if rows else ("No DataLoader is made.",)
+    return Section("Data loading", paragraphs, Table(header, tuple(rows)))
+
+
+def _findings(findings: Sequence[Finding], name: Namer) -> Section:
+    rows = tuple(
+        (
+            f"{name(one.location.path)}:{one.location.start.row}",
+            f"{one.code} {one.name}",
+            one.severity.value,
+            one.message,
+        )
+        for one in findings
+    )
+    paragraphs = () if rows else ("Nothing was found.",)
+    return Section("Findings", paragraphs, Table(("where", "rule", "severity", "what"), rows))
+
+
+def _at(program: Program, site: Site, name: Namer) -> str:
+    cell, row = program.places.row(site)
+    return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"
