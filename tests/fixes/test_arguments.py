@@ -29,6 +29,7 @@ ONE_LINE = [
     ("(DataLoader(ds))", "(DataLoader(ds, worker_init_fn=seed_worker, generator=g))"),
     ("DataLoader(**kw)", "DataLoader(worker_init_fn=seed_worker, generator=g, **kw)"),
     ("DataLoader(ds, **kw)", "DataLoader(ds, worker_init_fn=seed_worker, generator=g, **kw)"),
+    ("DataLoader(ds,**kw)", "DataLoader(ds, worker_init_fn=seed_worker, generator=g, **kw)"),
     ("DataLoader(*args)", "DataLoader(*args, worker_init_fn=seed_worker, generator=g)"),
     ("DataLoader(*args, **kw)", "DataLoader(*args, worker_init_fn=seed_worker, generator=g, **kw)"),
     ("DataLoader(i for i in x)", "DataLoader((i for i in x), worker_init_fn=seed_worker, generator=g)"),

@@ -101,6 +101,18 @@ SEEDS = [
         id="guarded",
     ),
     pytest.param(
+        "args = parse()\nif args.seed is None:\n    args.seed = 3\ntorch.manual_seed(args.seed)\n"
+        "loader = DataLoader(ds, shuffle=True)\n",
+        "args.seed",
+        id="given where it is None",
+    ),
+    pytest.param(
+        "args = parse()\nif args.seed is None:\n    args.benchmark = 3\ntorch.manual_seed(args.seed)\n"
+        "loader = DataLoader(ds, shuffle=True)\n",
+        "args.seed or 0",
+        id="another is given where it is None",
+    ),
+    pytest.param(
         'def f(cfg):\n    torch.manual_seed(cfg.get("seed", 1337))\n    return DataLoader(ds, shuffle=True)\n',
         'cfg.get("seed", 1337)',
         id="looked up with a default",

@@ -111,7 +111,9 @@ class _Call:
     def _inline(self, new: list[str]) -> list[Edit]:
         joined = ", ".join(new)
         if self.kwargs:
-            return [self.document.insertion(self.items[-1].start, joined + ", ")]
+            start = self.items[-1].start
+            lead = " " if self.text[start - 1] == "," else ""
+            return [self.document.insertion(start, f"{lead}{joined}, ")]
         last = self.items[-1]
         if last.comma is None:
             return [self.document.insertion(last.end, ", " + joined)]

@@ -10,11 +10,15 @@ __all__ = ["may_be_none"]
 
 
 def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
-    """Whether the program itself asks if the expression is there: `is None`, a bare test, or a default of None."""
+    """Whether the program itself asks if the expression is there: `is None`, a bare test, or a default of None.
+
+    One that is given a value where it is None is there below.
+    """
+    if _is_replaced(document, text, at):
+        return False
     for node in document.walk():
         if isinstance(node, cst.Comparison):
-            comparator = node.comparisons[0]
-            if isinstance(comparator.operator, cst.Is | cst.IsNot) and document.text_of(node.left) == text:
+            if _is_none_test(document, node, text):
                 return True
         elif isinstance(node, cst.If | cst.IfExp):
             tested = node.test
@@ -25,6 +29,31 @@ def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
         elif isinstance(node, cst.Call) and _is_option_without_value(node, text):
             return True
     return _is_parameter_none(document, text, at)
+
+
+def _is_none_test(document: Document, node: cst.CSTNode, text: str) -> bool:
+    return (
+        isinstance(node, cst.Comparison)
+        and isinstance(node.comparisons[0].operator, cst.Is | cst.IsNot)
+        and document.text_of(node.left) == text
+    )
+
+
+def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether `if X is None: X = ...` stands in a block around a place, above it."""
+    blocks = {id(outer) for outer in document.ancestors(at)}
+    for node in document.walk():
+        if (
+            isinstance(node, cst.If)
+            and node.orelse is None
+            and document.start(node) < document.start(at)
+            and id(document.parent(node)) in blocks
+            and (_is_none_test(document, node.test, text) or document.text_of(node.test) == f"not {text}")
+        ):
+            targets = [one for one in document.walk(node.body) if isinstance(one, cst.AssignTarget)]
+            if any(document.text_of(one.target) == text for one in targets):
+                return True
+    return False
 
 
 def _is_option_without_value(call: cst.Call, text: str) -> bool:
