@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from fixture_format import (
     known_codes,
     plain_texts,
 )
+from test_fix_proofs import NO_CHANGE
 
 from torchrepro_lint.engine import check
-from torchrepro_lint.verify.claims import NotShown
+from torchrepro_lint.verify.claims import Claim, NotShown
 from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures
 from torchrepro_lint.verify.judge import Outcome
 from torchrepro_lint.verify.suite import Plan, Row, verify
@@ -89,11 +91,33 @@ def test_programs_are_independent_of_the_tool() -> None:
             assert "torchrepro" not in file.read_text(encoding="utf-8"), file
 
 
+def faults(fixture: Fixture) -> list[Claim]:
+    """What the bad program of a fixed one claims about its run on the CPU, and the fixed one does not."""
+    bad = next((one for one in TWINS if one.twin == fixture.path), None)
+    claims = bad.claims if bad is not None else ()
+    return [
+        claim
+        for claim in claims
+        if claim.device != "cuda" and claim not in fixture.claims and not isinstance(claim.observation, NotShown)
+    ]
+
+
+def and_the_faults(fixture: Fixture) -> Fixture:
+    """The fixture with the claims that must not all be true of it any more."""
+    return replace(fixture, claims=(*fixture.claims, *faults(fixture)))
+
+
 @pytest.fixture(scope="session")
-def rows() -> dict[Path, list[Row]]:
-    """All claims of all fixtures on the CPU, from one run of them all."""
+def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
+    """All claims on the CPU of the programs that the selected tests ask about, from one run of them all."""
+    asked: set[Path] = set()
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and "rows" in item.fixturenames:
+            fixture = item.callspec.params["fixture"]
+            asked |= {fixture.path, fixture.twin or fixture.path}
+    chosen = [and_the_faults(fixture) for fixture in EVERY if fixture.path in asked]
     rows: dict[Path, list[Row]] = {}
-    for row in verify(EVERY, Plan(devices=("cpu",), available=("cpu",))):
+    for row in verify(chosen, Plan(devices=("cpu",), available=("cpu",))):
         rows.setdefault(row.fixture.path, []).append(row)
     return rows
 
@@ -103,8 +127,25 @@ def rows() -> dict[Path, list[Row]]:
 @pytest.mark.parametrize("fixture", EVERY, ids=lambda fixture: fixture.name)
 def test_the_claims_hold_on_the_cpu(fixture: Fixture, rows: dict[Path, list[Row]]) -> None:
     cpu_claims = [claim for claim in fixture.claims if claim.device != "cuda"]
-    verdicts = {row.claim: row.verdict for row in rows.get(fixture.path, [])}
+    verdicts = {row.claim: row.verdict for row in rows.get(fixture.path, []) if row.claim in fixture.claims}
     assert list(verdicts) == cpu_claims
     for claim, verdict in verdicts.items():
         wanted = Outcome.NOT_SHOWN if isinstance(claim.observation, NotShown) else Outcome.PASSED
         assert verdict.outcome is wanted, f"{claim.text}: {verdict.observed}"
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the programs need torch")
+@pytest.mark.parametrize(
+    "fixture", [one for one in TWINS if one.path.stem not in NO_CHANGE], ids=lambda fixture: fixture.name
+)
+def test_the_fault_is_gone_after_the_fix(fixture: Fixture, rows: dict[Path, list[Row]]) -> None:
+    """The claims of the bad program are tried on the fixed one, which is what `--fix` writes: they do not all hold."""
+    assert fixture.twin is not None
+    (twin,) = find_fixtures([fixture.twin])
+    gone = faults(twin)
+    if not gone:
+        pytest.skip("; ".join(claim.text for claim in fixture.claims))
+    verdicts = [row.verdict for row in rows.get(twin.path, []) if row.claim in gone]
+    assert len(verdicts) == len(gone)
+    assert any(verdict.outcome is Outcome.FAILED for verdict in verdicts)

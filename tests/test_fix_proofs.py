@@ -1,0 +1,144 @@
+"""Each rule that mends has a proof by execution: the bad program shows a fault, and what `--fix` makes of it does not.
+
+`test_fixtures.py` holds the fixed twins to be what the tool writes, to the byte, and runs the claims of both. Here it is
+held that their claims are about the same thing, and say the opposite.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from fixture_format import FOLDER
+
+from torchrepro_lint.rules import all_rules
+from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.verify.claims import (
+    Alerts,
+    Claim,
+    DrawsFollow,
+    EpochsRepeat,
+    NotShown,
+    Observation,
+    Prints,
+    Raises,
+    RunsAgree,
+    SamplesCome,
+    SwitchIs,
+    WorkerRepeatsItself,
+    WorkersRepeat,
+)
+from torchrepro_lint.verify.fixtures import Fixture, find_fixtures
+
+#: Rules whose fix no run on a CPU can show, and why.
+NOT_SHOWN = {
+    "TRL102": "torch before 1.9 leaves NumPy alone, and later versions seed it; for libraries, the library is needed",
+    "TRL109": "the libraries are not among what the fixtures may need",
+    "TRL209": "scikit-learn and datasets are not among what the fixtures may need",
+    "TRL303": "cuBLAS is not used on the CPU, and no later torch checks the variable",
+    "TRL402": "the operations are deterministic on the CPU",
+    "TRL507": "Lightning is needed, and a torch before 1.9",
+}
+#: Pairs whose claims do not part, and why.
+NO_CHANGE = {
+    "bad_numpy_seed_has_no_effect": "torch's seed still decides the draws of workers; the fix says so in the code",
+    "bad_pipeline_of_transforms": "the same, in the strict profile",
+    "bad_called": "later torch seeds NumPy by itself where the function is not passed",
+    "bad_articles_worker_init_class": "the program repeats as it is; another draw of the main process would move it",
+}
+
+
+def mends(rule: Rule) -> bool:
+    """Whether a rule's module plans fixes."""
+    module = importlib.import_module(type(rule).__module__)
+    return any(
+        value.__module__.startswith("torchrepro_lint.fixes.")
+        for value in vars(module).values()
+        if inspect.isfunction(value)
+    )
+
+
+FIXABLE = [rule.code for rule in all_rules() if mends(rule)]
+
+
+@cache
+def pairs(code: str) -> list[tuple[Fixture, Fixture]]:
+    """The bad programs of a rule that have a fixed twin, with it."""
+    found = []
+    for bad in find_fixtures([FOLDER]):
+        if bad.rule == code and bad.twin is not None:
+            (twin,) = find_fixtures([bad.twin])
+            found.append((bad, twin))
+    return found
+
+
+def opposites(one: Observation, other: Observation) -> bool:
+    """Whether two claims part a run of one program from a run of the other: they are about the same thing."""
+    match one, other:
+        case RunsAgree(stream, agree), RunsAgree(other_stream, other_agree):
+            return stream == other_stream and agree != other_agree
+        case WorkersRepeat(a), WorkersRepeat(b):
+            return a != b
+        case EpochsRepeat(a), EpochsRepeat(b):
+            return a != b
+        case WorkerRepeatsItself(a), WorkerRepeatsItself(b):
+            return a != b
+        case SamplesCome(a), SamplesCome(b):
+            return a != b
+        case SwitchIs(switch, value), SwitchIs(other_switch, other_value):
+            return switch == other_switch and value != other_value
+        case DrawsFollow(seeder, follow), DrawsFollow(other_seeder, other_follow):
+            return seeder == other_seeder and follow != other_follow
+        case Prints(text), Prints(other_text):
+            return text not in other_text and other_text not in text
+        case Alerts(text), Alerts(other_text):
+            return (text is None) != (other_text is None)
+        case Raises(), (Raises() | NotShown()):
+            return False
+        case Raises(), _:
+            return True  # a program that ends with an exception fails every claim that does not name it
+    return False
+
+
+def shown(bad: Fixture, twin: Fixture) -> Iterator[tuple[Claim, Claim]]:
+    """What the two programs claim against each other, on the CPU."""
+    for one in bad.claims:
+        for other in twin.claims:
+            same_place = one.start_method == other.start_method or None in (one.start_method, other.start_method)
+            if "cuda" not in (one.device, other.device) and same_place:
+                if opposites(one.observation, other.observation):
+                    yield one, other
+
+
+@pytest.mark.parametrize("code", FIXABLE)
+def test_what_a_fix_changes_is_shown_by_a_run(code: str) -> None:
+    proofs = [proof for bad, twin in pairs(code) for proof in shown(bad, twin)]
+    if code not in NOT_SHOWN:
+        assert proofs, f"no pair of {code} claims a fault, and without it after the fix"
+        return
+    assert not proofs, f"{code} has a proof: it is no more to be listed as not shown"
+    reasons = [claim.observation for bad, _ in pairs(code) for claim in bad.claims]
+    assert any(isinstance(reason, NotShown) or claim_is_of_cuda(bad) for bad, _ in pairs(code) for reason in reasons)
+
+
+def claim_is_of_cuda(fixture: Fixture) -> bool:
+    return any(claim.device == "cuda" for claim in fixture.claims)
+
+
+@pytest.mark.parametrize("code", FIXABLE)
+def test_each_pair_shows_the_repair_or_says_why_not(code: str) -> None:
+    for bad, twin in pairs(code):
+        told = [*bad.claims, *twin.claims]
+        assert (
+            list(shown(bad, twin))
+            or any(isinstance(claim.observation, NotShown) for claim in told)
+            or any(claim.device == "cuda" for claim in told)
+            or bad.path.stem in NO_CHANGE
+        ), bad.name
+
+
+def test_every_fixable_rule_has_a_pair() -> None:
+    assert [code for code in FIXABLE if not pairs(code)] == []
