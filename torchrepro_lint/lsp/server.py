@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -123,6 +124,10 @@ class Server(LanguageServer):
             except TorchReproLintError as error:
                 self._complain(str(error))
                 continue
+            except Exception:
+                # A fault of the tool is no reason to fall silent for the rest of the day.
+                self._log(traceback.format_exc())
+                continue
             self._complaint = None
             if seen == self._changes:
                 self._publish(buffers, report)
@@ -138,8 +143,11 @@ class Server(LanguageServer):
             if own or self.result.shown.get(uri) or uri not in self.result.shown:
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, own, versions.get(uri)))
         for error in report.errors:
-            self.window_log_message(types.LogMessageParams(types.MessageType.Error, error))
+            self._log(error)
         self.result = _Result(buffers, report, shown)
+
+    def _log(self, text: str) -> None:
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
     def _complain(self, text: str) -> None:
         """Say what is wrong with the settings, once and not after each key."""

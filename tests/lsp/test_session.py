@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import AUGMENT, LOADER, PACKAGE
+
+from torchrepro_lint.facts.module import facts_of_text
+from torchrepro_lint.lsp import session as module
+from torchrepro_lint.lsp.session import Session
+
+
+def test_facts_are_made_again_only_of_what_has_changed(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write(PACKAGE)
+    made: list[str] = []
+
+    def make(path: Path, text: str) -> object:
+        made.append(path.name)
+        return facts_of_text(path, text)
+
+    monkeypatch.setattr(module, "facts_of_text", make)
+    session = Session()
+    loader, augment = root / "pkg/loader.py", root / "pkg/augment.py"
+    assert [one.code for one in session.check({loader: LOADER}).findings] == ["TRL101", "TRL201"]
+    assert {"loader.py", "augment.py", "dataset.py"} <= set(made)
+    made.clear()
+    assert len(session.check({loader: LOADER}).findings) == 2
+    assert made == []
+    # Another buffer is opened and changed; then a file on the disk is.
+    assert session.check({loader: LOADER, augment: "def jitter(image):\n    return image\n"}).findings == ()
+    assert made == ["augment.py"]
+    made.clear()
+    augment.write_text(AUGMENT + "\n")
+    assert len(session.check({loader: LOADER}).findings) == 2
+    assert made == ["augment.py"]
+
+
+def test_a_text_that_does_not_parse_is_remembered_too(write) -> None:
+    root = write({"torchrepro-lint.toml": "", "a.py": ""})
+    session = Session()
+    for _ in range(2):
+        assert [one.code for one in session.check({root / "a.py": "import torch\nf("}).findings] == ["TRL900"]
+
+
+def test_settings_are_read_again_when_they_are_forgotten(write) -> None:
+    root = write({**PACKAGE, "torchrepro-lint.toml": ""})
+    session = Session()
+    loader = root / "pkg/loader.py"
+    assert len(session.check({loader: LOADER}).findings) == 2
+    (root / "torchrepro-lint.toml").write_text('ignore = ["TRL201"]\n')
+    assert len(session.check({loader: LOADER}).findings) == 2
+    session.forget()
+    assert [one.code for one in session.check({loader: LOADER}).findings] == ["TRL101"]
+    session.configure({"ignore": ("TRL1",)})
+    assert session.check({loader: LOADER}).findings == ()
