@@ -90,6 +90,32 @@ def test_the_seed_that_differs_is_named() -> None:
     assert found.seed is not None and [one.shown for one in found.seed] == ["17", "18"]
 
 
+def test_a_seed_that_comes_after_the_draw() -> None:
+    def run(state: str) -> list[Entry]:
+        return [
+            drawn("numpy.random.rand", state, state + "'", "numpy"),
+            batch(state),
+            seeded("numpy.random.seed", "0", place=Place("train.py", 9)),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert found.why == "late" and found.seed is not None and found.seed[0].place == Place("train.py", 9)
+
+
+def test_a_fork_begins_with_the_seed_of_its_parent() -> None:
+    def run(seed: str) -> list[Entry]:
+        fork: dict[str, Any] = {"process": "process 1"}
+        return [
+            seeded("random.seed", seed),
+            Entry("process", "fork", **fork),
+            drawn("random.random", seed, seed + "'", "random", **fork),
+            op("aten.mul", "x" + seed, "y" + seed, ("x",), **fork),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert (found.why, found.process) == ("seed", "process 1")
+
+
 def test_a_seed_from_the_operating_system_differs_though_it_reads_alike() -> None:
     def run(state: str) -> list[Entry]:
         entropy = Entry("seed", "numpy.random.seed", step=0, output="e", detail={"entropy": True})

@@ -97,7 +97,7 @@ def test_the_window_holds_the_step_and_the_one_before() -> None:
     assert divergence is not None
     plan = window(first, divergence)
     # Marks 6 to 8 are step 2, 9 is the batch of step 3 and 10 its loss.
-    assert (plan.rung, plan.start, plan.stop, plan.fetches) == (2, 6, 11, ())
+    assert (plan.rung, plan.start, plan.stop, plan.leave, plan.fetches) == (2, 6, 11, True, ())
 
 
 def test_the_window_begins_with_the_program_where_the_first_steps_part() -> None:
@@ -114,4 +114,6 @@ def test_the_window_in_a_worker_is_the_fetch_of_the_batch() -> None:
     divergence = compare(record(first), record(second)).divergence
     assert divergence is not None and divergence.entry.kind == "batch"
     (fetch,) = window(record(first), divergence).fetches
+    # The other ranks may not have come so far.
+    assert not window(record(first), divergence).leave
     assert (fetch.worker, fetch.epoch, fetch.start, fetch.stop) == ("process 1, worker 0 of loader 0", 0, 1, 3)

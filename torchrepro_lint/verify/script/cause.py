@@ -7,6 +7,7 @@ not a tensor, so there the nearest draw that differs is taken, and its RNG is fo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -20,6 +21,7 @@ Pair: TypeAlias = tuple[Entry, Entry]
 Why: TypeAlias = Literal[
     "operation",  # the same inputs, another result
     "unseeded",  # an RNG that nothing seeds
+    "late",  # an RNG that is seeded only after the draw
     "seed",  # an RNG that was seeded with another value
     "state",  # an RNG whose state had differed before; how it was seeded is not seen
     "draws",  # an RNG that was seeded alike, and had been drawn from differently before
@@ -181,29 +183,42 @@ def _maker(walked: _Walk, pair: Pair) -> Pair | None:
 def _of_draw(first: Record, second: Record, drawn: Pair, chain: tuple[Pair, ...]) -> Cause:
     rng = str(drawn[0].detail.get("rng", ""))
     state = tuple(one.detail.get("state") for one in drawn)
-    process = drawn[0].process
     if state[0] == state[1] and state[0] is not None:
         # The RNG was in the same state: the draw itself was another one, by its arguments.
         return Cause("draws", drawn, rng, chain=chain)
-    return _root(first, second, drawn, rng, process, chain)
+    return _root(first, second, drawn, rng, chain)
 
 
-def _root(first: Record, second: Record, drawn: Pair, rng: str, process: str, chain: tuple[Pair, ...]) -> Cause:
+def _root(first: Record, second: Record, drawn: Pair, rng: str, chain: tuple[Pair, ...]) -> Cause:
     """How the RNG of a draw came to differ."""
     names = _SEEDED_BY.get(rng.partition(":")[0], ())
-    seeds = [
-        [one for one in record.of_process(process) if one.kind == "seed" and one.name in names]
-        for record in (first, second)
-    ]
-    if is_worker(process):
-        seeds = [[one for one in found if one.epoch == drawn[0].epoch] for found in seeds]
-    for pair in zip(*seeds, strict=False):
+    if not names:
+        # It is not seen how such an RNG is seeded.
+        return Cause("state", drawn, rng, chain=chain)
+    before, after = zip(*(_seeds(*one, names) for one in zip((first, second), drawn, strict=True)), strict=True)
+    for pair in zip(*before, strict=False):
         if pair[0].output != pair[1].output or pair[0].detail.get("entropy"):
-            if is_worker(process) and _by_loader(pair[0]):
+            if is_worker(drawn[0].process) and _by_loader(pair[0]):
                 return _of_base_seed(first, second, drawn, rng, pair, chain)
             return Cause("seed", drawn, rng, seed=pair, chain=chain)
-    # Where it is not seen how an RNG is seeded, nothing is said of it.
-    return Cause("draws" if any(seeds) else "unseeded" if names else "state", drawn, rng, chain=chain)
+    if any(before):
+        return Cause("draws", drawn, rng, chain=chain)
+    late = next(zip(*after, strict=False), None)
+    return Cause("late" if late else "unseeded", drawn, rng, seed=late, chain=chain)
+
+
+def _seeds(record: Record, drawn: Entry, names: Collection[str]) -> tuple[list[Entry], list[Entry]]:
+    """The calls that seeded the RNG of a draw before it, and those that came after."""
+    here = [one for one in record.of_process(drawn.process) if one.epoch == drawn.epoch or not is_worker(one.process)]
+    at = next(index for index, one in enumerate(here) if one is drawn)
+    before, after = (
+        [one for one in part if one.kind == "seed" and one.name in names] for part in (here[:at], here[at:])
+    )
+    if not before and any(one.kind == "process" and one.name == "fork" for one in here[:at]):
+        # A fork begins with the RNGs of its parent.
+        parent = drawn.process.rpartition(", ")[0] or MAIN
+        before = [one for one in record.of_process(parent) if one.kind == "seed" and one.name in names]
+    return before, after
 
 
 def _by_loader(seed: Entry) -> bool:

@@ -51,6 +51,8 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
         yield from ("TRL201", "TRL202", "TRL209")
     if rng == "torch.Generator":
         yield "TRL203"
+    if cause.why == "late":
+        yield "TRL504"
     if cause.why == "unseeded":
         yield from ("TRL502", "TRL501", "TRL504")
     if cause.why in ("draws", "state"):

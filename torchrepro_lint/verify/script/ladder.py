@@ -149,9 +149,10 @@ class Ladder:
                 self._run(run, one, plan, f"-closer-{attempt}") for run, one in zip((1, number), varied, strict=True)
             ]
             first, second = (run.record for run in closer)
-            if first is None or second is None:
-                break
             parted = replace(parted, tries=attempt)
+            troubled = any(run.trouble is not None and not run.failed for run in closer)
+            if first is None or second is None or troubled:
+                return replace(parted, reason=f"watched closely, {_trouble(closer)}")
             comparison = compare(first, second, _closely(kinds))
             found = comparison.divergence
             if found is not None and _within(found, plan):

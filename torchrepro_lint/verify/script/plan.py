@@ -23,7 +23,8 @@ class Plan:
 
     Marks count what a process has told of batches, losses and parameters. With rung 2, operations and draws are
     recorded from the mark `start` up to the mark `stop`, or to the end; in a loader's workers in these `fetches`. With
-    `contend`, a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner.
+    `leave`, the main process ends at the mark `stop`, by SystemExit: what comes then is of no interest. With `contend`,
+    a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner.
     """
 
     path: str
@@ -31,6 +32,7 @@ class Plan:
     start: int = 0
     stop: int | None = None
     fetches: tuple[FetchWindow, ...] = ()
+    leave: bool = False
     contend: bool = False
 
     @property

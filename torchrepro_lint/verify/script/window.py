@@ -23,6 +23,7 @@ def window(record: Record, divergence: Divergence) -> Plan:
         start=_start(told, divergence.entry, last),
         stop=last + 1,
         fetches=_fetches(record, divergence),
+        leave=divergence.process == MAIN and isinstance(mark, int),
     )
 
 

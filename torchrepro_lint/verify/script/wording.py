@@ -138,6 +138,9 @@ def _of_draw(cause: Cause) -> Iterator[str]:
     )
     if cause.why == "unseeded":
         yield "which nothing seeds: it starts from the operating system's entropy in every run."
+    elif cause.why == "late":
+        assert cause.seed is not None
+        yield f"which is seeded only later, by {cause.seed[0].name}{_at(cause.seed[0])}."
     elif cause.why == "state":
         yield "whose state had differed before; how it was seeded is not seen."
     elif cause.why == "seed":
@@ -153,10 +156,14 @@ def _seeded_by_parent(cause: Cause) -> bool:
 
 def _seed(seed: tuple[Entry, Entry]) -> str:
     first, second = seed
-    at = f" at line {first.place.line}" if first.place else ""
+    at = _at(first)
     if first.detail.get("entropy"):
         return f"{first.name}(){at} seeds from the operating system"
     return f"{first.name}{at} seeds with {first.shown} in one run and {second.shown} in the other"
+
+
+def _at(entry: Entry) -> str:
+    return f" at line {entry.place.line}" if entry.place else ""
 
 
 def rng_name(rng: str) -> str:

@@ -115,6 +115,8 @@ class Recorder:
         self.tell(kind, name, detail=detail, **fields)
         self._marks += 1
         self._window_may_have_changed()
+        if self.plan.leave and self._marks == self.plan.stop and self.process == MAIN:
+            raise SystemExit(0)
 
     def finish_step(self) -> None:
         """Begin the next step. What was told before the last one is written: no device computes that any more."""
