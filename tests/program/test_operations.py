@@ -203,7 +203,8 @@ def test_the_backward_pass(tmp_path: Path, changes: dict[str, str], may: bool) -
         "training": "net(1, 2).sum().backward()",
     }
     program = program_of(tmp_path, NETWORK.format(**{**parts, **changes}))
-    assert may_run_backward(program, only(program)) is may
+    operation = only(program)
+    assert may_run_backward(program, operation, op_rows(operation.name)[0]) is may
 
 
 OFF, ON = "torch.use_deterministic_algorithms(False)\n", "torch.use_deterministic_algorithms(True)\n"

@@ -30,6 +30,10 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         return True
     if "windows" in row.flags:
         return _windows_are_apart(ev, operation)
+    if "bins" in row.flags:
+        return _may_be_one_bin(ev, operation)
+    if "ties" in row.flags:
+        return _takes_values_alone(ev, operation)
     if "indices" in row.flags:
         index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and _is_unique(ev, operation, index):
@@ -109,6 +113,24 @@ def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
         return True
     wide, far = _numbers(sizes), _numbers(steps)
     return bool(wide) and bool(far) and max(wide) <= min(far)
+
+
+def _may_be_one_bin(ev: Evaluator, operation: Operation) -> bool:
+    """Whether the output size is not proven to be another one than 1: with 1, each element is in one window."""
+    size = _argument(operation, "output_size", 0)
+    numbers = _numbers(ev.values(size, operation.frame)) if size is not None else []
+    return not any(number != 1 for number in numbers)
+
+
+def _takes_values_alone(ev: Evaluator, operation: Operation) -> bool:
+    """Whether of the values and the indices only the values are taken: `.median(dim=1)[0]`, `.values`."""
+    above = parents_of(ev, operation.frame.facts).of(operation.call)
+    match above:
+        case tree.Attribute(attr="values") | tree.Subscript(index=tree.Const(value=0)):
+            return True
+        case tree.Assign(targets=(tree.Display(items=(_, tree.Name(id=name))),)):
+            return name.startswith("_")
+    return False
 
 
 def _numbers(values: Values) -> list[int]:

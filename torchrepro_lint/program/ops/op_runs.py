@@ -42,7 +42,7 @@ _GPU = re.compile(
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
 _TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
 _NOT_TRAINING = re.compile(
-    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_pos|visuali|export|demo|metric|accuracy"
+    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_\w*pos|resample_\w*pos|visuali|export|demo|metric|accuracy"
     r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment",
     re.IGNORECASE,
 )
@@ -115,21 +115,23 @@ def _data(program: Program, path: Path) -> bytes:
 # --- gradients ----------------------------------------------------------------------------------------------------
 
 
-def may_run_backward(program: Program, operation: Operation) -> bool:
+def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
     if not any(_TRAINS.search(_data(program, path)) for path in loaded_with(program, operation.site.path)):
         return False
-    return any(_is_differentiated(program, operation, way) for way in ways_to(program, operation))
+    # What is read by an index may as well be positions or labels: then the function itself must be one of training.
+    own = "indices" in row.flags
+    return any(_is_differentiated(program, operation, way, own=own) for way in ways_to(program, operation))
 
 
-def _is_differentiated(program: Program, operation: Operation, way: Way) -> bool:
+def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
     if any(_is_without_grad(program, stand) for stand in way):
         return False
     if operation.is_module or any(one.grad for one in operation.inputs):
         return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
     if operation.subject is None and not _is_in_a_network(program, way[0]):
         return False  # it may be data as well as what a network gave
-    for stand in way:
+    for stand in way[:1] if own else way:
         if any(_NOT_TRAINING.search(name) for name in _names_around(stand)):
             return False
         if _TRAINING_NAME.search(stand.scope.name) and not _is_custom_function(stand):

@@ -43,7 +43,7 @@ def candidates(
             ]
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend) if rows else []
             if rows and may_run_on_cuda(program, operation):
-                if rows[0].phase == "backward" and not may_run_backward(program, operation):
+                if rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0]):
                     continue
                 if not runs_somewhere(program.ev, operation):
                     continue

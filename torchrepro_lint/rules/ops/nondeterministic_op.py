@@ -52,7 +52,7 @@ Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
     attention (TRL404), plain indexed assignment, sums of integers, programs and tensors that stay on the CPU, backward
     passes that do not happen; where nothing can meet: windows that do not overlap, one index for each row,
-    permutations.
+    permutations; where equal numbers are added (a histogram of ones); medians of which only the values are used.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
