@@ -101,6 +101,10 @@ SEEDS = [
         id="guarded",
     ),
     pytest.param(
+        "if x:\n    seed = 1\nelse:\n    seed = 2\nloader = DataLoader(ds, shuffle=True)\n", "seed", id="in both arms"
+    ),
+    pytest.param("if x:\n    seed = 1\nloader = DataLoader(ds, shuffle=True)\n", "0", id="in one arm"),
+    pytest.param(
         "args = parse()\nif args.seed is None:\n    args.seed = 3\ntorch.manual_seed(args.seed)\n"
         "loader = DataLoader(ds, shuffle=True)\n",
         "args.seed",
@@ -199,6 +203,7 @@ def test_configured_seed() -> None:
         ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", False, "seed"),
         ("def f(seed):\n    return DataLoader(ds, num_workers=2)\n", True, "seed"),
         ("def f(seed=None, rank=0):\n    return DataLoader(ds, num_workers=2)\n", True, "(seed or 0) + rank"),
+        ("def f(opt):\n    setup(opt['rank'])\n    x = DataLoader(ds, num_workers=2)\n", True, "opt['rank']"),
         ("def f(args):\n    setup(args.rank)\n    x = DataLoader(ds, num_workers=2)\n", True, "args.rank"),
         (
             (

@@ -116,6 +116,9 @@ def test_who_imports_whom(tmp_path: Path) -> None:
     assert names(program.imports.imported_by_file(tmp_path / "p/a.py")) == ["p/__init__.py", "p/b.py"]
     assert names(program.imports.above(tmp_path / "p/b.py")) == ["main.py", "other.py", "p/a.py", "p/b.py"]
     assert names(program.imports.above(tmp_path / "apart.py")) == ["apart.py"]
+    assert names(program.imports.below(tmp_path / "apart.py")) == ["apart.py"]
+    for above in program.imports.above(tmp_path / "p/b.py"):
+        assert tmp_path / "p/b.py" in program.imports.below(above)
     assert names(program.runs_with([tmp_path / "apart.py", tmp_path / "main.py"])) == ["apart.py", "main.py"]
 
 

@@ -11,6 +11,7 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.visibility import is_bound_at
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
 from torchrepro_lint.program.ordering.epoch_samplers import ForgottenEpoch
 from torchrepro_lint.program.running.callers import contexts
@@ -37,6 +38,8 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
         return None, "the sampler has no name where the loop is"
     name, may_be_none = named
     first = node.body.body[0]
+    if not is_bound_at(document, name.partition(".")[0], node):
+        return None, "the sampler is not made on every way to the loop"
     start = document.start(first)
     indent = document.indentation(start)
     call = f"{name}.set_epoch({loop.target.id})"

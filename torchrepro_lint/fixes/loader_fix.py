@@ -169,8 +169,9 @@ def _is_training(function: Scope) -> bool:
 
 def is_distributed(program: Program, path: Path) -> bool:
     """Whether the programs that run a file start several ranks."""
-    for above in sorted(program.runs_with([path])):
-        source = program.project.source(above)
+    above = program.runs_with([path])
+    for file in sorted(above.union(*(program.imports.below(one) for one in above))):
+        source = program.project.source(file)
         if source is not None and _DISTRIBUTED.search(source.searched):
             return True
     return False

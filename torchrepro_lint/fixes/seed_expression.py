@@ -25,6 +25,7 @@ _CONFIG = re.compile(
     r"self|C|h|\w*(args|cfg|conf|config|configs|configuration|opts?|options|hparams|hps|hyp|params|flags|settings)",
     re.IGNORECASE,
 )
+_RANKS = ("rank", "global_rank", "local_rank")
 _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 
@@ -101,10 +102,14 @@ def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
             suffix = "()"
         elif isinstance(node, cst.Attribute):
             text, suffix = dotted_name(node) or "", ""
-            wanted = node.attr.value in ("rank", "global_rank", "local_rank")
+            wanted = node.attr.value in _RANKS
+        elif isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
+            # `opt["rank"]`
+            text, suffix = document.module.code_for_node(node), ""
+            wanted = _string_key(node) in _RANKS and _CONFIG.fullmatch(node.value.value) is not None
         else:
             continue
-        root = text.partition(".")[0]
+        root = re.split(r"[.\[]", text)[0]
         if not wanted or not is_bound_at(document, root, at):
             continue
         here = document.function(node) is function

@@ -25,9 +25,34 @@ def is_bound_at(document: Document, name: str, at: cst.CSTNode) -> bool:
     if runs_later(scope, owner):
         return name in scope.reads or any(is_made_on_the_way(document, binding, at) for binding in bindings)
     start = document.start(at)
-    return any(
-        document.start(binding.node) < start and is_made_on_the_way(document, binding, at) for binding in bindings
-    )
+    before = [binding for binding in bindings if document.start(binding.node) < start]
+    return any(is_made_on_the_way(document, binding, at) for binding in before) or _in_every_arm(document, name, at)
+
+
+def _in_every_arm(document: Document, name: str, at: cst.CSTNode) -> bool:
+    """Whether a statement above `at`, in a block around it, assigns to a name in each of its arms."""
+    for outer in document.ancestors(at):
+        if isinstance(outer, cst.Module | cst.IndentedBlock):
+            if any(document.start(one) < document.start(at) and _assigns(one, name) for one in outer.body):
+                return True
+        elif isinstance(outer, cst.FunctionDef | cst.ClassDef):
+            break
+    return False
+
+
+def _assigns(statement: cst.CSTNode, name: str) -> bool:
+    """Whether every way through a statement passes an assignment to a name."""
+    match statement:
+        case cst.SimpleStatementLine(body=small):
+            targets = [target.target for one in small if isinstance(one, cst.Assign) for target in one.targets]
+            return any(isinstance(target, cst.Name) and target.value == name for target in targets)
+        case cst.If(body=body, orelse=orelse):
+            return orelse is not None and _assigns(body, name) and _assigns(orelse, name)
+        case cst.Else(body=body):
+            return _assigns(body, name)
+        case cst.IndentedBlock(body=lines):
+            return any(_assigns(line, name) for line in lines)
+    return False
 
 
 def runs_later(scope: Scope, owner: Scope) -> bool:

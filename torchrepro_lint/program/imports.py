@@ -30,6 +30,7 @@ class ImportGraph:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._above: dict[Path, frozenset[Path]] = {}
+        self._below: dict[Path, frozenset[Path]] = {}
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
         """The project files that importing `path` imports directly, the packages around them included."""
@@ -83,6 +84,17 @@ class ImportGraph:
     def is_imported(self, path: Path) -> bool:
         """Whether another file imports `path`."""
         return path in self._importers
+
+    def below(self, path: Path) -> frozenset[Path]:
+        """The files that importing `path` imports, directly or through others, and itself."""
+        if path not in self._below:
+            found, pending = {path}, [path]
+            while pending:
+                new = self.imported_by_file(pending.pop()) - found
+                found |= new
+                pending += new
+            self._below[path] = frozenset(found)
+        return self._below[path]
 
     def above(self, path: Path) -> frozenset[Path]:
         """`path` and every file that imports it, directly or through others."""
