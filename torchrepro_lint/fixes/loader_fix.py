@@ -46,8 +46,10 @@ def loader_fix(
     """The fix that passes a worker init function and a seeded generator to the loader, or why there is none.
 
     `also_seeds`: what the function has to seed beside the global generators. `by_rank`: the generator has another seed
-    on each rank.
+    on each rank. Neither for a loader in a file that nobody asks about.
     """
+    if not program.is_asked(loader.facts.path):
+        return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):

@@ -52,7 +52,7 @@ class Session:
     ) -> ProgramLike:
         from torchrepro_lint.program.program import Program
 
-        return Program(root, files, settings, target, overlay, facts_of=self._facts)
+        return Program(root, files, settings, target, overlay, self._facts, frozenset(overlay))
 
 
 class _FactsMemory:

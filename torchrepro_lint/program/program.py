@@ -34,7 +34,8 @@ _RECURSION_LIMIT = 12_000
 class Program:
     """The linked facts of one project. Everything is computed when first asked for, and then kept.
 
-    `files` are all Python files of the project; `overlay` gives texts that stand for files on disk.
+    `files` are all Python files of the project; `overlay` gives texts that stand for files on disk. `asked` are the
+    files whose findings somebody waits for, None where it is all of them.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class Program:
         target: TargetTorch,
         overlay: Mapping[Path, str] | None = None,
         facts_of: FactsOf = facts_of_text,
+        asked: frozenset[Path] | None = None,
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
         self._files = files
+        self._asked = asked
         self.settings = settings
         self.target = target
         self.project = Project(root, files, overlay, settings.src, facts_of)
@@ -68,6 +71,10 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
+    def is_asked(self, path: Path) -> bool:
+        """Whether somebody waits for the findings of a file: of others, no fix need be planned."""
+        return self._asked is None or path in self._asked
+
     def has_read(self, path: Path) -> bool:
         """Whether something has looked at a file."""
         return self.project.is_parsed(path)
@@ -79,7 +86,10 @@ class Program:
 
     def without(self, refused: SourceError) -> Program:
         """The same project, of which the file that was refused is known to be unreadable."""
-        other = Program(self.root, self._files, self.settings, self.target, self.project.overlay, self.project.facts_of)
+        project = self.project
+        other = Program(
+            self.root, self._files, self.settings, self.target, project.overlay, project.facts_of, self._asked
+        )
         for path, where in (
             *((one, self.unreadable[one]) for one in self._refused),
             (refused.path, (refused.row, refused.column, refused.reason)),
