@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["END", "Binding", "Exit", "Path", "Scope", "ScopeNode", "Store", "sub_expressions"]
+__all__ = ["END", "MAX_BINDINGS", "Binding", "Exit", "Path", "Scope", "ScopeNode", "Store", "sub_expressions"]
 
 ScopeNode: TypeAlias = Union[tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension, None]
 
@@ -27,6 +27,7 @@ Path: TypeAlias = tuple[tuple[int, str], ...]
 #: How an arm ends that never falls through to what stands after it.
 Exit: TypeAlias = Literal["leaves", "break", "continue"]
 
+MAX_BINDINGS = 200  # that reach one use: past them, what it is stays unknown
 END = 1 << 60  # a use "at the end of the scope"
 
 
@@ -110,7 +111,8 @@ class Scope:
         """The bindings of `name` that can reach a use at `site`, and whether one of them surely has.
 
         Without `site`: what holds when the scope has run to its end, as a nested function sees it. `decide` says
-        whether the arms of a path are proven to run (True), proven not to (False), or neither (None).
+        whether the arms of a path are proven to run (True), proven not to (False), or neither (None). Of more than
+        `MAX_BINDINGS` the earlier ones are left out, and none surely has.
         """
         bindings = self.bindings.get(name)
         if not bindings:
@@ -130,6 +132,8 @@ class Scope:
             if verdict is True:
                 last = binding
                 break
+            if len(found) > MAX_BINDINGS:
+                return found, False
         found.extend(self._from_later_in_loop(bindings, site, use_path, last))
         return found, last is not None
 

@@ -161,13 +161,19 @@ def _contains(item: Constant, container: Value) -> bool | None:
     return None
 
 
+MAX_ARMS = 100
+
+
 # --- arms -----------------------------------------------------------------------------------------------------
 
 
 def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
-    """Whether a statement that stands in these arms runs: proven to, proven not to, or None."""
-    result: bool | None = True
-    for branch, arm in path:
+    """Whether a statement that stands in these arms runs: proven to, proven not to, or None.
+
+    Of more than `MAX_ARMS` arms (each `elif` is one more) the inner ones are left open.
+    """
+    result: bool | None = True if len(path) <= MAX_ARMS else None
+    for branch, arm in path[:MAX_ARMS]:
         verdict = _decide_arm(ev, branch, arm, frame)
         if verdict is False:
             return False

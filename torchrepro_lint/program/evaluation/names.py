@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding
+from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import containers
@@ -75,6 +75,8 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     bindings, certain = frame.scope.reaching(name, site, lambda path: ev.decide(path, frame))
     if not bindings:
         return None, False
+    if len(bindings) > MAX_BINDINGS:
+        return unknown(), certain
     parts = []
     for index, binding in enumerate(bindings):
         values = binding_values(ev, binding, frame)

@@ -1,0 +1,246 @@
+"""Hostile and odd input: a diagnostic or nothing, never a traceback, and the other files are checked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.cli import main
+from torchrepro_lint.engine import check
+
+HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader\n"
+DRAWS = "    def __getitem__(self, i): return np.random.rand()\n"
+SANE = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
+BOTH = ["TRL101", "TRL201"]
+
+CHAIN = "".join(
+    f"class C{i}:\n    def __init__(self, n=None):\n        self.inner = C{i + 1}(self)\n"
+    "    def __getitem__(self, i):\n        return self.inner[i]\n"
+    for i in range(60)
+)
+ELIFS = "".join(f"elif x == {i}:\n    y = {i}\n" for i in range(1, 600))
+BRANCHES = "".join(f"    if b: x = x + {i}\n    else: x = x * {i + 2}\n" for i in range(40))
+CALLS = "".join(f"def f{i}(x):\n    return f{i + 1}(x) or f{i + 1}(x + 1) or f{i + 1}([x])\n" for i in range(40))
+LINKS = {f"m{i}.py": f"from m{i + 1} import D\nfrom m{i + 1} import *\n" for i in range(1_000)}
+
+PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
+    "sixty classes, each of which holds the next": (
+        {"a.py": HEAD + CHAIN + "class C60:\n    def __init__(self, n=None): pass\n" + DRAWS + "DataLoader(C0(), num_workers=2)\n"},
+        BOTH,
+    ),
+    "constants that nobody could compute": (
+        {
+            "a.py": HEAD + "x = 2 ** 10 ** 9\ny = 'a' * 10 ** 10\nz = [0] * 10 ** 10\nw = 1 << 10 ** 10\nr = list(range(10 ** 12))\n"
+            "t = '%1000000000d' % 1\nu = 9 ** 9 ** 9 ** 9\nprint(DataLoader(z, batch_size=x), y, t == w, len(r), u)\n"
+        },
+        [],
+    ),
+    "a dict of 30,000 entries": (
+        {"a.py": HEAD + "D = {" + ",".join(f"'k{i}': {i}" for i in range(30_000)) + "}\nDataLoader([1], num_workers=D[input()])\n"},
+        [],
+    ),
+    "values that double in each of forty branches": (
+        {"a.py": HEAD + f"def f(a, b):\n    x = a\n{BRANCHES}    torch.manual_seed(x)\nf(1, input())\n"},
+        [],
+    ),
+    "calls that triple in each of forty functions": (
+        {"a.py": HEAD + CALLS + "def f40(x): return DataLoader(x, num_workers=2)\nf0(input())\nf0([1])\n"},
+        [],
+    ),
+    "600 elifs": ({"a.py": HEAD + f"if x == 0:\n    y = 0\n{ELIFS}torch.manual_seed(y)\n"}, []),
+    "classes that inherit from themselves": (
+        {"a.py": HEAD + "class A(A): pass\nclass B(C): pass\nclass C(B):\n" + DRAWS + "DataLoader(C(), num_workers=2)\nDataLoader(A(), num_workers=2)\n"},
+        BOTH,
+    ),
+    "a module that imports itself": (
+        {"a.py": HEAD + "from a import *\nfrom a import x\nimport a\nDataLoader(a.x, num_workers=2)\n"},
+        [],
+    ),
+    "modules that import each other": (
+        {"a.py": "from b import B\nclass A(B): pass\n", "b.py": HEAD + "from a import A\nclass B(A):\n" + DRAWS + "DataLoader(B(), num_workers=2)\n"},
+        BOTH,
+    ),
+    "a torch.py": (
+        {"torch.py": "def manual_seed(x): pass\nclass Generator: pass\n", "sub/train.py": HEAD + "torch.manual_seed(0)\n"},
+        [],
+    ),
+    "a name that comes by 1,000 imports": (
+        {**LINKS, "m1000.py": HEAD + "class D:\n" + DRAWS, "train.py": HEAD + "from m0 import D\nDataLoader(D(), num_workers=2)\n"},
+        [],
+    ),
+    "functions that call themselves": (
+        {
+            "a.py": HEAD + "def f(n): return g(n)\ndef g(n): return f(n)\ndef h(*a, **k): return h(h, *a, **k)\nx = [x for x in x]\n"
+            "class D:\n    def __getitem__(self, i): return self[i]\n    def __getattr__(self, n): return getattr(self, n)\n"
+            "for i in f(i): i = f(i)\nDataLoader(D(), num_workers=f(3), collate_fn=h, worker_init_fn=D().x.y)\n"
+        },
+        [],
+    ),
+    "3,000 terms": ({"a.py": HEAD + "x = " + " + ".join(["1"] * 3_000) + "\n"}, []),
+    "500 brackets": ({"a.py": HEAD + "x = " + "(" * 500 + ")" * 500 + "\n"}, ["TRL900"]),
+    "500 signs": ({"a.py": HEAD + "x = " + "-" * 500 + "1\ny = x" + ".a" * 500 + "\n"}, []),
+    "500 levels": ({"a.py": HEAD + "".join(" " * i + "if x:\n" for i in range(500)) + " " * 500 + "y\n"}, ["TRL900"]),
+    "Python 2": ({"a.py": "import torch\nprint 'two'\n"}, ["TRL900"]),
+    "a null character": ({"a.py": b"import torch\0\n"}, ["TRL900"]),
+    "an unknown encoding": ({"a.py": b"# coding: klingon\nimport torch\n"}, ["TRL900"]),
+    "a wrong encoding": ({"a.py": b"import torch  # \xe9\n"}, ["TRL900"]),
+    "UTF-16": ({"a.py": "import torch\n# torch".encode("utf-16") + b"torch"}, ["TRL900"]),
+    "a byte order mark": ({"a.py": b"\xef\xbb\xbfimport torch\n"}, []),
+    "three kinds of line endings": ({"a.py": b"import torch\rx = 1\r\ny = 2\n"}, []),
+    "form feeds": ({"a.py": b"import torch\n\x0c\ndef f():\n\x0c    pass\n"}, []),
+    "tabs among blanks": ({"a.py": b"import torch\nif 1:\n\tx = 1\n        y = 2\n"}, ["TRL900"]),
+    "nothing": ({"a.py": b""}, []),
+    "half a character": ({"a.py": "import torch\nx = '\\ud800'\n"}, []),
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_each_is_survived_and_the_other_files_are_checked(project: Path, name: str) -> None:
+    files, expected = PROJECTS[name]
+    for file, text in files.items():
+        (project / file).parent.mkdir(exist_ok=True)
+        (project / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+    shadowed = "torch.py" in files
+    (project / "sane.py").write_text(SANE)
+    report = check([project])
+    assert report.errors == ()
+    found = [(one.location.path.name, one.code) for one in report.findings]
+    assert [code for file, code in found if file != "sane.py"] == expected
+    assert [code for file, code in found if file == "sane.py"] == ([] if shadowed else ["TRL203"])
+
+
+def test_what_the_disk_may_hold(project: Path) -> None:
+    (project / "sane.py").write_text(SANE)
+    (project / "loop").symlink_to(project)
+    (project / "dead.py").symlink_to(project / "nothing.py")
+    os.mkfifo(project / "fifo.py")
+    (project / "folder.py").mkdir()
+    (Path(os.fsencode(project).decode()) / os.fsdecode(b"\xff.py")).write_text(SANE)
+    report = check([project])
+    assert report.errors == ()
+    assert [finding.code for finding in report.findings] == ["TRL203", "TRL203"]
+
+
+def test_a_file_that_vanishes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "sane.py").write_text(SANE)
+    (project / "gone.py").write_text("import torch\n")
+    read = Path.read_bytes
+
+    def vanishing(path: Path) -> bytes:
+        if path.name == "gone.py":
+            path.unlink(missing_ok=True)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", vanishing)
+    report = check([project])
+    assert report.errors == ()
+    assert {finding.location.path.name for finding in report.findings if finding.code == "TRL203"} == {"sane.py"}
+
+
+WATCHED = """
+import os, sys, tempfile
+from pathlib import Path
+project, own = Path(sys.argv[1]), tuple(sys.argv[2].split(os.pathsep))
+settings = {str(folder / name) for folder in project.parents for name in ("torchrepro-lint.toml", "pyproject.toml")}
+tempfile.gettempdir()  # Python tries, once, whether it can write there
+seen = []
+def watch(event, arguments):
+    if event.startswith("socket.") or event in ("exec", "os.system", "subprocess.Popen", "urllib.Request"):
+        seen.append((event, str(arguments)[:200]))
+    elif event == "open" and isinstance(arguments[0], (str, bytes)):
+        path = os.path.abspath(os.fsdecode(arguments[0]))
+        if not path.startswith((str(project), *own)) and path not in settings:
+            seen.append((event, path))
+    elif event == "import" and arguments[1] and str(arguments[1]).startswith(str(project)):
+        seen.append((event, str(arguments)))
+from torchrepro_lint.cli import main
+import torchrepro_lint.rules, torchrepro_lint.program.program, libcst, json, hashlib
+torchrepro_lint.rules.all_rules()
+sys.addaudithook(watch)
+main([str(project), "-q", "-j1"])
+seen = [one for one in seen if not (one[0] == "exec" and "<string>" in one[1])]  # dataclasses make their methods so
+print("seen:", [one for one in seen if one[0] != "exec" or str(project) in one[1]])
+print("ran:", "evil" in sys.modules or (project / "ran").exists())
+"""
+
+
+def test_the_linted_code_is_never_run_and_nothing_else_is_read(project: Path) -> None:
+    evil = f"import pathlib\npathlib.Path({str(project / 'ran')!r}).write_text('')\n"
+    for name in ("evil.py", "torch.py", "numpy.py", "json.py", "ast.py", "sitecustomize.py", "conftest.py", "setup.py"):
+        (project / name).write_text(evil + SANE)
+    (project / "train.py").write_text("from evil import *\n" + HEAD + "DataLoader([1], num_workers=2)\n")
+    own = {
+        sys.prefix,
+        sys.base_prefix,
+        str(Path(__file__).parents[1] / "torchrepro_lint"),
+        "/dev",
+        "/etc",
+        "/proc",
+        "/sys",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, str(project), os.pathsep.join(own)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.stdout.splitlines()[-2:] == ["seen: []", "ran: False"], done.stdout + done.stderr
+
+
+def test_the_output_is_the_same_for_any_jobs_order_hash_seed_and_cache(project: Path) -> None:
+    for name in ("a", "b"):
+        (project / f"{name}.py").write_text(
+            HEAD + f"class {name.upper()}:\n{DRAWS}DataLoader({name.upper()}(), num_workers=2)\n"
+        )
+    (project / "sane.py").write_text(SANE)
+    files = [str(project / name) for name in ("a.py", "b.py", "sane.py")]
+    said = set()
+    for seed, arguments in (
+        ("0", ["-j1", *files]),
+        ("1", ["-j1", *files[::-1]]),
+        ("2", ["-j4", *files]),
+        ("3", ["--no-cache", *files]),
+        ("4", [str(project)]),
+        ("5", [str(project)]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "torchrepro_lint", "--output-format", "json", *arguments],
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        said.add((done.returncode, done.stdout, done.stderr))
+    assert len(said) == 1
+    assert next(iter(said))[0] == 1
+
+
+def test_helpers_say_what_one_process_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchrepro_lint.facts import readable
+
+    monkeypatch.setattr(readable, "_BYTES_THAT_PAY", 0)
+    for number in range(5):
+        (project / f"good{number}.py").write_text("import torch\nx = 1\n")
+    (project / "bad.py").write_text("import torch\ndef\n")
+    (project / "deep.py").write_text("import torch\nx = " + "(" * 300 + ")" * 300 + "\n")
+    reports = [check([project], jobs=jobs) for jobs in (1, 2, 3)]
+    assert reports[0] == reports[1] == reports[2]
+    assert [finding.location.path.name for finding in reports[0].findings] == ["bad.py", "deep.py"]
+
+
+def test_the_exit_status_of_a_broken_file_is_that_of_a_finding(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text("import torch\ndef\n")
+    assert main([str(project), "--no-cache"]) == 1
+    captured = capsys.readouterr()
+    assert "TRL900" in captured.out
+    assert captured.err == ""
