@@ -22,7 +22,7 @@ PROGRAM = "torchrepro-lint"
 COMMANDS = {
     "rule": ("[CODE]", "what a rule is about, or the list of all rules"),
     "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
-    "verify": ("[FIXTURE ...]", "run programs and observe whether what is claimed about them is true"),
+    "verify": ("[SCRIPT]", "run a script twice and say where the runs part, or fixtures and judge their claims"),
     "server": ("", "a language server, for editors"),
     "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
     "report": ("[PATH]", "what a project controls of its randomness, and where, as Markdown or HTML"),
@@ -33,9 +33,10 @@ COMMANDS = {
 class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser, which says what was meant by an option that is not there."""
 
-    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+    def __init__(self, prog: str, description: str, epilog: str | None = None, usage: str | None = None) -> None:
         super().__init__(
             prog=prog,
+            usage=usage,
             description=description,
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -60,7 +61,12 @@ def misspelt_command(paths: Sequence[Path]) -> str:
 
 def check_parser() -> ArgumentParser:
     """The parser of `torchrepro-lint [PATH ...]`."""
-    parser = ArgumentParser(PROGRAM, "Find, explain and fix what makes PyTorch training irreproducible.", _epilog())
+    parser = ArgumentParser(
+        PROGRAM,
+        "Find, explain and fix what makes PyTorch training irreproducible.",
+        _epilog(),
+        "%(prog)s [OPTIONS] [PATH ...]",
+    )
     parser.add_argument(
         "paths",
         nargs="*",
