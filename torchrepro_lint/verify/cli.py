@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import shlex
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
@@ -18,6 +21,9 @@ from torchrepro_lint.verify.fixtures import find_fixtures, is_fixture
 from torchrepro_lint.verify.judge import Outcome
 from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.suite import JOBS, Plan, Row, verify
+
+if TYPE_CHECKING:
+    from torchrepro_lint.verify.script.ladder import Halves
 
 AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
 SCRIPT_TIMEOUT, FIXTURE_TIMEOUT = 600.0, 60.0  # seconds for one run
@@ -76,24 +82,43 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
         raise TorchReproLintError("one script at a time; its own arguments stand after --")
     if options.device == "all":
         raise TorchReproLintError("--device all is for fixtures; a script runs on cpu, on cuda, or as it decides")
+    halves = _halves(options, words)
     return verify_script(
         ScriptOptions(
             command=(*words, *arguments),
             runs=options.runs,
             timeout=options.timeout or SCRIPT_TIMEOUT,
             device=options.device,
-            perturb=perturbations.named(options.perturb) if options.perturb else (),
+            perturb=perturbations.named(options.perturb, halves is not None) if options.perturb else (),
             save=options.save,
             output_format=options.output_format,
+            halves=halves,
+            report=options.report,
         ),
         cuda_is_there=options.device == "cuda" and _cuda_is_there(),
     )
 
 
+def _halves(options: argparse.Namespace, words: list[str]) -> Halves | None:
+    """The two commands that train in two halves; None where no options for them are given."""
+    given = {"--resume-first": options.resume_first, "--resume-with": options.resume_with}
+    missing = [name for name, text in given.items() if text is None]
+    if len(missing) == len(given):
+        return None
+    if missing:
+        raise TorchReproLintError(f"{missing[0]} is missing: a training that is resumed has two halves")
+    try:
+        first, second = (shlex.split(text) for text in given.values())
+    except ValueError as error:
+        raise TorchReproLintError(f"--resume-first, --resume-with: {error}") from None
+    return (*words, *first), (*words, *second)
+
+
 def _verify_fixtures(options: argparse.Namespace) -> int:
-    for option in ("perturb", "save"):
+    for option in ("perturb", "save", "report", "resume_first", "resume_with"):
         if getattr(options, option) is not None:
-            raise TorchReproLintError(f"--{option} is for a script of your own, not for fixtures")
+            name = option.replace("_", "-")
+            raise TorchReproLintError(f"--{name} is for a script of your own, not for fixtures")
     paths = options.paths or [Path("fixtures")]
     fixtures = find_fixtures(paths)
     if not fixtures:
@@ -131,8 +156,27 @@ The first runs are watched at their batches, losses and parameters. Where two of
 every operation and every random number recorded, and the first that differs is named. `compare` does it with two saved
 records, without torch. With fixtures, each program's claims about itself are held against what is observed."""
 
+_NAMES = "\n".join(
+    textwrap.fill(
+        perturbation.about + (f" ({', '.join(perturbation.rules)})" if perturbation.rules else ""),
+        width=100,
+        initial_indent=f"  {name:<10}",
+        subsequent_indent=" " * 12,
+    )
+    for name, perturbation in perturbations.PERTURBATIONS.items()
+)
+_PERTURBATIONS = f"""\
+what --perturb can vary, with the rules about what depends on it:
+{_NAMES}
+
+All runs of a command that varies something have one PYTHONHASHSEED, and each varied run is compared with the first.
+`resume` compares one go with two halves, and says which RNGs the second half did not have again:
+
+  torchrepro-lint verify --perturb resume --resume-first "--epochs 1 --save c.pt" \\
+    --resume-with "--epochs 2 --load c.pt" train.py -- --epochs 2"""
+
 _EPILOG = f"""\
-what can be varied: {", ".join(perturbations.PERTURBATIONS)}
+{_PERTURBATIONS}
 
 exit status: 0 no difference observed (fixtures: as claimed), 1 runs parted (not as claimed), 2 could not be run
 No run proves that a program is deterministic: the answer is about the runs that were made."""
@@ -170,6 +214,9 @@ def _parser() -> argparse.ArgumentParser:
     script.add_argument(
         "--perturb", metavar="NAME,...", help="vary what must not matter, one thing at a time; `all` for each of them"
     )
+    script.add_argument("--resume-first", metavar="ARGS", help="what the script takes to train the first half and save")
+    script.add_argument("--resume-with", metavar="ARGS", help="what it takes to go on from there to the end")
+    script.add_argument("--report", type=Path, metavar="FILE", help="write a page in HTML with all of it")
     script.add_argument("--save", type=Path, metavar="DIR", help="keep the records there, for `verify compare`")
     parser.add_argument(
         "--ops",

@@ -25,7 +25,7 @@ def main() -> None:
     job: dict[str, Any] = json.loads(sys.argv[1])
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     sys.path[0] = root
-    from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header
+    from torchrepro_lint.verify.script.entries import Header
     from torchrepro_lint.verify.script.environment import before_start
     from torchrepro_lint.verify.script.plan import Plan
     from torchrepro_lint.verify.script.watch.install import install
@@ -37,10 +37,10 @@ def main() -> None:
     recorder = install(Plan.from_json(job["plan"]), header)
     recorder.tell("environment", detail=before_start(), places=NOWHERE)
     if header.perturbation is not None:
-        from torchrepro_lint.verify.script import perturbations
+        from torchrepro_lint.verify.script import vary
+        from torchrepro_lint.verify.script.watch.effects import Effects
 
-        varied = header.perturbation
-        perturbations.apply(varied, 1, lambda: recorder.note(TOOK_EFFECT, varied))
+        vary.apply(header.perturbation, 1, Effects(recorder, header.perturbation))
     del sys.path[0]
     if root not in sys.path:
         # At the end, where it hides nothing: processes that the script spawns look for the instruments.

@@ -14,12 +14,15 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.verify.script.findings import Link, link
+from torchrepro_lint.verify.script.html_report import render
 from torchrepro_lint.verify.script.json_output import as_json
-from torchrepro_lint.verify.script.ladder import Ladder, Outcome, Result
+from torchrepro_lint.verify.script.ladder import Halves, Ladder, Outcome, Result
 from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
 from torchrepro_lint.verify.script.offline import compare_records
+from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
+from torchrepro_lint.verify.script.report_page import page_of
 from torchrepro_lint.verify.script.text import text
 
 AGREED, PARTED, COULD_NOT_RUN = 0, 1, 2
@@ -27,7 +30,11 @@ AGREED, PARTED, COULD_NOT_RUN = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class ScriptOptions:
-    """What the command line asks for. `command` is the script, or `-m` and a module, and its own arguments."""
+    """What the command line asks for.
+
+    `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
+    the page to write.
+    """
 
     command: tuple[str, ...]
     runs: int
@@ -36,6 +43,8 @@ class ScriptOptions:
     perturb: tuple[str, ...]
     save: Path | None
     output_format: str
+    halves: Halves | None = None
+    report: Path | None = None
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
@@ -61,9 +70,17 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
         results = [ladder.plain(options.runs)]
         # Where the script does not agree with itself, nothing can be said of what else it depends on.
         if results[0].outcome is Outcome.AGREED:
-            results += [ladder.perturbed(name, results[0].runs[0]) for name in options.perturb]
-        answers = [(result, link(result.cause) if result.cause else None) for result in results]
+            reference = results[0].runs[0]
+            results += [
+                ladder.resumed(options.halves, reference)
+                if name == RESUME and options.halves is not None
+                else ladder.perturbed(name, reference)
+                for name in options.perturb
+            ]
+        answers = [(result, link(result)) for result in results]
     _print(answers, options.output_format)
+    if options.report is not None:
+        _write(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
         print(f"\nThe records are in {options.save}; `torchrepro-lint verify compare` compares two of them.")
     return _status(results)
@@ -82,8 +99,15 @@ def compare_main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
-    _print([(result, link(result.cause) if result.cause else None)], options.output_format)
+    _print([(result, link(result))], options.output_format)
     return _status([result])
+
+
+def _write(path: Path, html: str) -> None:
+    try:
+        path.write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: {error.strerror or error}") from None
 
 
 def _status(results: Sequence[Result]) -> int:

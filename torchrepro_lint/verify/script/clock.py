@@ -11,22 +11,22 @@ from typing import Any
 SHIFT = 400 * 86_400 + 3 * 3_600 + 7 * 60 + 11
 
 
-def shift(seed: int, took_effect: Callable[[], None]) -> None:
+def shift(seed: int, met: Callable[[], None]) -> None:
     """Let the clock show a time `seed` times `SHIFT` seconds ahead, in `time` and in `datetime`.
 
     Clocks that only measure how long something took (`monotonic`, `perf_counter`, `process_time`) go on as they are:
     time limits keep their meaning. What reads the system's clock without these two modules is not reached: the time
-    stamps of files, `numpy.datetime64("now")`, `uuid1`. `took_effect` is called when a program asks for the time.
+    stamps of files, `numpy.datetime64("now")`, `uuid1`. `met` is called when a program asks for the time.
     """
     ahead = seed * SHIFT
     now, now_ns = time.time, time.time_ns
 
     def shifted() -> float:
-        took_effect()
+        met()
         return now() + ahead
 
     def shifted_ns() -> int:
-        took_effect()
+        met()
         return now_ns() + ahead * 1_000_000_000
 
     time.time, time.time_ns = shifted, shifted_ns

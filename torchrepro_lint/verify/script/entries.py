@@ -31,6 +31,7 @@ KINDS: frozenset[str] = frozenset(get_args(Kind))
 COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter", "op", "draw"})
 
 MAIN = "main"
+BEFORE_TRAINING = " before training"  # the end of the name of parameters that no step has changed yet
 TOOK_EFFECT = "varied"  # the name of the note that a perturbation has met what it varies
 
 

@@ -10,7 +10,10 @@ from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Place
+from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
 
+_SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
 _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
 
 
@@ -24,8 +27,14 @@ class Link:
     proven: bool
 
 
-def rules_for(cause: Cause) -> tuple[str, ...]:
+def rules_for(result: Result) -> tuple[str, ...]:
     """The codes of the rules about faults of this kind, the likeliest first."""
+    if result.perturbation is not None and (rules := PERTURBATIONS[result.perturbation].rules):
+        return rules
+    return () if result.cause is None else _rules_for_cause(result.cause)
+
+
+def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
     if cause.why == "operation":
         entry = cause.at[0]
         if "attention" in entry.name:
@@ -46,7 +55,9 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
             "numpy": ("TRL101", "TRL102", "TRL105", "TRL109"),
             "random": ("TRL102", "TRL105", "TRL101"),
         }.get(name.rpartition(".")[0].removesuffix(".random"), ())
-        yield from ("TRL107", "TRL201")
+        yield "TRL107"
+        if rng in _SEEDED_FOR_WORKERS:
+            yield "TRL201"
     if name in _SHUFFLES:
         yield from ("TRL201", "TRL202", "TRL209")
     if rng == "torch.Generator":
@@ -59,9 +70,11 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
         yield from ("TRL504", "TRL502", "TRL503")
 
 
-def link(cause: Cause) -> Link | None:
-    """The finding that explains a cause; None where there is none, or the files cannot be read here."""
-    places = [place for place in _places(cause) if Path(place.file).is_file()]
+def link(result: Result) -> Link | None:
+    """The finding that explains why runs parted; None where there is none, or the files cannot be read here."""
+    if result.outcome is not Outcome.PARTED:
+        return None
+    places = [place for place in _places(result) if Path(place.file).is_file()]
     files = [Path(path) for path in dict.fromkeys(place.file for place in places)]
     if not files:
         return None
@@ -69,24 +82,26 @@ def link(cause: Cause) -> Link | None:
         report = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
     except TorchReproLintError:
         return None
-    codes = rules_for(cause)
+    codes = rules_for(result)
     about = [finding for finding in report.findings if finding.code in codes]
     about.sort(key=lambda finding: codes.index(finding.code))
-    for place in places:
-        for finding in about:
-            if _passes(finding, place):
-                return Link(finding, proven=True)
+    # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.
+    for finding in about:
+        if any(_passes(finding, place) for place in places):
+            return Link(finding, proven=True)
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
     return Link(about[0], proven=False) if about and about[0].code == codes[0] else None
 
 
-def _places(cause: Cause) -> Iterator[Place]:
-    """The lines that a cause names, the nearest to it first."""
-    pairs = [cause.at, *([cause.seed] if cause.seed else []), *reversed(cause.chain)]
+def _places(result: Result) -> Iterator[Place]:
+    """The lines that a cause names, the nearest to it first, and those that met what was varied."""
+    cause = result.cause
+    pairs = [] if cause is None else [cause.at, *([cause.seed] if cause.seed else []), *reversed(cause.chain)]
     for pair in pairs:
         for entry in pair:
             if entry.place is not None:
                 yield entry.place
+    yield from result.met
 
 
 def _passes(finding: Finding, place: Place) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torchrepro_lint.verify.script import wording
@@ -29,7 +30,8 @@ def as_json(result: Result, link: Link | None) -> dict[str, Any]:
             for one in (comparison.environment if comparison else ())
         ],
         "divergence": _divergence(comparison.divergence) if comparison and comparison.divergence else None,
-        "cause": _cause(result.cause, link) if result.cause else None,
+        "cause": _cause(result.cause, rules_for(result), link) if result.cause else None,
+        "met": [_place(one) for one in result.met],
         "notes": list(wording.notes(result)),
         "runs": [
             {
@@ -53,7 +55,7 @@ def _divergence(divergence: Divergence) -> dict[str, Any]:
     }
 
 
-def _cause(cause: Cause, link: Link | None) -> dict[str, Any]:
+def _cause(cause: Cause, rules: Sequence[str], link: Link | None) -> dict[str, Any]:
     return {
         "why": cause.why,
         "words": wording.reason(cause),
@@ -62,7 +64,7 @@ def _cause(cause: Cause, link: Link | None) -> dict[str, Any]:
         "first": _entry(cause.at[0]),
         "second": _entry(cause.at[1]),
         "seed": [_entry(one) for one in cause.seed] if cause.seed else None,
-        "rules": list(rules_for(cause)),
+        "rules": list(rules),
         "finding": _finding(link) if link else None,
     }
 

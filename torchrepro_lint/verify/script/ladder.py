@@ -6,16 +6,22 @@ import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeAlias
 
 from torchrepro_lint import __version__
 from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.script.cause import Cause, find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
-from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header, Kind
+from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header, Kind, Place
 from torchrepro_lint.verify.script.launch import Launcher, Run
+from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
 from torchrepro_lint.verify.script.window import window
+
+# The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
+Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 CLOSER_TRIES = 3  # what depends on timing need not happen again at once
 
@@ -35,7 +41,8 @@ class Result:
 
     `reason` says why nothing can be said. `runs` are those of the first rung; `pair` are the two that parted, or the
     first and the last, and `comparison` is theirs. `closer` are the records in which the `cause` was found.
-    `perturbation` names what was varied. `tries` counts the closer pairs of runs.
+    `perturbation` names what was varied. `tries` counts the closer pairs of runs. `lost` are the RNGs whose state a
+    training that was resumed did not have again.
     With `from_files` nothing was run: these are records that were made before.
     """
 
@@ -50,6 +57,14 @@ class Result:
     perturbation: str | None = None
     tries: int = 0
     from_files: bool = False
+    lost: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> tuple[Place, ...]:
+        """The lines at which the script met what was varied."""
+        record = self.runs[-1].record if self.perturbation is not None and self.runs else None
+        notes = () if record is None else (note for note in record.of_kind("note") if note.name == TOOK_EFFECT)
+        return tuple(dict.fromkeys(note.place for note in notes if note.place is not None))
 
 
 class Ladder:
@@ -96,9 +111,37 @@ class Ladder:
             return replace(result, outcome=Outcome.NOTHING_TO_VARY)
         return result
 
-    def _run(self, number: int, varied: str | None = None, plan: Plan | None = None, suffix: str = "") -> Run:
+    def resumed(self, halves: Halves, reference: Run) -> Result:
+        """Run the script in two halves, and compare what they do with what it does in one go."""
+        made = [reference]
+        for number, command in enumerate(halves, start=2):
+            made.append(self._run(number, RESUME, command=command))
+            if made[-1].trouble is not None:
+                break
+        result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(made), _trouble(made), perturbation=RESUME)
+        records = [run.record for run in made if run.record is not None]
+        if result.reason is not None or len(records) < 3:
+            return result
+        whole, first, second = records
+        pair = (in_one_go(whole), joined(first, second))
+        comparison = compare(*pair)
+        result = replace(result, pair=pair, comparison=comparison)
+        if comparison.divergence is not None:
+            return replace(result, outcome=Outcome.PARTED, lost=lost_states(whole, first, second))
+        if comparison.total == 0 or not list(second.of_kind("loss", "parameter")):
+            return replace(result, reason="the second half trained nothing, so there is nothing to compare")
+        return replace(result, outcome=Outcome.AGREED)
+
+    def _run(
+        self,
+        number: int,
+        varied: str | None = None,
+        plan: Plan | None = None,
+        suffix: str = "",
+        command: tuple[str, ...] | None = None,
+    ) -> Run:
         header = Header(
-            command=self._command,
+            command=command or self._command,
             folder=self._folder,
             rung=1 if plan is None else plan.rung,
             run=number,

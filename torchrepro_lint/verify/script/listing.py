@@ -14,18 +14,18 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 
-def permute(seed: int, took_effect: Callable[[], None]) -> None:
+def permute(seed: int, met: Callable[[], None]) -> None:
     """Permute what `os.listdir` and `os.scandir` give, and with them `os.walk`, `glob` and `pathlib`.
 
     The same seed gives the same names the same order in every process, whatever order they come in, unless that would
     be the order of the file system itself: then it is reversed. Folders of the Python installation and of the kernel
-    are left alone: they are no data of the program. `took_effect` is called when a listing has changed.
+    are left alone: they are no data of the program. `met` is called when a listing has changed.
     """
 
     def shuffled(path: Any, items: list[Item], name: Callable[[Item], bytes]) -> list[Item]:
         if len(items) < 2 or _is_of_the_system(path):
             return items
-        took_effect()
+        met()
         other = sorted(items, key=lambda item: _rank(seed, name(item)))
         return other if other != items else items[::-1]
 

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from torchrepro_lint.verify.script.watch.quiet import quietly
+
 MODULE = "torch.utils.data.dataloader"
 
 
-def add_a_worker(dataloader: ModuleType, took_effect: Callable[[], None]) -> None:
+def add_a_worker(dataloader: ModuleType, met: Callable[[], None]) -> None:
     """Give each loader that has workers one more. Loaders without workers stay as they are."""
     loader = dataloader.DataLoader
     make = loader.__init__
@@ -19,13 +21,13 @@ def add_a_worker(dataloader: ModuleType, took_effect: Callable[[], None]) -> Non
     def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
         make(self, *arguments, **keywords)
         if self.num_workers > 0:
-            took_effect()
+            met()
             self.num_workers += 1
 
     loader.__init__ = __init__
 
 
-def draw_between_passes(dataloader: ModuleType, took_effect: Callable[[], None]) -> None:
+def draw_between_passes(dataloader: ModuleType, met: Callable[[], None]) -> None:
     """Draw once from torch's global RNG before each pass over a loader but the first of the process.
 
     It is the draw that every pass over a loader without a generator makes, for the seed of its workers, whether it has
@@ -38,9 +40,11 @@ def draw_between_passes(dataloader: ModuleType, took_effect: Callable[[], None])
     def between() -> None:
         nonlocal first
         if not first:
-            took_effect()
+            met()
             torch = dataloader.torch
-            torch.empty((), dtype=torch.int64).random_()
+            # It is no operation of the program, and not to be recorded as one.
+            with quietly(torch):
+                torch.empty((), dtype=torch.int64).random_()
         first = False
 
     @functools.wraps(make)

@@ -11,7 +11,6 @@ from torchrepro_lint.report.frames import code_frame
 from torchrepro_lint.report.text import concise
 from torchrepro_lint.report.texts import Texts, printable
 from torchrepro_lint.verify.script import wording
-from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
@@ -70,7 +69,7 @@ def _divergence(result: Result, link: Link | None, colours: Colours) -> Iterator
     yield f"{colours.strong('cause:')} {wording.reason(cause)}"
     if cause.seed is not None and cause.seed[0].place not in (None, entry.place):
         yield from _frame(cause.seed[0], folder, texts, colours)
-    yield from _explanation(cause, link, texts, colours)
+    yield from _explanation(result, link, texts, colours)
 
 
 def _frame(entry: Entry, folder: str, texts: Texts, colours: Colours) -> Iterator[str]:
@@ -97,12 +96,12 @@ def _short(via: Place) -> str:
     return f"{path}:{via.line}"
 
 
-def _explanation(cause: Cause, link: Link | None, texts: Texts, colours: Colours) -> Iterator[str]:
+def _explanation(result: Result, link: Link | None, texts: Texts, colours: Colours) -> Iterator[str]:
     if link is not None:
         head = "the linter's finding there:" if link.proven else "a finding of that kind in the same file:"
         yield f"{colours.strong(head)} {concise(link.finding, texts, colours, fixable=False)}"
         return
-    codes = rules_for(cause)
+    codes = rules_for(result)
     if codes:
         yield f"about such faults: torchrepro-lint rule {codes[0]}"
 

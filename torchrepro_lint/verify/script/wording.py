@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
-from torchrepro_lint.verify.script.entries import MAIN, TOOK_EFFECT, Entry, Place
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, TOOK_EFFECT, Entry, Place
 from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.perturbations import RESUME
 
 _PLURALS = {
     "batch": ("batch", "batches"),
@@ -37,7 +38,7 @@ def command(words: tuple[str, ...]) -> str:
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
     runs, what = f"{len(result.runs)} {'records' if result.from_files else 'runs'}", command(result.command)
-    varied = f" with {result.perturbation} varied" if result.perturbation else ""
+    varied = _varied(result)
     if result.outcome is Outcome.COULD_NOT_RUN:
         failed = "could not compare" if result.from_files else "could not run"
         return f"{failed}: {what}{varied}: {result.reason}"
@@ -50,6 +51,12 @@ def verdict(result: Result) -> str:
     if comparison.divergence is None:
         return f"parted: {runs} of {what}{varied} did not end alike: {result.reason}"
     return f"parted: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
+
+
+def _varied(result: Result) -> str:
+    if result.perturbation == RESUME:
+        return ", in one go and in two halves,"
+    return f" with {result.perturbation} varied" if result.perturbation else ""
 
 
 def counts(comparison: Comparison) -> str:
@@ -87,7 +94,7 @@ def what(entry: Entry) -> str:
     if entry.kind == "loss":
         return "the loss"
     if entry.kind == "parameter":
-        by = "before training" if entry.name.endswith(" before training") else f"after the step of {entry.name}"
+        by = "before training" if entry.name.endswith(BEFORE_TRAINING) else f"after the step of {entry.name}"
         return f"parameter {entry.name}" if "optimizer" in entry.detail else f"the parameters {by}"
     if entry.kind == "gradient":
         return f"the gradient of {entry.name}"
@@ -191,6 +198,12 @@ def notes(result: Result) -> Iterator[str]:
         yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
     if result.outcome is Outcome.PARTED and result.closer is None and result.tries:
         yield f"it did not happen again in {result.tries} closer pairs of runs, so its cause is not known"
+    if result.outcome is Outcome.PARTED and result.met:
+        folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
+        yield f"{result.perturbation} is met at {', '.join(place(at, folder) for at in result.met)}"
+    if result.lost:
+        names = ", ".join(rng_name(name) for name in result.lost)
+        yield f"the second half goes on with another state of {names}: see torchrepro-lint rule TRL210"
     ends = {record.end.name for record in records if record is not None and record.end is not None}
     if "os._exit" in ends:
         yield "the script leaves by os._exit"

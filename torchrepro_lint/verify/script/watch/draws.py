@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchrepro_lint.verify.hashing import shown
-from torchrepro_lint.verify.script.watch.places import caller, is_of_python
+from torchrepro_lint.verify.script.watch.places import caller, is_of_python, within_import
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 from torchrepro_lint.verify.script.watch.states import numpy_state, random_state
 
@@ -94,8 +94,8 @@ class DrawWatch:
             finally:
                 self._within = False
             places = caller()
-            if places[1] is not None and is_of_python(places[1]):
-                return result  # a name for a temporary file, a pause before the next try
+            if (places[1] is not None and is_of_python(places[1])) or within_import():
+                return result  # a name for a temporary file, a pause before the next try, what a library starts with
             value = shown(result)
             self._recorder.tell(
                 "draw",

@@ -48,6 +48,16 @@ def caller() -> Places:
     return None, via
 
 
+def within_import() -> bool:
+    """Whether the user's line has a library imported just now, and this is the library's own doing."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _kind(frame.f_code.co_filename) != "user":
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def is_of_python(place: Place) -> bool:
     """Whether a line is of Python's own library."""
     return not _below(place.file, _INSTALLED) and _below(place.file, _STDLIB)

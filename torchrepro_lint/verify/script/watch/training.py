@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING
 from torchrepro_lint.verify.script.watch.names import ParameterNames
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 
@@ -62,7 +63,7 @@ class TrainingWatch:
     def _tell_untold(self) -> None:
         """The parameters before training: not when the optimizer is made, a checkpoint may be loaded after that."""
         while self._untold:
-            self._tell_parameters(self._untold.pop(0), " before training")
+            self._tell_parameters(self._untold.pop(0), BEFORE_TRAINING)
 
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         number = self._number(optimizer)

@@ -1,0 +1,197 @@
+"""A program that depends on everything that must not matter, and one that depends on nothing of it.
+
+Both are run once, with all perturbations; what came of each is looked at one by one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torchrepro_lint.verify import cli
+from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
+
+COMMON = """
+import datetime
+import os
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(0)
+folder = os.path.join(os.path.dirname(__file__), "files")
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.tensor(float(index))
+
+
+def train(value):
+    optimizer.zero_grad()
+    value.square().sum().backward()
+    optimizer.step()
+"""
+DEPENDS = (
+    COMMON
+    + """
+
+class Noise(Numbers):
+    def __getitem__(self, index):
+        return torch.rand(2)  # workers
+
+
+g = torch.Generator().manual_seed(0)
+noise = DataLoader(Noise(), batch_size=2, num_workers=1, generator=g)  # workers
+numbers = DataLoader(Numbers(), batch_size=4, shuffle=True)
+for epoch in range(2):
+    for batch in numbers:  # eval
+        train(weight + batch.sum())
+    for batch in noise:
+        pass
+    train(weight + os.listdir(folder).index("a"))  # listing
+    train(weight + hash("a text") % 1000)  # hashseed
+    train(weight + datetime.date.today().toordinal())  # clock
+    train(weight + torch.get_num_threads())  # threads
+"""
+)
+DEPENDS_ON_NOTHING = (
+    COMMON
+    + """
+
+g = torch.Generator().manual_seed(0)
+numbers = DataLoader(Numbers(), batch_size=4, shuffle=True, num_workers=1, generator=g)
+torch.set_num_threads(1)
+for epoch in range(2):
+    print(datetime.datetime.now(), set("a text"))
+    for batch in numbers:
+        train(weight + batch.sum())
+    for name in sorted(os.listdir(folder)):
+        train(weight + len(name) + sorted({"one", "two"}).index("two"))
+"""
+)
+MEETS_NOTHING = """
+import torch
+
+weight = torch.zeros(1, requires_grad=True)
+weight.square().sum().backward()
+"""
+RESUMABLE = """
+import argparse
+import os
+
+import torch
+from torch.utils.data import DataLoader
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs", type=int)
+parser.add_argument("--load", action="store_true")
+parser.add_argument("--states", action="store_true")
+options = parser.parse_args()
+checkpoint = os.path.join(os.path.dirname(__file__), "checkpoint.pt")
+
+torch.manual_seed(0)
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+begin = 0
+if options.load:
+    saved = torch.load(checkpoint)
+    with torch.no_grad():
+        weight.copy_(saved["weight"])
+    optimizer.load_state_dict(saved["optimizer"])
+    begin = saved["epoch"]
+    if options.states:
+        torch.set_rng_state(saved["rng"])
+loader = DataLoader(torch.arange(6.0), batch_size=3, shuffle=True)
+for epoch in range(begin, options.epochs):
+    for batch in loader:
+        optimizer.zero_grad()
+        (weight * torch.nn.functional.dropout(batch)).sum().backward()
+        optimizer.step()
+    for batch in DataLoader(torch.arange(2.0)):
+        pass
+state = {"weight": weight, "optimizer": optimizer.state_dict(), "epoch": options.epochs, "rng": torch.get_rng_state()}
+torch.save(state, checkpoint)
+"""
+
+Answers = dict[str | None, dict[str, Any]]
+
+
+def verify(folder: Path, program: str, *options: str, arguments: tuple[str, ...] = ()) -> tuple[int, Answers]:
+    """The exit status, and the answers by the name of what was varied; None for the runs as they are."""
+    (folder / "files").mkdir()
+    for name in "ab":
+        (folder / "files" / name).touch()
+    script = folder / "train.py"
+    script.write_text(program)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        command = [*options, "--output-format", "json", str(script)]
+        status = cli.main([*command, *(("--", *arguments) if arguments else ())])
+    return status, {answer["perturbation"]: answer for answer in json.loads(printed.getvalue())}
+
+
+@pytest.fixture(scope="module")
+def depending(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Answers]:
+    folder = tmp_path_factory.mktemp("depends")
+    return verify(folder, DEPENDS, "--perturb", "all", "--report", str(folder / "page.html"))
+
+
+@pytest.fixture(scope="module")
+def independent(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Answers]:
+    return verify(tmp_path_factory.mktemp("independent"), DEPENDS_ON_NOTHING, "--perturb", "all")
+
+
+ONE_BY_ONE = [name for name in PERTURBATIONS if name != RESUME]
+
+
+def test_runs_agree_before_anything_is_varied(depending: tuple[int, Answers]) -> None:
+    assert depending[0] == 1
+    assert list(depending[1]) == [None, *ONE_BY_ONE]
+    assert depending[1][None]["outcome"] == "agreed"
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_what_a_program_depends_on_parts_it(depending: tuple[int, Answers], name: str) -> None:
+    answer = depending[1][name]
+    assert answer["outcome"] == "parted"
+    places = [(answer["cause"] or answer["divergence"])["first"]["place"], *answer["met"]]
+    lines = [DEPENDS.splitlines()[place["row"] - 1] for place in places if place]
+    assert any(line.endswith(f"# {name}") for line in lines), (lines, answer["cause"])
+    if answer["cause"] and PERTURBATIONS[name].rules:
+        assert tuple(answer["cause"]["rules"]) == PERTURBATIONS[name].rules
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_what_a_program_does_not_depend_on_changes_nothing(independent: tuple[int, Answers], name: str) -> None:
+    assert independent[0] == 0
+    assert independent[1][name]["outcome"] == "agreed", independent[1][name]["verdict"]
+
+
+def test_a_program_that_does_not_meet_what_is_varied(tmp_path: Path) -> None:
+    status, answers = verify(tmp_path, MEETS_NOTHING, "--perturb", "listing,eval")
+    assert status == 0
+    assert {name: answer["outcome"] for name, answer in answers.items()} == {
+        None: "agreed",
+        "listing": "nothing to vary",
+        "eval": "nothing to vary",
+    }
+
+
+@pytest.mark.parametrize(("states", "outcome"), [("", "parted"), ("--states", "agreed")])
+def test_a_training_that_is_resumed(tmp_path: Path, states: str, outcome: str) -> None:
+    halves = ("--resume-first=--epochs 1", f"--resume-with=--epochs 2 --load {states}")
+    status, answers = verify(tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"))
+    answer = answers[RESUME]
+    assert (status, answer["outcome"]) == (int(outcome == "parted"), outcome), answer["verdict"]
+    assert any("another state of torch's global RNG" in note for note in answer["notes"]) == (outcome == "parted")

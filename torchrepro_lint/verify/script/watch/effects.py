@@ -1,0 +1,29 @@
+"""Where the program meets what a perturbation varies."""
+
+from __future__ import annotations
+
+from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Place
+from torchrepro_lint.verify.script.watch.places import caller, within_import
+from torchrepro_lint.verify.script.watch.recorder import Recorder
+
+_MOST = 20  # lines that are told
+
+
+class Effects:
+    """To be called whenever something varied was met: each line is told once. What a library does as it is imported is
+    its own affair.
+    """
+
+    def __init__(self, recorder: Recorder, varied: str) -> None:
+        self._recorder = recorder
+        self._varied = varied
+        self._told: set[Place | None] = set()
+
+    def __call__(self) -> None:
+        """Tell of the user's line that led here, if it was not told before."""
+        if len(self._told) >= _MOST or within_import():
+            return
+        places = caller()
+        if places[0] not in self._told:
+            self._told.add(places[0])
+            self._recorder.tell("note", TOOK_EFFECT, shown=self._varied, places=places)
