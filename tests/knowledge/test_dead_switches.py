@@ -53,6 +53,8 @@ def test_what_is_meant(name: str, meant: str | None) -> None:
         "torch.backends.cudnn.fastest",
         "torch.backends.cudnn.verbose",
         "torch.backends.mps.anything",
+        "torch.backends.mudnn.allow_tf32",  # of a package for other GPUs
+        "torch.backends.mudnn.deterministic",
         "torch.cuda.is_available",
         "torch.nn.benchmark",
         "numpy.deterministic",

@@ -38,11 +38,12 @@ def meant_attribute(qualname: str) -> str | None:
     owner, _, attr = name.rpartition(".")
     if name in backend_attributes() or not attr:
         return None
-    if any(real.startswith(f"{owner}.") for real in backend_attributes()):
+    is_known = _attributes_below(owner)  # other packages put backends of their own below torch.backends: mudnn, say
+    if is_known:
         near = _nearest(attr, _attributes_of(owner))
         if near is not None:
             return f"{owner}.{near}"
-    if owner in _HOMES or owner.startswith("torch.backends."):
+    if owner in _HOMES or is_known:
         telling = _nearest(attr, _TELLING)
         home = "torch.backends.cuda.matmul" if telling == "allow_tf32" else "torch.backends.cudnn"
         if telling is not None and f"{home}.{telling}" != name:
