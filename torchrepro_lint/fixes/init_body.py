@@ -11,6 +11,7 @@ from torchrepro_lint.fixes.arguments import call_parentheses, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name, seed_name
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
@@ -104,7 +105,8 @@ def plan_canonical_body(document: Document, function: cst.FunctionDef) -> list[E
     modules = [imports.require(module, at=at) for module in ("torch", "numpy", "random")]
     start, end = document.lead_start(at), document.next_line(document.end(lines[-1]) - 1)
     body = canonical_body(document.indentation(document.start(at)), document.newline, *modules)
-    return [*imports.edits(), document.replacement(start, end, body)]
+    dropped = drop_unused_imports(document, lines, body)
+    return [*imports.edits(), *dropped, document.replacement(start, end, body)]
 
 
 def plan_seeds(document: Document, calls: Collection[cst.Call]) -> list[Edit] | None:

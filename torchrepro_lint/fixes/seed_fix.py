@@ -9,6 +9,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
@@ -37,7 +38,9 @@ def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | 
     """A constant for the expression; for torch's own `seed()`, a call that seeds with one and gives it back too."""
     document = document_of(program, fault.site.path)
     node = _node(program, document, fault.site)
-    return [document.replacement(*document.outer_span(node), seed)] if node is not None else None
+    if node is None:
+        return None
+    return [*drop_unused_imports(document, [node]), document.replacement(*document.outer_span(node), seed)]
 
 
 def _into_call(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:

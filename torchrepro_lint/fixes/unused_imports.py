@@ -1,0 +1,73 @@
+"""Taking out an import that nothing needs any more once a part of the code is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.fixes.document import Document
+
+__all__ = ["drop_unused_imports"]
+
+# No fix needs these, so that none that goes in at the same time can rely on the import.
+_ENTROPY = frozenset({"time", "uuid", "datetime", "secrets", "hashlib"})
+
+
+def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kept: str = "") -> list[Edit]:
+    """The deletions of module-level imports of entropy whose names only the nodes `replaced` read.
+
+    `kept` is the text that is put there. An import stays if it may be there for others: in an `__init__.py`, with a
+    comment, or where its name stands in a string, as in `__all__`.
+    """
+    if document.path.name == "__init__.py":
+        return []
+    inside = {id(node) for root in replaced for node in document.walk(root)}
+    names = {node.value for root in replaced for node in document.walk(root) if isinstance(node, cst.Name)}
+    edits = []
+    for name in sorted(names):
+        bindings = document.scope.bindings.get(name, [])
+        if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0] not in _ENTROPY:
+            continue
+        statement = document.parent(bindings[0].node)
+        module = statement.module if isinstance(statement, cst.ImportFrom) else None
+        for own in filter(None, (bindings[0].node, module)):
+            inside |= {id(node) for node in document.walk(own)}
+        if name in kept or any(_speaks_of(node, name) for node in document.walk() if id(node) not in inside):
+            continue
+        edit = _without(document, bindings[0].node)
+        edits += [edit] if edit is not None else []
+    return edits
+
+
+def _speaks_of(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Name(value=value):
+            return value == name
+        case cst.SimpleString(value=text):
+            return name in text
+    return False
+
+
+def _without(document: Document, alias: cst.CSTNode) -> Edit | None:
+    """The deletion of a line that imports one name, or of one name that is the first or the last of several."""
+    statement = document.parent(alias)
+    line = document.parent(statement) if statement is not None else None
+    if not isinstance(line, cst.SimpleStatementLine) or not isinstance(statement, cst.Import | cst.ImportFrom):
+        return None
+    if document.parent(line) is not document.module or len(line.body) > 1:
+        return None
+    if line.trailing_whitespace.comment is not None or isinstance(statement.names, cst.ImportStar):
+        return None
+    names = list(statement.names)
+    if len(names) == 1:
+        start, end = document.line_start(document.start(line)), document.next_line(document.end(line) - 1)
+        return document.replacement(start, end, "")
+    spans = [document.span(name) for name in names]
+    if alias is names[0]:
+        return document.replacement(document.start(alias), spans[1][0], "")
+    before = document.text[: document.start(alias)].rstrip(" \t")
+    if alias is names[-1] and before.endswith(","):
+        return document.replacement(len(before) - 1, document.end(alias), "")
+    return None
