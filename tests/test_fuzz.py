@@ -1,0 +1,47 @@
+"""Any text, and any file of the standard library, is checked to its end by every rule.
+
+`python tests/fuzz_files.py FOLDER ...` does the same for every Python file below the folders.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+from facts.programs import programs
+from fuzz_files import checked_alone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from torchrepro_lint.engine import check
+
+STANDARD_LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+
+# So that rules look at the file: loaders, seeds, switches and sets of the names that the programs use.
+HEAD = (
+    "import torch, random\nimport numpy as np\nfrom torch.utils.data import DataLoader\ntorch.manual_seed(a)\n"
+    "torch.backends.cudnn.deterministic = cfg\nDataLoader(x1, num_workers=a, worker_init_fn=b, generator=cfg)\n"
+    "for q in set(a): np.random.rand(q)\n"
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_random_programs(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "program.py"
+    report = check([path], {"profile": "strict"}, overlay={path: text + "\n" + HEAD})
+    assert report.errors == ()
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.binary(max_size=200))
+def test_random_bytes(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "bytes.py"
+    path.write_bytes(b"import torch\n" + data)
+    assert check([path], {"profile": "strict"}).errors == ()
+
+
+@pytest.mark.parametrize("path", STANDARD_LIBRARY[::20], ids=lambda path: path.name)
+def test_a_sample_of_the_standard_library(path: Path) -> None:
+    assert checked_alone(path) == ()
