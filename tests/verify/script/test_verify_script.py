@@ -137,7 +137,7 @@ def test_an_operation_that_is_not_repeatable(tmp_path: Path) -> None:
     assert cause["rules"][0] == "TRL402"
 
 
-def test_an_operation_of_the_backward_pass_is_told_by_its_forward_line(tmp_path: Path) -> None:
+def test_an_operation_of_a_backward_of_ones_own_is_told_by_its_own_line(tmp_path: Path) -> None:
     text = """
         import os
         import torch

@@ -75,6 +75,12 @@ def _mode(torch: Any, operations: _Operations) -> Any:
     return Watch()  # type: ignore[no-untyped-call]
 
 
+def _is_of_engine(places: Places) -> bool:
+    """Whether autograd's engine calls, and not a backward that the program has written itself."""
+    place, via = places
+    return place is None or (via is not None and "/torch/autograd/" in via.file.replace("\\", "/"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Hashed:
     rest: Any
@@ -158,10 +164,10 @@ class _Operations:
         """The places, the module, and whether this is of a backward pass: then those of the forward operation."""
         node = getattr(self._torch._C, "_current_autograd_node", lambda: None)()
         if node is not None:
-            number = node._sequence_nr()
-            if number in self._forward:
+            number, places = node._sequence_nr(), caller()
+            if number in self._forward and _is_of_engine(places):
                 return self._forward[number], self._modules.get(number), True
-            return caller(), None, True
+            return places, None, True
         places, module = caller(), self._names.running
         # An operation that is recorded for the backward pass has just made its node, whose number is the last given.
         peek = getattr(self._torch._C._autograd, "_get_sequence_nr", None)
