@@ -63,6 +63,8 @@ def _without(document: Document, alias: cst.CSTNode) -> Edit | None:
     names = list(statement.names)
     if len(names) == 1:
         start, end = document.line_start(document.start(line)), document.next_line(document.end(line) - 1)
+        if _is_blank(document, end) and (start == 0 or _is_blank(document, document.line_start(start - 1))):
+            end = document.next_line(end)  # it was a section by itself
         return document.replacement(start, end, "")
     spans = [document.span(name) for name in names]
     if alias is names[0]:
@@ -71,3 +73,7 @@ def _without(document: Document, alias: cst.CSTNode) -> Edit | None:
     if alias is names[-1] and before.endswith(","):
         return document.replacement(len(before) - 1, document.end(alias), "")
     return None
+
+
+def _is_blank(document: Document, line_start: int) -> bool:
+    return line_start < len(document.text) and not document.text[line_start : document.next_line(line_start)].strip()
