@@ -168,6 +168,25 @@ def test_an_operation_of_a_backward_of_ones_own_is_told_by_its_own_line(tmp_path
     assert first["place"]["row"] == line_of(path, "return torch.ops.noisy.add")
 
 
+def test_memory_that_an_operation_works_in_is_no_result(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        """
+        import random
+        import torch
+
+        torch.manual_seed(0)
+        rnn = torch.nn.LSTM(8, 16)
+        for step in range(2):
+            output, state = rnn(torch.rand(5, 4, 8))
+            (output.sum() * random.random()).backward()
+        """,
+    )
+    status, found = answer("train.py", folder=tmp_path)
+    assert (status, found["cause"]["why"]) == (1, "unseeded")
+    assert found["cause"]["first"]["place"]["row"] == line_of(path, "random.random()")
+
+
 def test_data_that_comes_in_another_order(tmp_path: Path) -> None:
     text = """
         import torch

@@ -21,6 +21,9 @@ _FOUND = (
     *("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_"),
     "set_",
 )
+# Their fourth result is memory that their backward pass works in, not all of it written; it takes it by these names.
+_WITH_SCRATCH = ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn", "cudnn_batch_norm", "_batch_norm_with_update")
+_SCRATCH_RESULT, _SCRATCH_ARGUMENTS = 3, ("workspace", "reserve", "reserveSpace")
 # These write all of their first argument and read none of it.
 _OVERWRITES = ("copy_", "fill_", "zero_")
 # Bookkeeping, and communication that is not finished when the call returns.
@@ -116,7 +119,7 @@ class _Operations:
         with self._recorder.hands_off():
             self._wait_for_copy(args, kwargs, result)
             after = None if generator is None else torch_state(generator)
-        made = self._hashed([_written(func, args, kwargs), result])
+        made = self._hashed([_written(func, args, kwargs), _without_scratch(name, result)])
         draws = before != after
         detail = {
             "rng": _rng_name(generator, self._torch) if draws else None,
@@ -200,17 +203,24 @@ class _Operations:
 
 
 def _read(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments, without the content of those that are written and not read."""
+    """The arguments, without the content of those that are written and not read, or that hold nothing."""
     seeded = "nondeterministic_seeded" in {tag.name for tag in func.tags}
     unread = name in _OVERWRITES or (seeded and name.endswith("_") and name != "bernoulli_")
     values = []
     for index, argument in enumerate(func._schema.arguments):
         given = args[index] if index < len(args) else kwargs.get(argument.name)
         writes = argument.alias_info is not None and argument.alias_info.is_write
-        if writes and (argument.is_out or (unread and index == 0)):
+        if argument.name in _SCRATCH_ARGUMENTS or (writes and (argument.is_out or (unread and index == 0))):
             given = [(str(one.dtype), tuple(one.shape)) for one in _tensors(given)]
         values.append(given)
     return values
+
+
+def _without_scratch(name: str, result: Any) -> Any:
+    """What an operation gives, without memory that holds no result."""
+    if name not in _WITH_SCRATCH:
+        return result
+    return [one for index, one in enumerate(result) if index != _SCRATCH_RESULT]
 
 
 def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
