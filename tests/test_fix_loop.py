@@ -184,3 +184,29 @@ def test_a_fix_that_makes_a_rule_fail_is_dropped(write) -> None:
     result = fix([root], toolkit=toolkit(*rules))
     assert (root / "a.py").read_text() == "import torch\nbad\n"
     assert result.dropped[0].reason == "the result cannot be checked"
+
+
+def test_the_encoding_that_a_file_declares_stays(write) -> None:
+    data = "# -*- coding: latin-1 -*-\nimport torch\nx = bad  # café\n".encode("latin-1")
+    root = write({"a.py": data})
+    fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_bytes() == data.replace(b"bad", b"good")
+
+
+def test_the_mode_of_a_file_stays(write) -> None:
+    root = write({"a.py": "#!/usr/bin/env python\nimport torch\nbad\n"})
+    (root / "a.py").chmod(0o755)
+    fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").stat().st_mode & 0o7777 == 0o755
+
+
+def test_any_order_of_files_gives_the_same_bytes(write) -> None:
+    loader = "from torch.utils.data import DataLoader\n{}\n\ndef load(ds):\n    return DataLoader(ds, shuffle=True)\n"
+    names = {"pyproject.toml": "", "a.py": loader.format("import b\n"), "b.py": loader.format("")}
+    results = []
+    for order in (["a.py", "b.py"], ["b.py", "a.py"]):
+        root = write(names)
+        fixed = fix([root / name for name in order])
+        assert len(fixed.changes) == 2
+        results.append([(root / name).read_bytes() for name in names])
+    assert results[0] == results[1]
