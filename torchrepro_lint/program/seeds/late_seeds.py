@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import (
@@ -69,7 +71,10 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         evidence = known.get(seed.event.site)
         if evidence is None or not is_for_the_run(program, evidence):
             continue
-        early = next((step for step in run.steps if _is_early(program, run, step, seed, rng)), None)
+        before = [step for step in run.steps if _may_be_early(run, step, seed, rng)]
+        early = next((step for step in before if _surely_before(program, [step], seed)), None)
+        if early is None and _surely_before(program, before, seed):
+            early = before[0]  # one of several, of which one surely runs
         if early is not None:
             pairs.append((early, seed))
     if not pairs:
@@ -78,31 +83,63 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     return LateSeed(run, early.event, seed.event, _spoken_of(early.event))
 
 
-def _is_early(program: Program, run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
+def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
         return False
     if _SPLITS.fullmatch(event.name.rpartition(".")[2]):
         return False
-    if draws_weights(event) and (not run.trains or brings_weights(event)):
-        return False
-    return _surely_before(program, event, seed.event)
+    return not draws_weights(event) or (run.trains and not brings_weights(event))
 
 
-def _surely_before(program: Program, early: Event, seed: Event) -> bool:
-    """Whether, where the two ways part, the early one runs wherever the seed does."""
+def _surely_before(program: Program, early: list[Step], seed: Step) -> bool:
+    """Whether, where the ways to them and to the seed part, one of the early ones runs wherever the seed does."""
+    by_scope: dict[int, tuple[Scope, list[ArmPath]]] = {}
+    for step in early:
+        parting = _parting(program, step.event, seed.event)
+        if parting is not None:
+            scope, path = parting
+            by_scope.setdefault(id(scope), (scope, []))[1].append(path)
+    return any(_covered(scope, paths) for scope, paths in by_scope.values())
+
+
+def _parting(program: Program, early: Event, seed: Event) -> tuple[Scope, ArmPath] | None:
+    """The scope in which the two ways part, and the arms there that the early one needs and the seed does not."""
     for first, second in zip(_way(early), _way(seed), strict=False):
         if first == second:
             continue
         if first.path != second.path or first.number > second.number:
-            return False
+            return None
         facts = program.facts(first.path)
         scope = _scope_of(facts, first, second) if facts is not None else None
         if scope is None:
-            return False
+            return None
         own = set(scope.path_at(second.number))
-        return all(arm in own or arm[1] == "try" or arm[0] in scope.loops for arm in scope.path_at(first.number))
+        needed = (arm for arm in scope.path_at(first.number) if arm not in own)
+        return scope, tuple(arm for arm in needed if arm[1] != "try" and arm[0] not in scope.loops)
+    return None
+
+
+def _covered(scope: Scope, paths: list[ArmPath]) -> bool:
+    """Whether one of the paths is surely taken: each arm of an `if` has one, or ends the function."""
+    if any(not path for path in paths):
+        return True
+    for branch in {path[0][0] for path in paths}:
+        statement = scope.branches.get(branch)
+        if isinstance(statement, tree.If):
+            arms = (("then", statement.body), ("else", statement.orelse))
+            if all(_ends(block) or _covered_arm(scope, paths, (branch, name)) for name, block in arms):
+                return True
     return False
+
+
+def _covered_arm(scope: Scope, paths: list[ArmPath], arm: tuple[int, str]) -> bool:
+    inside = [path[1:] for path in paths if path[0] == arm]
+    return bool(inside) and _covered(scope, inside)
+
+
+def _ends(block: tree.Block) -> bool:
+    return bool(block) and isinstance(block[-1], (tree.Raise, tree.Return))
 
 
 def _way(event: Event) -> list[Site]:
