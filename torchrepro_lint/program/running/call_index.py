@@ -23,7 +23,10 @@ MAX_FILES = 48
 def calls_named(
     ev: Evaluator, facts: ModuleFacts, name: str
 ) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
-    for path in ev.project.matching(_use(name), files_mentioning(ev, facts.path, name)):
+    for path in files_mentioning(ev, facts.path, name):
+        source = ev.project.source(path)
+        if source is None or not _may_call(source.searched, name.encode()):
+            continue
         caller = ev.project.facts(path)
         if caller is None:
             continue
@@ -31,12 +34,25 @@ def calls_named(
             yield caller, scope, call, arms
 
 
-def _use(name: str) -> re.Pattern[bytes]:
-    """What a text has in which the name is called, or gets another under which it can be: all that is indexed below."""
-    mention = rb"(?<![A-Za-z0-9_])" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])"
-    call = rb"(?<!def )(?<!class )" + mention + rb"[\s\\)]*[(#]"
-    alias = mention + rb"[\s\\]+as\b|[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*" + mention
-    return re.compile(call + rb"|" + alias)
+_FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
+_PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
+_LETTERS = frozenset(bytes((code,)) for code in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_LOOK_BACK = 300
+
+
+def _may_call(data: bytes, name: bytes) -> bool:
+    """Whether a text calls the name, or gives it another by which it can be called: all that is indexed below."""
+    at = data.find(name)
+    while at != -1:
+        end = at + len(name)
+        if data[at - 1 : at] not in _LETTERS and data[end : end + 1] not in _LETTERS:
+            before = data[max(at - _LOOK_BACK, 0) : at]
+            if _FOLLOWED.match(data, end) and not before.endswith((b"def ", b"class ")):
+                return True
+            if _PRECEDED.search(before):
+                return True
+        at = data.find(name, end)
+    return False
 
 
 def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
