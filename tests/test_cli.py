@@ -381,3 +381,12 @@ def test_an_error_of_ours_is_not_taken_for_findings(capsys, monkeypatch: pytest.
     error = capsys.readouterr().err
     assert "Traceback" in error
     assert error.endswith("torchrepro-lint: internal error: KeyError; please report it with what stands above\n")
+
+
+def test_add_noqa_takes_a_reason_only_behind_an_equals_sign(project: Path) -> None:
+    (project / "a.py").write_text("import torch\ntorch.manual_seed\n")
+    (project / "b.py").write_text("import torch\ntorch.manual_seed\n")
+    assert main(["--add-noqa", "a.py"]) == 0
+    assert (project / "a.py").read_text().endswith("torch.manual_seed  # noqa: TRL305\n")
+    assert main(["--add-noqa=as it was", "b.py"]) == 0
+    assert (project / "b.py").read_text().endswith("torch.manual_seed  # noqa: TRL305 as it was\n")

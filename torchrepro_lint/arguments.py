@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -30,6 +31,10 @@ COMMANDS = {
 }
 
 
+# Options whose value can only be written with `=`, and may be left out.
+_WITHOUT_REASON = ("--add-noqa",)
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser, which says what was meant by an option that is not there."""
 
@@ -42,6 +47,11 @@ class ArgumentParser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse does it, but an option without `=` takes no reason: what follows is a path."""
+        words = [f"{word}=" if word in _WITHOUT_REASON else word for word in (sys.argv[1:] if args is None else args)]
+        return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, and end with exit status 2."""
@@ -119,10 +129,8 @@ def check_parser() -> ArgumentParser:
     known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
     known.add_argument(
         "--add-noqa",
-        nargs="?",
-        const="",
         metavar="REASON",
-        help="silence the findings by `# noqa` comments (write --add-noqa=REASON)",
+        help="silence the findings by `# noqa` comments, --add-noqa=REASON with a reason",
     )
 
     output = parser.add_argument_group("output")
