@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import TorchReproLintError
@@ -163,6 +163,8 @@ PIECES = st.sampled_from(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(top=["b", "!a"], nested=[])
+@example(top=["*", "!a", "!a/b"], nested=["c.py"])
 @given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))
 def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str]) -> None:
     root = tmp_path_factory.mktemp("repo")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from pathspec import GitIgnoreSpec
 
 __all__ = ["Layer", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
 
+# The group in which pathspec keeps the slash behind a folder that a pattern names.
+_FOLDER = "ps_d"
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 
@@ -20,8 +23,9 @@ class Layer:
         self.base = base
         self._prefix = str(base).rstrip("/\\") + "/"
         self.lines = [line for line in lines if _compiles(line)]
-        self._spec = GitIgnoreSpec.from_lines(self.lines)
-        patterns = [pattern.regex.pattern for pattern in self._spec.patterns if pattern.regex is not None]
+        spec: Any = GitIgnoreSpec.from_lines(self.lines)
+        self._patterns = [pattern for pattern in spec.patterns if pattern.regex is not None]
+        patterns: list[str] = [pattern.regex.pattern for pattern in self._patterns]
         # Nearly every path matches nothing. One expression says so at once; only the others are looked at in order.
         self._any = re.compile("|".join(_NAMED_GROUP.sub("(?:", pattern) for pattern in patterns) or r"(?!)")
 
@@ -32,13 +36,19 @@ class Layer:
         relative = path[len(self._prefix) :] + ("/" if is_folder else "")
         if self._any.match(relative) is None:
             return None
-        return self._spec.check_file(relative).include
+        return next((pattern.include for pattern in reversed(self._patterns) if _speaks_of(pattern, relative)), None)
 
     def without_those_that_match(self, folder: str) -> Layer:
         """The layer for a walk that the user began at `folder`, although a pattern leaves it or a parent of it out."""
         if not self.verdict(folder, True):
             return self
         return Layer(self.base, [line for line in self.lines if not Layer(self.base, [line]).verdict(folder, True)])
+
+
+def _speaks_of(pattern: Any, relative: str) -> bool:
+    """Whether a pattern matches a path itself, and not only a folder above it: that is asked for in its turn."""
+    found = pattern.regex.match(relative)
+    return found is not None and (found.groupdict().get(_FOLDER) is None or found.end(_FOLDER) == len(relative))
 
 
 def is_ignored(path: str, is_folder: bool, layers: tuple[Layer, ...]) -> bool:
