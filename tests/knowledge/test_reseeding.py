@@ -45,7 +45,7 @@ def test_each_is_one_statement_that_seeds(row: dict[str, str]) -> None:
         (np.random.default_rng(1), lambda rng: rng.random()),
         (np.random.RandomState(1), lambda rng: rng.rand()),
         (random.Random(1), lambda rng: rng.random()),
-        (torch.Generator(), lambda rng: torch.rand(1, generator=rng).item()),
+        (torch.Generator(), lambda rng: torch.rand(1, generator=rng).item()),  # noqa: TRL203
     ],
     ids=lambda value: type(value).__name__,
 )
