@@ -107,12 +107,13 @@ def and_the_faults(fixture: Fixture) -> Fixture:
     return replace(fixture, claims=(*fixture.claims, *faults(fixture)))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
     """All claims on the CPU of the programs that the selected tests ask about, from one run of them all."""
     asked: set[Path] = set()
     for item in request.session.items:
-        if isinstance(item, pytest.Function) and "rows" in item.fixturenames:
+        # Other files have tests with an argument of this name that is none of ours.
+        if isinstance(item, pytest.Function) and item.path == request.path and "rows" in item.fixturenames:
             fixture = item.callspec.params["fixture"]
             asked |= {fixture.path, fixture.twin or fixture.path}
     chosen = [and_the_faults(fixture) for fixture in EVERY if fixture.path in asked]
