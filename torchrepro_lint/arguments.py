@@ -7,17 +7,16 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.cache.store import FOLDER
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride, did_you_mean
 from torchrepro_lint.source.root import absolute
 
-__all__ = ["COMMANDS", "PROGRAM", "ArgumentParser", "check_parser", "misspelt_command", "settings_override"]
-
-PROGRAM = "torchrepro-lint"
+__all__ = ["COMMANDS", "ArgumentParser", "check_parser", "misspelt_command", "settings_override"]
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
@@ -181,29 +180,23 @@ def _pattern_and_rules(text: str) -> tuple[str, tuple[str, ...]]:
     return pattern, _listed(rules)
 
 
+# Options that are called as the settings are: lists of rules that may be said more than once, and single words.
+_RULE_LISTS = ("select", "ignore", "extend_select", "fixable", "unfixable")
+_SINGLE = ("profile", "target_torch")
+
+
 def settings_override(options: argparse.Namespace) -> SettingsOverride:
     """What the command line says over the settings file: nothing where an option was not given."""
-    override: SettingsOverride = {}
-    if options.select is not None:
-        override["select"] = _flat(options.select)
-    if options.ignore is not None:
-        override["ignore"] = _flat(options.ignore)
-    if options.extend_select is not None:
-        override["extend_select"] = _flat(options.extend_select)
+    said: dict[str, object] = {
+        name: _flat(given) for name in _RULE_LISTS if (given := getattr(options, name)) is not None
+    }
+    said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
-        override["per_file_ignores"] = tuple(options.per_file_ignores)
-    if options.fixable is not None:
-        override["fixable"] = _flat(options.fixable)
-    if options.unfixable is not None:
-        override["unfixable"] = _flat(options.unfixable)
-    if options.profile is not None:
-        override["profile"] = options.profile
-    if options.target_torch is not None:
-        override["target_torch"] = options.target_torch
+        said["per_file_ignores"] = tuple(options.per_file_ignores)
     if options.baseline is not None:
-        override["baseline"] = absolute(options.baseline)
+        said["baseline"] = absolute(options.baseline)
     if options.no_cache:
-        override["cache"] = False
+        said["cache"] = False
     if options.unsafe_fixes:
-        override["unsafe_fixes"] = True
-    return override
+        said["unsafe_fixes"] = True
+    return cast("SettingsOverride", said)

@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 
 if TYPE_CHECKING:
     import argparse
 
 __all__ = ["main"]
-
-PROGRAM = "torchrepro-lint"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,24 +30,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except TorchReproLintError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        print_errors([f"error: {error}"])
         return 2
     except BrokenPipeError:
         # The reader, such as `head`, has what it wanted. Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        print_errors(["interrupted"])
         return 130
     except Exception as error:
         # Python's own exit status for this is 1, which would say that something was found.
         import traceback
 
         traceback.print_exc()
-        print(
-            f"{PROGRAM}: internal error: {type(error).__name__}; please report it with what stands above",
-            file=sys.stderr,
-        )
+        print_errors([f"internal error: {type(error).__name__}; please report it with what stands above"])
         return 2
 
 

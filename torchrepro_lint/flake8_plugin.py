@@ -5,13 +5,13 @@ which is made once for each project and process.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from torchrepro_lint import __version__
+from torchrepro_lint.console import print_errors
 from torchrepro_lint.settings import SettingsOverride, normalised_specifier
 from torchrepro_lint.source.noqa import may_name_a_rule
 from torchrepro_lint.source.prefilter import is_interesting
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from flake8.options.manager import OptionManager
 
     from torchrepro_lint.diagnostics import Finding
-    from torchrepro_lint.engine import Report
 
 __all__ = ["Plugin"]
 
@@ -150,7 +149,7 @@ def _of_file(path: Path, text: str) -> list[Finding]:
     from torchrepro_lint.engine import check
 
     report = check([path], Plugin.override, overlay={path: text}, suppressed_too=Plugin.disable_noqa)
-    _print_errors(report)
+    print_errors(report.errors)
     return list(report.findings)
 
 
@@ -163,7 +162,7 @@ def _analyse(path: Path) -> _Analysis:
     # Taken before the files are read: what changes in between is then seen as changed.
     stamps = {file: _stamp(file) for file in files}
     report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa)
-    _print_errors(report)
+    print_errors(report.errors)
     findings: dict[Path, list[Finding]] = {}
     for finding in report.findings:
         findings.setdefault(finding.location.path, []).append(finding)
@@ -178,8 +177,3 @@ def _stamp(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (status.st_mtime_ns, status.st_size)
-
-
-def _print_errors(report: Report) -> None:
-    for error in report.errors:
-        print(f"torchrepro-lint: {error}", file=sys.stderr)

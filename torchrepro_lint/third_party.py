@@ -11,9 +11,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.rule_metadata import RULES_GROUP
 from torchrepro_lint.selection import RuleLike
 
-__all__ = ["GROUP", "third_party_rules"]
-
-GROUP = RULES_GROUP
+__all__ = ["third_party_rules"]
 
 _CODE = re.compile(r"TRL8\d\d")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
@@ -26,7 +24,7 @@ def third_party_rules() -> tuple[RuleLike, ...]:
     TorchReproLintError where one cannot be loaded, is none, or has a code that another has.
     """
     found: dict[str, tuple[EntryPoint, RuleLike]] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
+    for entry in sorted(entry_points(group=RULES_GROUP), key=lambda one: (one.name, one.value)):
         rule = _loaded(entry)
         if rule.code in found:
             other = found[rule.code][0]

@@ -85,3 +85,18 @@ def test_interruption_leaves_the_old_file(
         write_atomically(path, NEW, OLD)
     assert path.read_bytes() == OLD
     assert names(tmp_path) == ["a.py"]
+
+
+def test_writes_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    write_atomically(path, b"{}", None)
+    assert path.read_bytes() == b"{}"
+    assert [one.name for one in tmp_path.iterdir()] == ["new.json"]
+
+
+def test_a_new_file_replaces_none(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    path.write_bytes(b"theirs")
+    with pytest.raises(TorchReproLintError, match="has come into being"):
+        write_atomically(path, b"{}", None)
+    assert path.read_bytes() == b"theirs"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.console import counted, print_errors
 from torchrepro_lint.diagnostics import Edit, Finding, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits
@@ -40,10 +40,9 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
             continue
         added += len(edits)
         changed += 1
-    for message in errors:
-        print(f"torchrepro-lint: {message}", file=sys.stderr)
+    print_errors(errors)
     if not options.quiet:
-        print(f"Added {_count(added, 'comment')} to {_count(changed, 'file')}." if added else "Nothing to silence.")
+        print(f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "Nothing to silence.")
     return 2 if errors else 0
 
 
@@ -65,7 +64,3 @@ def _row(finding: Finding, possible: Sequence[int]) -> int:
     """
     start = finding.location.start.row
     return next((row for row in possible if row >= start), start)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

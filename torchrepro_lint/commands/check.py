@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from torchrepro_lint.console import print_errors
 from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
@@ -89,7 +90,7 @@ def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) ->
                 len(result.fixed), result.report.findings, result.report.may_fix, written=not options.diff
             )
             print(line, file=stream)
-        _print_errors(result.report)
+        print_errors(result.report.errors)
     left = bool(result.report.findings) and not options.fix_only
     changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
     return status(result.report, options, left or changed)
@@ -132,18 +133,12 @@ def print_report(
         if report.stale:
             records = "record of the baseline is" if report.stale == 1 else "records of the baseline are"
             print(f"note: {report.stale} {records} not found any more; --write-baseline drops them", file=sys.stderr)
-    _print_errors(report)
+    print_errors(report.errors)
 
 
 def _print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:
     for line in lines:
         print(line, file=stream)
-
-
-def _print_errors(report: Report) -> None:
-    sys.stdout.flush()
-    for error in report.errors:
-        print(f"torchrepro-lint: {error}", file=sys.stderr)
 
 
 def status(report: Report, options: CheckOptions, something: bool) -> int:

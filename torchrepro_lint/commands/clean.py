@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments import PROGRAM, ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.cache.store import FOLDER, clean
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.source.root import absolute, project_root
 
 __all__ = ["clean_caches"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchrepro_lint.arguments import COMMANDS, PROGRAM, ArgumentParser, check_parser
+from torchrepro_lint.arguments import COMMANDS, ArgumentParser, check_parser
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 
 __all__ = ["SHELLS", "completion"]

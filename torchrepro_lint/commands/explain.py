@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchrepro_lint.commands.rule import all_rules, find_rule
+from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -60,8 +61,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     view = _view(toolkit, path, row, texts)
     if view:
         print("\n" + "\n".join(view))
-    for error in everything.errors:
-        print(f"torchrepro-lint: {error}", file=sys.stderr)
+    print_errors(everything.errors)
     return 2 if everything.errors else 0
 
 

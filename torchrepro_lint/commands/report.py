@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments import PROGRAM, ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.documents import as_html, as_markdown
@@ -43,8 +44,7 @@ def report(arguments: Sequence[str]) -> int:
             output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise TorchReproLintError(f"{output}: not written: {error.strerror}") from error
-    for message in errors:
-        print(f"{PROGRAM}: {message}", file=sys.stderr)
+    print_errors(errors)
     return 2 if errors else 0
 
 

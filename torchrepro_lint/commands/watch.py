@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.commands.check import CheckOptions, run_check
+from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import settings_file
 from torchrepro_lint.source.project import Projects
@@ -38,7 +39,7 @@ def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rou
         try:
             run_check(options)
         except TorchReproLintError as error:
-            print(f"torchrepro-lint: error: {error}", file=sys.stderr)
+            print_errors([f"error: {error}"])
         done += 1
         if done == rounds:
             return 0

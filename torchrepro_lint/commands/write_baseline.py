@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from torchrepro_lint.baseline import Baseline, read_baseline, recorded
 from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.console import counted, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
@@ -32,18 +33,15 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     override: SettingsOverride = {**options.override, "baseline": None}
     report = check(options.paths, override, toolkit=toolkit)
     if report.errors:
-        for error in report.errors:
-            print(f"torchrepro-lint: {error}", file=sys.stderr)
+        print_errors(report.errors)
         return 2
-    kept: Baseline | None = read_baseline(path) if path.exists() else None
+    there = path.exists()
+    kept: Baseline | None = read_baseline(path) if there else None
+    before = path.read_bytes() if there else None
     baseline = recorded(path, report.findings, Texts(), kept, files)
-    try:
-        path.write_text(baseline.text(), encoding="utf-8")
-    except OSError as error:
-        raise TorchReproLintError(f"{path}: not written: {error.strerror}") from error
+    write_atomically(path, baseline.text().encode("utf-8"), before)
     if not options.quiet:
-        count = len(report.findings)
-        print(f"Recorded {count} {'finding' if count == 1 else 'findings'} in {Texts().name(path)}.")
+        print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
     return 0
 
 

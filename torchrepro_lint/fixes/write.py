@@ -14,8 +14,9 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 __all__ = ["write_atomically"]
 
 
-def write_atomically(path: Path, data: bytes, expected: bytes) -> None:
+def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
     """Replace the content of `path` by `data` in one step, keeping its mode bits and, where permitted, its owner.
+    `expected` is None for a file that is not there yet.
 
     A symbolic link stays, and its target is replaced. The new content goes to a temporary file in the target's
     folder first; an interruption at any point leaves either the old file or the new one, and no temporary file.
@@ -24,8 +25,8 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        status = target.stat()
-        if not os.access(target, os.W_OK):
+        status = target.stat() if expected is not None else None
+        if status is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         _refuse_if_changed(path, target, expected)
         _replace(path, target, data, expected, status)
@@ -33,21 +34,26 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> None:
         raise TorchReproLintError(f"{path}: not written: {error.strerror or error}") from error
 
 
-def _refuse_if_changed(path: Path, target: Path, expected: bytes) -> None:
-    if target.read_bytes() != expected:
+def _refuse_if_changed(path: Path, target: Path, expected: bytes | None) -> None:
+    if expected is None:
+        if target.exists():
+            raise TorchReproLintError(f"{path}: not written: the file has come into being meanwhile")
+    elif target.read_bytes() != expected:
         raise TorchReproLintError(f"{path}: not written: the file changed since it was read")
 
 
-def _replace(path: Path, target: Path, data: bytes, expected: bytes, status: os.stat_result) -> None:
+def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, status: os.stat_result | None) -> None:
     # The name is known before the file exists, so that no interruption can leave a file whose name is lost.
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
         # Exclusive, and unreadable for others until it has the mode of the file that it replaces.
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        mode = 0o600 if status is not None else 0o666
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            _keep_owner_and_mode(temporary, status)
+            if status is not None:
+                _keep_owner_and_mode(temporary, status)
             os.fsync(stream.fileno())
         _refuse_if_changed(path, target, expected)
         temporary.replace(target)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchrepro_lint.arguments import PROGRAM, ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 
 __all__ = ["serve"]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.texts import Texts
 
@@ -19,11 +20,11 @@ def summary(
     those that a baseline has hidden.
     """
     left = len(findings)
-    hidden = f" {_count(known, 'known finding')} of the baseline not shown." if known else ""
+    hidden = f" {counted(known, 'known finding')} of the baseline not shown." if known else ""
     if fixed:
-        yield f"Found {_count(left + fixed, 'error')} ({fixed} fixed, {left} remaining).{hidden}"
+        yield f"Found {counted(left + fixed, 'error')} ({fixed} fixed, {left} remaining).{hidden}"
     elif left:
-        yield f"Found {_count(left, 'error')}.{hidden}"
+        yield f"Found {counted(left, 'error')}.{hidden}"
     else:
         yield f"All checks passed!{hidden}"
         return
@@ -43,14 +44,14 @@ def fix_summary(fixed: int, left: Sequence[Finding], may_fix: Callable[[Finding]
     more = sum(finding.fix is not None and not may_fix(finding) for finding in left)
     if more:
         notes.append(f"{more} fixable with --unsafe-fixes")
-    return f"{verb} {_count(fixed, 'error')}" + (f" ({', '.join(notes)})." if notes else ".")
+    return f"{verb} {counted(fixed, 'error')}" + (f" ({', '.join(notes)})." if notes else ".")
 
 
 def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iterator[str]:
     """The findings that were mended, counted by file and rule."""
     if not fixed:
         return
-    yield f"{'Fixed' if written else 'Would fix'} {_count(len(fixed), 'error')}:"
+    yield f"{'Fixed' if written else 'Would fix'} {counted(len(fixed), 'error')}:"
     for path, group in groupby(sorted(fixed, key=lambda one: one.sort_key), key=lambda one: one.location.path):
         yield f"- {texts.name(path)}:"
         counts = Counter((finding.code, finding.name) for finding in group)
@@ -66,7 +67,3 @@ def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) 
     stubborn = {finding.code for finding in findings if not may_fix(finding)}
     for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield f"{count}\t{code}\t[{' ' if code in stubborn else '*'}]\t{name}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

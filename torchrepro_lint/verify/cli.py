@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
 from torchrepro_lint.verify.claims import DEVICES, Device
@@ -282,7 +283,7 @@ def _text(rows: Sequence[Row]) -> str:
     counts = Counter(row.verdict.outcome for row in rows)
     summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
     fixtures = len({row.fixture.path for row in rows})
-    return "\n".join([*lines, "", f"{_counted(fixtures, 'program')}, {_counted(len(rows), 'claim')}: {summary}"])
+    return "\n".join([*lines, "", f"{counted(fixtures, 'program')}, {counted(len(rows), 'claim')}: {summary}"])
 
 
 def _json(rows: Sequence[Row]) -> str:
@@ -301,10 +302,6 @@ def _json(rows: Sequence[Row]) -> str:
         ],
         indent=2,
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 if __name__ == "__main__":
