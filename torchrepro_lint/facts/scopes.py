@@ -96,6 +96,18 @@ class Scope:
         """The first site of every statement directly in this scope, in order."""
         return self._starts
 
+    def binder(self, name: str) -> Scope | None:
+        """The scope in which a name is bound as a use here sees it; None for one that no scope of the file binds.
+
+        The body of a class is not seen from the functions in it.
+        """
+        scope: Scope | None = self
+        while scope is not None and (
+            name not in scope.bindings or (scope is not self and isinstance(scope.node, tree.ClassDef))
+        ):
+            scope = scope.parent
+        return scope
+
     def note_statement(self, site: int, path: Path) -> None:
         self._starts.append(site)
         self._paths.append(path)
@@ -199,6 +211,17 @@ class Scope:
         for binding in bindings:
             if binding.order >= site and any(branch in loops for branch, _ in binding.path):
                 yield binding
+
+
+def dotted_name(node: tree.Expr) -> str | None:
+    """`a.b.c` for a chain of names; None for anything else."""
+    match node:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(value=value, attr=attr):
+            inner = dotted_name(value)
+            return f"{inner}.{attr}" if inner is not None else None
+    return None
 
 
 def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:

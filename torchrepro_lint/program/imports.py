@@ -7,7 +7,7 @@ inside a string counts as well; that can only join programs that are apart, neve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -31,9 +31,16 @@ class ImportGraph:
         self.project = project
         self._above: dict[Path, frozenset[Path]] = {}
         self._below: dict[Path, frozenset[Path]] = {}
+        self._imported: dict[Path, frozenset[Path]] = {}
+        self._together: dict[frozenset[Path], frozenset[Path]] = {}
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
         """The project files that importing `path` imports directly, the packages around them included."""
+        if path not in self._imported:
+            self._imported[path] = self._read(path)
+        return self._imported[path]
+
+    def _read(self, path: Path) -> frozenset[Path]:
         source = self.project.source(path)
         if source is None:
             return frozenset()
@@ -88,12 +95,7 @@ class ImportGraph:
     def below(self, path: Path) -> frozenset[Path]:
         """The files that importing `path` imports, directly or through others, and itself."""
         if path not in self._below:
-            found, pending = {path}, [path]
-            while pending:
-                new = self.imported_by_file(pending.pop()) - found
-                found |= new
-                pending += new
-            self._below[path] = frozenset(found)
+            self._below[path] = self._closure([path])
         return self._below[path]
 
     def above(self, path: Path) -> frozenset[Path]:
@@ -108,3 +110,19 @@ class ImportGraph:
                         pending.append(importer)
             self._above[path] = frozenset(seen)
         return self._above[path]
+
+    def together(self, path: Path) -> frozenset[Path]:
+        """The files of the programs that `path` is part of: all above it, and what these import."""
+        above = self.above(path)
+        if above not in self._together:
+            self._together[above] = self._closure(above)
+        return self._together[above]
+
+    def _closure(self, paths: Iterable[Path]) -> frozenset[Path]:
+        found = set(paths)
+        pending = list(found)
+        while pending:
+            new = self.imported_by_file(pending.pop()) - found
+            found |= new
+            pending += new
+        return frozenset(found)

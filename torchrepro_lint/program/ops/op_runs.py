@@ -26,7 +26,6 @@ __all__ = [
     "flag_is_off",
     "is_about_cuda",
     "is_inside",
-    "loaded_with",
     "may_run_backward",
     "may_run_on_cuda",
     "speaks_of_a_device",
@@ -68,7 +67,7 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
         return _changes_default_device(program, operation.site.path)
     if _HIDDEN.search(_data(program, operation.site.path)):
         return False
-    return any(_GPU.search(_data(program, path)) for path in loaded_with(program, operation.site.path))
+    return any(_GPU.search(_data(program, path)) for path in program.imports.together(operation.site.path))
 
 
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
@@ -81,30 +80,14 @@ def speaks_of_a_device(program: Program, path: Path) -> bool:
     """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
     if _HIDDEN.search(_data(program, path)):
         return False
-    return any(_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
+    return any(_DEVICE.search(_data(program, file)) for file in program.imports.together(path))
 
 
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 
 
 def _changes_default_device(program: Program, path: Path) -> bool:
-    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in loaded_with(program, path))
-
-
-def loaded_with(program: Program, path: Path) -> frozenset[Path]:
-    """The files that are loaded where `path` is: those that import it, and all that they import."""
-    return program.ev.remembered(("program-files", path), lambda: _closure(program, path), frozenset())
-
-
-def _closure(program: Program, path: Path) -> frozenset[Path]:
-    found = set(program.imports.above(path))
-    pending = sorted(found)
-    while pending:
-        for below in program.imports.imported_by_file(pending.pop()):
-            if below not in found:
-                found.add(below)
-                pending.append(below)
-    return frozenset(found)
+    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in program.imports.together(path))
 
 
 def _data(program: Program, path: Path) -> bytes:
@@ -117,7 +100,7 @@ def _data(program: Program, path: Path) -> bytes:
 
 def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
-    if not any(_TRAINS.search(_data(program, path)) for path in loaded_with(program, operation.site.path)):
+    if not any(_TRAINS.search(_data(program, path)) for path in program.imports.together(operation.site.path)):
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags

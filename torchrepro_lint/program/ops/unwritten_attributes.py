@@ -11,7 +11,6 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.ops.memory_uses import memory_use
-from torchrepro_lint.program.ops.op_runs import loaded_with
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -64,7 +63,7 @@ def _class_around(program: Program, made: Operation) -> ClassValue | None:
 def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) -> bool:
     """Whether something in the programs with this class may fill the attribute without naming it."""
     by_text = re.compile(rb"""["']%s["']""" % re.escape(target.attr.encode()))
-    for path in loaded_with(program, made.site.path):
+    for path in program.imports.together(made.site.path):
         source = program.project.source(path)
         if source is None or _FILLS_UNNAMED.search(source.searched) or by_text.search(source.searched):
             return True

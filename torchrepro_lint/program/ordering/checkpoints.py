@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import DictValue, Site
+from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -48,8 +47,8 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
         save = next((call for call in group if _is_for_resuming(program, call)), None)
         if save is None:
             continue
-        related = _related(program, save.facts.path)
-        if any(_has(program, path, _RNG_STATE) for path in related) or _is_managed(program, related):
+        related = sorted(program.imports.together(save.facts.path))
+        if any(_has(program, path, _RNG_STATE) for path in related) or uses_a_framework(program, related):
             continue
         if not any(_has(program, path, _LOADS_OPTIMIZER) for path in related):
             continue
@@ -100,34 +99,6 @@ def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
     )
 
 
-def _related(program: Program, path: Path) -> tuple[Path, ...]:
-    """The files of the programs that a file is part of."""
-    found = set(program.imports.above(path))
-    pending = list(found)
-    while pending:
-        for below in program.imports.imported_by_file(pending.pop()):
-            if below not in found:
-                found.add(below)
-                pending.append(below)
-    return tuple(sorted(found))
-
-
 def _has(program: Program, path: Path, pattern: re.Pattern[bytes]) -> bool:
     source = program.project.source(path)
     return source is not None and pattern.search(source.searched) is not None
-
-
-def _is_managed(program: Program, paths: tuple[Path, ...]) -> bool:
-    """Whether a framework that keeps the state is used."""
-    names = {name.rpartition(".")[2] for name in ordering_names("epoch_setters")}
-    packages = {name.partition(".")[0] for name in ordering_names("epoch_setters")} | {"pytorch_lightning"}
-    for path in paths:
-        facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
-            for bindings in scope.bindings.values():
-                for binding in bindings:
-                    match binding.node:
-                        case tree.ImportFrom(module=module, names=imported, level=0):
-                            if module.partition(".")[0] in packages and any(name in names for name, _ in imported):
-                                return True
-    return False

@@ -186,9 +186,7 @@ class _Reader:
         return None
 
     def _bindings(self, name: str) -> tuple[Binding, ...]:
-        owner: Scope | None = self.scope
-        while owner is not None and name not in owner.bindings:
-            owner = owner.parent
+        owner = self.scope.binder(name)
         return tuple(owner.bindings[name]) if owner is not None else ()
 
     def _of_values(self, node: tree.Expr) -> ElementKind | None:

@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
+from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.own_samplers import own_samplers
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
@@ -96,41 +97,10 @@ def _names(node: tree.Expr) -> Iterator[str]:
 
 def _is_taken_care_of(program: Program, path: Path) -> bool:
     """Whether the programs around a file set an epoch anywhere, or use a framework that does."""
-    related = _related(program, path)
+    related = program.imports.together(path)
     if any(file in related for file in program.project.matching(_SET_EPOCH)):
         return True
-    setters = {name.rpartition(".")[2] for name in ordering_names("epoch_setters")}
-    packages = {name.partition(".")[0] for name in ordering_names("epoch_setters")} | {"pytorch_lightning"}
-    for file in related:
-        facts = program.facts(file) if any(file in program.project.containing(name) for name in setters) else None
-        if facts is not None and _imports(facts, packages, setters):
-            return True
-    return False
-
-
-def _related(program: Program, path: Path) -> frozenset[Path]:
-    """The files of the programs that a file is part of: all above it, and what these import."""
-    found = set(program.imports.above(path))
-    pending = list(found)
-    while pending:
-        for below in program.imports.imported_by_file(pending.pop()):
-            if below not in found:
-                found.add(below)
-                pending.append(below)
-    return frozenset(found)
-
-
-def _imports(facts: ModuleFacts, packages: set[str], names: set[str]) -> bool:
-    for scope in facts.walk_scopes():
-        for bindings in scope.bindings.values():
-            for binding in bindings:
-                match binding.node:
-                    case tree.ImportFrom(module=module, names=imported, level=0):
-                        if module.partition(".")[0] in packages and any(name in names for name, _ in imported):
-                            return True
-                    case tree.Import(module=module) if module.partition(".")[0] in packages - {"transformers"}:
-                        return True
-    return False
+    return uses_a_framework(program, related)
 
 
 def _loaders_over(program: Program, sampler: Site) -> Iterator[Loader]:
@@ -159,7 +129,7 @@ def _is_made_at(value: object, site: Site) -> bool:
 
 def _forgotten(program: Program, sampler: KnownCall, loader: Loader) -> ForgottenEpoch | None:
     ev = program.ev
-    for path in sorted(_related(program, loader.facts.path)):
+    for path in sorted(program.imports.together(loader.facts.path)):
         facts = program.facts(path) if b"for " in _data(program, path) else None
         if facts is None:
             continue

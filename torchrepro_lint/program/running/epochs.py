@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.parents import parents_of
@@ -138,9 +138,7 @@ def _name_varies(ev: Evaluator, run: EpochRun, index: int, name: str, seen: set[
     if says_epoch(name):
         return True
     stand = run.way[index]
-    owner: Scope | None = stand.scope
-    while owner is not None and name not in owner.bindings:
-        owner = owner.parent
+    owner = stand.scope.binder(name)
     if owner is None:
         return False
     if owner is not stand.scope:

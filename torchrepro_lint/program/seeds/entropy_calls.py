@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import dotted_name
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -13,7 +14,7 @@ from torchrepro_lint.program.evaluation.values import Constant, External, Extern
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["dotted", "draws", "is_entropy", "is_literal", "outside"]
+__all__ = ["draws", "is_entropy", "is_literal", "outside"]
 
 #: torch's calls that take a seed from the system and give it back.
 _SEEDS_ITSELF = frozenset({"torch.seed", "torch.random.seed", "torch.Generator.seed", "torch.default_generator.seed"})
@@ -85,18 +86,7 @@ def is_literal(node: tree.Expr) -> bool:
         case tree.Name(id="int" | "str" | "abs"):
             return True
         case tree.Attribute():
-            return dotted(node) is not None and (dotted(node) or "").split(".")[0] in ("np", "numpy", "sys", "torch")
+            return (dotted_name(node) or "").split(".")[0] in ("np", "numpy", "sys", "torch")
         case tree.Call(func=func, args=args):
             return is_literal(func) and all(is_literal(arg.value) for arg in args)
     return False
-
-
-def dotted(node: tree.Expr) -> str | None:
-    """`a.b.c` for a chain of names; None for anything else."""
-    match node:
-        case tree.Name(id=name):
-            return name
-        case tree.Attribute(value=value, attr=attr):
-            inner = dotted(value)
-            return f"{inner}.{attr}" if inner is not None else None
-    return None

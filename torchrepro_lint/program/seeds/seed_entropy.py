@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, sub_expressions
+from torchrepro_lint.facts.scopes import END, Binding, dotted_name, sub_expressions
 from torchrepro_lint.program.evaluation import calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -20,7 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
 )
 from torchrepro_lint.program.running.callers import visible_calls
-from torchrepro_lint.program.seeds.entropy_calls import dotted, draws, is_entropy, is_literal, outside
+from torchrepro_lint.program.seeds.entropy_calls import draws, is_entropy, is_literal, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -180,14 +180,19 @@ class _Reader:
 
     def _stored(self, node: tree.Attribute, frame: Frame) -> Entropy | None:
         """What the same function has assigned to `args.seed` or `self.seed` before."""
-        wanted = dotted(node)
+        wanted = dotted_name(node)
         if wanted is None:
             return None
         scope = frame.scope
         use = dict(scope.path_at(node.site))
         found: list[Entropy | None] = []
         for store in scope.stores:
-            if store.statement.site >= node.site or store.augmented or store.unpack or dotted(store.target) != wanted:
+            if (
+                store.statement.site >= node.site
+                or store.augmented
+                or store.unpack
+                or dotted_name(store.target) != wanted
+            ):
                 continue
             if self.ev.decide(store.path, frame) is False:
                 continue

@@ -101,9 +101,7 @@ def depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: S
 
 
 def _bound_to_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    home: Scope | None = scope
-    while home is not None and name not in home.bindings:
-        home = home.parent
+    home = scope.binder(name)
     if home is None:
         return False
     for binding in home.bindings[name]:
@@ -168,9 +166,7 @@ def may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope,
 
 
 def _bound_to_what_differs(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    home: Scope | None = scope
-    while home is not None and name not in home.bindings:
-        home = home.parent
+    home = scope.binder(name)
     if home is None:
         return False
     for binding in home.bindings[name]:

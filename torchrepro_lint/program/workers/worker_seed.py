@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, sub_expressions
+from torchrepro_lint.facts.scopes import END, Binding, dotted_name, sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -200,13 +200,13 @@ class SeedReader(WorkerFrames):
         """What this function itself has assigned to the attribute before."""
         if frame not in self.inside:
             return None
-        wanted = _path(node)
+        wanted = dotted_name(node)
         if wanted is None:
             return None
         found = [
             self.of(store.value, frame)
             for store in frame.scope.stores
-            if store.statement.site < node.site and not store.augmented and _path(store.target) == wanted
+            if store.statement.site < node.site and not store.augmented and dotted_name(store.target) == wanted
             if self.ev.decide(store.path, frame) is not False
         ]
         return found[-1] if found else None
@@ -288,13 +288,3 @@ def _of_worker_info(attr: str) -> Dependence:
         case "seed":
             return on(Term.TORCH_SEED, wide=True)
     return CONSTANT
-
-
-def _path(node: tree.Expr) -> str | None:
-    match node:
-        case tree.Name(id=name):
-            return name
-        case tree.Attribute(value=value, attr=attr):
-            inner = _path(value)
-            return f"{inner}.{attr}" if inner is not None else None
-    return None

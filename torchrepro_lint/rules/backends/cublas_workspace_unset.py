@@ -58,7 +58,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.versions import admits
-from torchrepro_lint.program.ops.op_runs import loaded_with, speaks_of_a_device
+from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.cuda_use import first_use_before
@@ -127,7 +127,7 @@ def is_checked(release: str) -> bool:
 def _shares_a_program(program: Program, setting: Setting, one: Evidence) -> bool:
     """Whether the place that sets the variable belongs to a program in which the switch is set."""
     path = setting.frame.facts.path
-    return any(path in loaded_with(program, root) for root in one.roots)
+    return any(path in program.imports.together(root) for root in one.roots)
 
 
 def _set_by_a_framework(program: Program, one: Evidence) -> bool:

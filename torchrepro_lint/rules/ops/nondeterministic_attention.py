@@ -57,7 +57,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside, loaded_with
+from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -106,5 +106,5 @@ def _is_math_alone(program: Program, operation: Operation) -> bool:
     """Whether the backends are chosen around the call, or the fast ones are off in the program."""
     if is_inside(program, operation, _BACKENDS):
         return True
-    sources = (program.project.source(path) for path in loaded_with(program, operation.site.path))
+    sources = (program.project.source(path) for path in program.imports.together(operation.site.path))
     return any(source is not None and _MATH_ALONE.search(source.searched) for source in sources)

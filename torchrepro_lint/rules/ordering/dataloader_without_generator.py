@@ -54,7 +54,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
@@ -65,24 +65,18 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
 from torchrepro_lint.program.workers.workers import Effect
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
 
 
-class DataLoaderWithoutGenerator(Rule):
+class DataLoaderWithoutGenerator(LoaderRule):
     code = "TRL201"
     name = "dataloader-without-generator"
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
-            finding = self._of_site(program, loaders)
-            if finding is not None:
-                yield finding
-
-    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             if not loader.known.takes_generator or has_generator(loader) or not loader.may_lack("generator"):
                 continue

@@ -60,7 +60,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.evaluation.values import Constant
@@ -68,21 +68,15 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.streams import WholeStream, whole_streams
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
 
 
-class IterableDatasetNotSharded(Rule):
+class IterableDatasetNotSharded(LoaderRule):
     code = "TRL110"
     name = "iterable-dataset-not-sharded"
     summary = "every worker reads the whole of an IterableDataset, so each sample comes once per worker"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
-            finding = self._of_site(program, loaders)
-            if finding is not None:
-                yield finding
-
-    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             count = _workers(loader)
             if not loader.has_workers or count == 1:

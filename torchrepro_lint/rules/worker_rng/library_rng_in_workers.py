@@ -79,7 +79,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.reseed_fix import reseed_library_fix
@@ -87,7 +87,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw, library_draws
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
 
 _WHOSE = {
     "imgaug": "imgaug's global generator",
@@ -100,19 +100,13 @@ _WHOSE = {
 }
 
 
-class LibraryRngInWorkers(Rule):
+class LibraryRngInWorkers(LoaderRule):
     code = "TRL109"
     name = "library-rng-in-workers"
     summary = "DataLoader workers draw from a library's own generator, which torch does not seed"
     severity = Severity.WARNING
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
-            finding = self._of_site(program, loaders)
-            if finding is not None:
-                yield finding
-
-    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             if loader.has_workers and loader.may_lack("worker_init_fn"):
                 draws = library_draws(program, loader)

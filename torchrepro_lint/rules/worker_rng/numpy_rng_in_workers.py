@@ -81,7 +81,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
@@ -93,21 +93,15 @@ from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, seeding_of
 from torchrepro_lint.program.workers.worker_reseeding import seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
 
 
-class NumpyRngInWorkers(Rule):
+class NumpyRngInWorkers(LoaderRule):
     code = "TRL101"
     name = "numpy-rng-in-workers"
     summary = "DataLoader workers draw from NumPy's global RNG, and no worker_init_fn seeds it"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
-            finding = self._of_site(program, loaders)
-            if finding is not None:
-                yield finding
-
-    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             if not loader.has_workers or not loader.may_lack("worker_init_fn") or seeds_its_workers(loader):
                 continue

@@ -87,7 +87,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
@@ -99,25 +99,19 @@ from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.program.workers.workers import Effect
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
 
 _FROM_BASE_SEED = ("torch", "python", "numpy")
 
 
-class RanksShareWorkerSeeds(Rule):
+class RanksShareWorkerSeeds(LoaderRule):
     code = "TRL111"
     name = "ranks-share-worker-seeds"
     summary = "every rank seeds torch alike, so the workers of all ranks draw the same numbers"
     severity = Severity.WARNING
     profile: ClassVar[Literal["default", "strict"]] = "strict"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
-            finding = self._of_site(program, loaders)
-            if finding is not None:
-                yield finding
-
-    def _of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
             if not loader.has_workers or loader.known.worker_seeding == "per-rank":
                 continue

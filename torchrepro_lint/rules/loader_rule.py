@@ -1,0 +1,27 @@
+"""What rules share that judge one place at a time where a DataLoader is made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.rules.base import Rule
+
+__all__ = ["LoaderRule"]
+
+
+class LoaderRule(Rule):
+    """A rule that says at most one thing of each place where loaders are made."""
+
+    @abstractmethod
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        """What is wrong there. `loaders` is the same call as seen from each of its callers."""
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.loader_sites:
+            finding = self.of_site(program, loaders)
+            if finding is not None:
+                yield finding
