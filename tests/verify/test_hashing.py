@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,10 +60,28 @@ DIFFERENT: list[Any] = [
     torch.tensor(1),
     torch.zeros(0),
     torch.zeros(0, 3),
+    torch.tensor([1.0, 2.0], dtype=torch.float8_e4m3fn),
+    torch.tensor([1, 2], dtype=torch.uint16),
     torch.tensor([[0.0, 1.0]]).to_sparse(),
+    torch.tensor([[0.0, 1.0]]).to_sparse_csr(),
+    torch.tensor([[0.0, 1.0]]).to_mkldnn(),
+    torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+    torch.quantize_per_tensor(torch.ones(2) * 2, 0.2, 0, torch.qint8),
+    torch.quantize_per_tensor(torch.ones(2) * 2, 0.2, 1, torch.qint8),
+    torch.quantize_per_channel(torch.eye(2), torch.ones(2), torch.zeros(2), 0, torch.qint8),
+    torch.quantize_per_channel(torch.eye(2), torch.ones(2), torch.zeros(2), 1, torch.qint8),
+    torch.nested.nested_tensor([torch.ones(2), torch.ones(1)]),
+    torch.nested.nested_tensor([torch.ones(2), torch.ones(1)], layout=torch.jagged),
+    torch.tensor(1.0).expand(10**6, 10**6),
+    torch.tensor(2.0).expand(10**6, 10**6),
+    torch.arange(4.0).expand(10**9, 4),
+    torch.arange(5000.0).expand(5000, 5000),
+    torch.arange(5000.0)[:, None].expand(5000, 5000),
     np.array([1, 2]),
     np.array([1.0, 2.0]),
     np.float32(1.0),
+    Path("a"),
+    Path("b"),
     Sample(1),
     Sample(2),
 ]
@@ -90,6 +109,15 @@ def test_how_a_tensor_is_held_does_not_count() -> None:
     assert digest(tensor.t().contiguous().t()) == digest(tensor)
     assert digest(tensor.clone().requires_grad_()) == digest(tensor)
     assert digest([Point(1, tensor)]) == digest([(1, tensor)])
+    assert digest(torch.ones(2).expand(3, 2)[:1, 0]) == digest(torch.ones(1))
+    assert digest(torch.nested.nested_tensor([tensor])) == digest(torch.nested.nested_tensor([tensor.clone()]))
+
+
+def test_values_are_compared_bit_by_bit() -> None:
+    not_a_number = torch.tensor([float("nan"), 0.0])
+    assert digest(not_a_number) == digest(not_a_number.clone())
+    assert digest(not_a_number) != digest(-not_a_number)
+    assert digest(torch.tensor([1 + 2j]).conj()) == digest(torch.tensor([1 - 2j]))
 
 
 @pytest.mark.parametrize(
@@ -107,3 +135,5 @@ def test_small_values_are_shown() -> None:
     assert shown({"x": np.array([1.5])}) == "1.5"
     assert shown(torch.zeros(SMALL + 1)) is None
     assert shown(object()) is None
+    assert shown(torch.ones(1, device="meta")) is None
+    assert shown(torch.nested.nested_tensor([torch.ones(2), torch.ones(1)])) is None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from torchrepro_lint.verify.tensor_sums import DeviceSums, NoContent, tensor_sums
+from torchrepro_lint.verify.tensor_sums import DeviceSums, NoContent, take_room, tensor_sums
 
 SMALL = 8  # numbers in a batch that is still shown as itself
 _GROUP = 1 << 22  # numbers that are laid end to end at a time
@@ -67,6 +68,8 @@ class Content:
             self._header("sequence", str(len(value)))
             for item in value:
                 self._feed(item)
+        elif isinstance(value, os.PathLike):
+            self._header("path", repr(os.fspath(value)))
         elif hasattr(value, "detach") and hasattr(value, "numpy"):
             self._feed_tensor(value)
         elif hasattr(value, "dtype") and hasattr(value, "tobytes"):
@@ -84,26 +87,52 @@ class Content:
             raise Unhashable(type(value).__name__)
 
     def _feed_tensor(self, tensor: Any) -> None:
-        self._header("tensor", f"{tensor.dtype} {tuple(tensor.shape)} {tensor.layout}")
         plain = tensor.detach()
+        if plain.is_nested:
+            # It has no shape of its own.
+            self._header("nested", f"{plain.dtype} {plain.layout}")
+            self._feed(plain.unbind())
+            return
+        self._header("tensor", f"{tensor.dtype} {tuple(tensor.shape)} {tensor.layout}")
         if plain.is_sparse:
             plain = plain.coalesce()
             self._feed([plain.indices(), plain.values()])
             return
         if plain.is_quantized:
-            self._feed([str(plain.qscheme()), plain.int_repr()])
+            self._feed([*_quantization(plain), plain.int_repr()])
             return
         if type(plain).__name__ == "DTensor":
             plain = plain.to_local()
         if str(plain.layout) != "torch.strided":
             plain = plain.to_dense()
         try:
-            self._parts.append(tensor_sums(plain))
+            if (once := _once(plain)) is not plain:
+                self._header("repeats", str(tuple(once.shape)))
+            self._parts.append(tensor_sums(once))
         except NoContent as error:
             raise Unhashable(str(error)) from None
 
     def _header(self, kind: str, text: str) -> None:
         self._parts.append(f"{kind}({len(text)}:{text})".encode("utf-8", "surrogatepass"))
+
+
+def _quantization(tensor: Any) -> list[Any]:
+    """What the numbers of a quantized tensor stand for."""
+    scheme = str(tensor.qscheme())
+    if "per_tensor" in scheme:
+        return [scheme, tensor.q_scale(), tensor.q_zero_point()]
+    axis = tensor.q_per_channel_axis()
+    return [scheme, tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points(), axis]
+
+
+def _once(tensor: Any) -> Any:
+    """A large tensor without what is only repeated in it: an expanded one may be larger than any memory."""
+    if str(tensor.layout) != "torch.strided" or tensor.numel() <= _GROUP:
+        return tensor
+    for dimension, stride in enumerate(tensor.stride()):
+        if stride == 0:
+            tensor = tensor.narrow(dimension, 0, 1)
+    return tensor
 
 
 def _groups(tensors: Sequence[Any]) -> Iterator[list[Any]]:
@@ -124,7 +153,9 @@ def _groups(tensors: Sequence[Any]) -> Iterator[list[Any]]:
 def _end_to_end(tensors: Sequence[Any]) -> Any:
     import torch
 
-    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+    joined = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+    take_room(joined, joined.numel() * joined.element_size())
+    return joined
 
 
 def digest(value: Any) -> str | None:
@@ -136,8 +167,11 @@ def digest(value: Any) -> str | None:
 
 
 def shown(value: Any) -> str | None:
-    """The batch in a few characters, or None where it is not small."""
-    flat = _flatten(value)
+    """The batch in a few characters, or None where it is not small, or its numbers cannot be had."""
+    try:
+        flat = _flatten(value)
+    except Exception:  # a tensor on no device, of a kind without numbers, or of a class with a mind of its own
+        return None
     return None if flat is None or len(flat) > SMALL else " ".join(_short(item) for item in flat)
 
 

@@ -62,6 +62,11 @@ def perturbation(observation: Observation) -> str | None:
     return "determinism" if isinstance(observation, Alerts) else None
 
 
+def compares_runs(observation: Observation) -> bool:
+    """Whether the claim is about several runs beside each other; what is seen within each run needs only one."""
+    return isinstance(observation, (RunsAgree, DrawsFollow))
+
+
 def judge(claim: Claim, runs: Sequence[Run], perturbed: Run | None = None) -> Verdict:
     """Compare a claim with the plain runs of a program, and with its perturbed run where the claim needs one."""
     wanted = claim.observation

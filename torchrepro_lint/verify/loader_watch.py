@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +16,9 @@ from weakref import WeakKeyDictionary
 class Pass:
     """One pass over a loader.
 
-    `loader` numbers the loaders in the order of their first pass, `epoch` the passes over one loader, `position` the
-    batches of this pass, all from 0. `worker` is the worker that made the latest batch; None in the main process.
+    `loader` numbers the loaders of a thread in the order of their first pass, `epoch` the passes over one loader,
+    `position` the batches of this pass, all from 0. `worker` is the worker that made the latest batch; None in the main
+    process.
     """
 
     loader: int
@@ -24,6 +26,13 @@ class Pass:
     position: int = 0
     worker: int | None = None
     asked: deque[Any] = field(default_factory=deque)
+
+
+class _Numbers(threading.local):
+    """The next number of a loader. Threads begin their loaders in any order, so each counts its own."""
+
+    def __init__(self) -> None:
+        self.next = itertools.count()
 
 
 def _ignore(*values: Any) -> None:
@@ -48,7 +57,7 @@ class LoaderWatch:
         base = dataloader._BaseDataLoaderIter
         multi = dataloader._MultiProcessingDataLoaderIter
         # A loader's number and its epoch so far. Numbers are never given twice, also when a loader is gone.
-        counter = itertools.count()
+        numbers = _Numbers()
         known: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
         passes: WeakKeyDictionary[Any, Pass] = WeakKeyDictionary()
         make, reset, advance = base.__init__, multi._reset, base.__next__
@@ -56,7 +65,7 @@ class LoaderWatch:
 
         def begin(iterator: Any, loader: Any) -> None:
             if loader not in known:
-                known[loader] = [next(counter), -1]
+                known[loader] = [next(numbers.next), -1]
             known[loader][1] += 1
             number, epoch = known[loader]
             passes[iterator] = Pass(number, epoch)

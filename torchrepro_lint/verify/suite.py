@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 from torchrepro_lint.verify.claims import Claim, Device, NotShown, StartMethod
 from torchrepro_lint.verify.fixtures import Fixture
-from torchrepro_lint.verify.judge import Outcome, Verdict, judge, perturbation
+from torchrepro_lint.verify.judge import Outcome, Verdict, compares_runs, judge, perturbation
 from torchrepro_lint.verify.runner import Condition, Run, run_program
 
 # A program has a main process and a few workers that wait for each other: as many programs as processors fill them.
@@ -19,7 +20,10 @@ NO_CUDA = Verdict(Outcome.SKIPPED, "no CUDA device")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run: on which devices, which of them are there, how often, for how many seconds, how many at a time."""
+    """What to run: on which devices, which of them are there, how often, for how many seconds, how many at a time.
+
+    `runs` are made of a program that claims something about several runs; one of any other.
+    """
 
     devices: tuple[Device, ...]
     available: tuple[Device, ...]
@@ -75,8 +79,10 @@ def _places(fixture: Fixture, plan: Plan) -> Iterable[tuple[Claim, Device | None
 
 
 def _plain(device: Device, start_method: StartMethod | None, runs: int) -> list[Condition]:
+    # Where a start method is the platform's own, asking for it changes nothing: such a run is the plain one.
+    method = None if start_method == multiprocessing.get_all_start_methods()[0] else start_method
     # Each run has a hash seed of its own: what depends on the order of a set of strings then shows.
-    return [Condition(device, start_method, hash_seed=number) for number in range(1, runs + 1)]
+    return [Condition(device, method, hash_seed=number) for number in range(1, runs + 1)]
 
 
 def _perturbed(claim: Claim, device: Device) -> Condition | None:
@@ -86,6 +92,7 @@ def _perturbed(claim: Claim, device: Device) -> Condition | None:
 
 def _conditions(claim: Claim, device: Device, runs: int) -> list[Condition]:
     perturbed = _perturbed(claim, device)
+    runs = runs if compares_runs(claim.observation) else 1
     return [*_plain(device, claim.start_method, runs), *([perturbed] if perturbed is not None else [])]
 
 
@@ -116,7 +123,9 @@ def _row(
         return Row(fixture, claim, device, judge(claim, ()))
     if device not in plan.available:
         return Row(fixture, claim, device, NO_CUDA)
-    plain = [runs[fixture, condition] for condition in _plain(device, claim.start_method, plan.runs)]
+    # All that were made for any claim of the program.
+    conditions = _plain(device, claim.start_method, plan.runs)
+    plain = [runs[fixture, condition] for condition in conditions if (fixture, condition) in runs]
     condition = _perturbed(claim, device)
     verdict = judge(claim, plain, None if condition is None else runs[fixture, condition])
     seen = dict.fromkeys(method for run in plain for method in run.record.start_methods)

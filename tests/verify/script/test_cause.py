@@ -13,6 +13,8 @@ from torchrepro_lint.verify.script.entries import Entry, Kind, Place
 WORKER = "worker 0 of loader 0"
 LOOP = Place("/usr/lib/python3/site-packages/torch/utils/data/_utils/worker.py", 275, "_worker_loop")
 
+LOADER = Place("/usr/lib/python3/site-packages/torch/utils/data/dataloader.py", 692, "_BaseDataLoaderIter.__init__")
+
 
 def cause(first: list[Entry], second: list[Entry]) -> Cause:
     records = record(first, 2), record(second, 2)
@@ -39,6 +41,11 @@ def seeded(name: str, value: str, **fields: Any) -> Entry:
 def batch(output: str, inputs: str = "indices", worker: int | None = None) -> Entry:
     detail = {"loader": 0, "position": 0, "mark": 0}
     return Entry("batch", "batch 0 of loader 0", "main", 0, 0, worker, inputs=inputs, output=output, detail=detail)
+
+
+def base_seed(state: str) -> Entry:
+    detail = {"rng": "torch", "state": "b" + state}
+    return op("aten.random_", "b" + state, "c" + state, kind="draw", via=LOADER, detail=detail)
 
 
 def test_the_same_inputs_and_another_result() -> None:
@@ -128,7 +135,7 @@ def test_a_worker_is_followed_to_its_draw_and_that_to_the_main_process() -> None
     def run(state: str) -> list[Entry]:
         within = {"process": WORKER, "epoch": 0, "worker": 0}
         return [
-            op("aten.random_", "b" + state, "c" + state, kind="draw", detail={"rng": "torch", "state": "b" + state}),
+            base_seed(state),
             seeded("random.seed", "base" + state, via=LOOP, **within),
             drawn("random.random", "w" + state, "v" + state, "random", **within),
             batch(state, worker=0),
@@ -137,6 +144,31 @@ def test_a_worker_is_followed_to_its_draw_and_that_to_the_main_process() -> None
     found = cause(run("1"), run("2"))
     assert found.in_worker and found.at[0].name == "random.random"
     assert (found.why, found.rng) == ("unseeded", "torch")
+
+
+def test_what_workers_are_seeded_with_is_no_cause_in_the_main_process() -> None:
+    def run(state: str) -> list[Entry]:
+        return [
+            drawn("random.random", state, state + "'", "random"),
+            base_seed(state),
+            op("aten.mul", "x" + state, "y" + state, ("n" + state,)),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert (found.why, found.at[0].name) == ("unseeded", "random.random")
+
+
+def test_the_threads_of_a_process_have_its_rngs() -> None:
+    def run(seed: str) -> list[Entry]:
+        thread = {"process": "main, thread Thread-1"}
+        return [
+            seeded("random.seed", seed),
+            drawn("random.random", seed, seed + "'", "random", **thread),
+            op("aten.mul", "x" + seed, "y" + seed, ("n" + seed,), **thread),
+        ]
+
+    found = cause(run("1"), run("2"))
+    assert (found.why, found.process) == ("seed", "main, thread Thread-1")
 
 
 def test_a_worker_of_another_epoch_is_not_looked_at() -> None:

@@ -20,10 +20,27 @@ from verify_runs import answer, command, script
         ("import os\nos._exit(4)", "each run ended with exit status 4"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "run 1 was ended by SIGKILL"),
         ("import os\nos.execv('/bin/true', ['true'])", "before Python came to its end"),
+        ("input('epochs? ')", "each run failed: EOFError: EOF when reading a line at "),
+        ("from .model import Net", "each run failed: ImportError: attempted relative import"),
+        ("raise KeyboardInterrupt", "each run failed: KeyboardInterrupt"),
         ("def f(:", "each run failed: SyntaxError"),
         ("import sys\nsys.stdout.buffer.write(bytes(range(256)))\nraise RuntimeError('x')", "RuntimeError: x"),
     ],
-    ids=["nothing", "exception", "status", "message", "os._exit", "os._exit 4", "signal", "exec", "syntax", "binary"],
+    ids=[
+        "nothing",
+        "exception",
+        "status",
+        "message",
+        "os._exit",
+        "os._exit 4",
+        "signal",
+        "exec",
+        "stdin",
+        "relative import",
+        "interrupt",
+        "syntax",
+        "binary",
+    ],
 )
 def test_what_could_not_be_run(tmp_path: Path, text: str, words: str) -> None:
     script(tmp_path, text)
@@ -68,12 +85,55 @@ def test_a_script_that_fails_once_parts(tmp_path: Path) -> None:
     assert "did not end alike: run 2 failed: OSError: there already" in found["verdict"]
 
 
+def test_a_script_that_does_what_it_likes_with_its_process(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = """
+        import os
+        import threading
+        import time
+        import torch
+        from torch.utils.data import DataLoader, IterableDataset
+
+        os.closerange(3, 256)
+        os.makedirs("elsewhere", exist_ok=True)
+        os.chdir("elsewhere")
+        assert os.path.samefile(__file__, "../train.py")
+        torch.no_grad = None
+
+        class Samples(IterableDataset):
+            def __iter__(self):
+                yield torch.ones(2, dtype=torch.complex64).conj()
+                yield torch.ones(2).to(torch.float8_e4m3fn)
+                yield torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+                yield torch.eye(2).to_sparse()
+                yield torch.tensor(float("nan"))
+                yield torch.ones(1).expand(10**6, 10**6)
+                yield torch.ones(2, device="meta")
+
+        def evaluate():
+            for number in DataLoader(range(20)):
+                time.sleep(os.urandom(1)[0] / 10000)
+
+        threading.Thread(target=evaluate).start()
+        weight = torch.ones(1, requires_grad=True)
+        for sample in DataLoader(Samples(), batch_size=None):
+            time.sleep(os.urandom(1)[0] / 10000)
+            weight.sum().backward()
+        """
+    script(tmp_path, text)
+    status, found = answer("train.py", folder=tmp_path)
+    assert (status, found["outcome"]) == (0, "agreed"), found
+    assert found["compared"] == {"batch": 27, "loss": 7}
+    assert found["unread"] == 1  # what is on no device
+    assert found["overhead"]["room"]["cpu"] > 0
+
+
 def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> None:
     script(tmp_path, "def load():\n    raise ValueError('no data')\nload()")
     ran = command("train.py", folder=tmp_path)
     assert ran.returncode == 2
     assert ran.stdout.startswith("could not run: train.py: each run failed: ValueError: no data")
-    assert 'File "train.py", line 2, in load' in ran.stdout
+    assert f'File "{tmp_path / "train.py"}", line 2, in load' in ran.stdout
     assert "child.py" not in ran.stdout
 
 

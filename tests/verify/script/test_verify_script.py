@@ -272,18 +272,18 @@ def test_a_script_that_forks_and_leaves(tmp_path: Path) -> None:
         import torch
 
         torch.ones(1, requires_grad=True).sum().backward()
-        child = os.fork()
-        if child == 0:
-            torch.full((1,), 2.0, requires_grad=True).sum().backward()
-            os._exit(0)
-        os.waitpid(child, 0)
+        for number in range(2):
+            if os.fork() == 0:
+                torch.full((1,), float(number), requires_grad=True).sum().backward()
+                os._exit(0)
+        os.wait(), os.wait()
         os._exit(0)
         """
     script(tmp_path, text)
     status, found = answer("--save", "records", "train.py", folder=tmp_path)
     assert (status, found["outcome"]) == (0, "agreed")
-    # The fork's own loss, and that of the process that forked.
-    assert found["compared"] == {"loss": 2}
+    # Each fork's own loss, and that of the process that forked.
+    assert found["compared"] == {"loss": 3}
     assert "the script leaves by os._exit" in found["notes"]
 
 

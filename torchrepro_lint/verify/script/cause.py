@@ -7,12 +7,13 @@ not a tensor, so there the nearest draw that differs is taken, and its RNG is fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from torchrepro_lint.verify.script.compare import RESULTS, Divergence, differs, inputs_agree, is_worker, pairs
-from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry
+from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry, is_base_seed
 from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.window import worker_name
 
@@ -31,6 +32,7 @@ Why: TypeAlias = Literal[
     "outside",  # the difference came from what is not watched
 ]
 
+_THREAD = re.compile(r", thread [^,]+$")
 _SEEDED_BY = {
     "random": ("random.seed",),
     "random.Random": ("random.Random.seed",),
@@ -132,10 +134,14 @@ def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause |
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What a process did up to the first result that differs: `parted`, with the draws that differ before it."""
+    """What a process did up to the first result that differs: `parted`, with the draws that differ before it.
+
+    The draws of what workers are seeded with stand by themselves: nothing in the process hangs on them.
+    """
 
     steps: tuple[Pair, ...]
     draws: tuple[Pair, ...]
+    base_seeds: tuple[Pair, ...]
     parted: Pair | None
 
     @property
@@ -146,6 +152,7 @@ class _Walk:
 def _walk(first: Record, second: Record, process: str, until: Pair | None = None) -> _Walk:
     steps: list[Pair] = []
     draws: list[Pair] = []
+    base_seeds: list[Pair] = []
     for one, other in pairs(first, second, process, COMPARED):
         if one is None or other is None:
             break
@@ -154,13 +161,13 @@ def _walk(first: Record, second: Record, process: str, until: Pair | None = None
         if divergence is None:
             steps.append(pair)
         elif divergence.how == "result" and one.kind == "draw":
-            draws.append(pair)
+            (base_seeds if is_base_seed(one.via) else draws).append(pair)
             steps.append(pair)
         elif one.kind in RESULTS or divergence.how != "result":
-            return _Walk(tuple(steps), tuple(draws), pair)
+            return _Walk(tuple(steps), tuple(draws), tuple(base_seeds), pair)
         if pair == until:
             break
-    return _Walk(tuple(steps), tuple(draws), None)
+    return _Walk(tuple(steps), tuple(draws), tuple(base_seeds), None)
 
 
 def _is_operation(pair: Pair) -> bool:
@@ -209,7 +216,13 @@ def _root(first: Record, second: Record, drawn: Pair, rng: str, chain: tuple[Pai
 
 def _seeds(record: Record, drawn: Entry, names: Collection[str]) -> tuple[list[Entry], list[Entry]]:
     """The calls that seeded the RNG of a draw before it, and those that came after."""
-    here = [one for one in record.of_process(drawn.process) if one.epoch == drawn.epoch or not is_worker(one.process)]
+    # The threads of a process have its RNGs in common.
+    process = _THREAD.sub("", drawn.process)
+    here = [
+        one
+        for one in record.entries
+        if _THREAD.sub("", one.process) == process and (one.epoch == drawn.epoch or not is_worker(one.process))
+    ]
     at = next(index for index, one in enumerate(here) if one is drawn)
     before, after = (
         [one for one in part if one.kind == "seed" and one.name in names] for part in (here[:at], here[at:])
@@ -230,9 +243,9 @@ def _of_base_seed(first: Record, second: Record, drawn: Pair, rng: str, seed: Pa
     """Workers are seeded by what the main process drew: its RNG is what differs."""
     parent = drawn[0].process.rpartition(", ")[0] or MAIN
     walked = _walk(first, second, parent)
-    base = next((pair for pair in reversed(walked.draws) if pair[0].name == "aten.random_"), None)
-    if base is None:
+    if not walked.base_seeds:
         return Cause("seed", drawn, rng, seed=seed, chain=chain)
+    base = walked.base_seeds[-1]
     found = _of_draw(first, second, base, chain)
     return replace(found, at=drawn, chain=(*chain, base))
 

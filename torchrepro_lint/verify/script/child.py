@@ -90,6 +90,8 @@ def _without_us(traceback: types.TracebackType | None) -> types.TracebackType | 
 def _run_file(script: str, argv: list[str]) -> None:
     sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
     sys.argv = argv
+    # As Python itself does: the script may change its folder, and then ask for its own file.
+    script = os.path.abspath(script)
     module = types.ModuleType("__main__")
     module.__file__ = script
     module.__loader__ = SourceFileLoader("__main__", script)

@@ -75,6 +75,11 @@ class Entry:
         return (self.kind, self.name, self.step, self.epoch)
 
 
+def is_base_seed(via: Place | None) -> bool:
+    """Whether a draw went through the library's line at which a loader draws what its workers are seeded from."""
+    return via is not None and via.file.replace("\\", "/").endswith("torch/utils/data/dataloader.py")
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """How the run was made.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from torchrepro_lint.verify.script import wording
@@ -33,6 +34,7 @@ def as_json(result: Result, link: Link | None) -> dict[str, Any]:
         "cause": _cause(result.cause, rules_for(result), link) if result.cause else None,
         "met": [_place(one) for one in result.met],
         "notes": list(wording.notes(result)),
+        "overhead": asdict(overhead) if (overhead := wording.overhead(result)) else None,
         "runs": [
             {
                 "seconds": round(run.seconds, 3),

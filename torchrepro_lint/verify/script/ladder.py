@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,6 +15,7 @@ from torchrepro_lint.verify.script.cause import Cause, find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
 from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header, Kind, Place
 from torchrepro_lint.verify.script.launch import Launcher, Run
+from torchrepro_lint.verify.script.leftovers import written_since
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record
@@ -43,7 +45,8 @@ class Result:
     first and the last, and `comparison` is theirs. `closer` are the records in which the `cause` was found.
     `perturbation` names what was varied. `tries` counts the closer pairs of runs. `lost` are the RNGs whose state a
     training that was resumed did not have again.
-    With `from_files` nothing was run: these are records that were made before.
+    With `from_files` nothing was run: these are records that were made before. `left` are the files that the first run
+    wrote into its folder and the others found there.
     """
 
     outcome: Outcome
@@ -58,6 +61,7 @@ class Result:
     tries: int = 0
     from_files: bool = False
     lost: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def met(self) -> tuple[Place, ...]:
@@ -91,13 +95,17 @@ class Ladder:
 
     def plain(self, runs: int) -> Result:
         """Run the script `runs` times as it is, and compare the runs."""
-        made = []
+        made: list[Run] = []
+        left: tuple[str, ...] = ()
+        began = time.time()
         for number in range(1, runs + 1):
             made.append(self._run(number))
             # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
             if made[-1].trouble is not None and not (made[-1].failed and number == 1):
                 break
-        return self._judge(made, [None] * len(made), RESULTS)
+            if number == 1:
+                left = written_since(self._folder, began)
+        return replace(self._judge(made, [None] * len(made), RESULTS), left=left)
 
     def perturbed(self, name: str, reference: Run) -> Result:
         """Run the script once more with one thing varied, and compare it with a run as it is."""
@@ -162,7 +170,8 @@ class Ladder:
             return replace(could_not, reason=_trouble(runs))
         for number, (run, record) in enumerate(zip(runs[1:], records[1:], strict=True), start=1):
             comparison = compare(records[0], record, kinds)
-            if comparison.divergence is not None and not (_cut_off(comparison) and not (runs[0].failed or run.failed)):
+            stopped = any(one.trouble is not None and not one.failed for one in (runs[0], run))
+            if comparison.divergence is not None and not (_cut_off(comparison) and stopped):
                 parted = Result(
                     Outcome.PARTED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
                 )

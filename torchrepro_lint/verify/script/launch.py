@@ -147,6 +147,8 @@ def _signal_name(number: int) -> str:
 
 
 def _tail(path: Path) -> str:
-    data = path.read_bytes()
-    text = data[-_TAIL:].decode("utf-8", "backslashreplace")
-    return text if len(data) <= _TAIL else text.partition("\n")[2]
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        text = file.read().decode("utf-8", "backslashreplace")
+    return text if size <= _TAIL else text.partition("\n")[2] or text

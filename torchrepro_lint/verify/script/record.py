@@ -6,6 +6,7 @@ A process that is killed leaves what it had written: a record without `end`, its
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +17,14 @@ from typing import Any
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify.script.entries import KINDS, MAIN, Entry, Header, Place
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 FORMAT = "torchrepro-lint record"
 VERSION = 1
+_HIGH = 500  # the least number for the file in the watched process
 
 
 class RecordError(TorchReproLintError):
@@ -73,7 +80,7 @@ class RecordWriter:
 
     def __init__(self, path: str, header: Header | None = None) -> None:
         self.path = path
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file = self._open()
         if header is not None:
             self._line({"format": FORMAT, "version": VERSION, **_present(asdict(header))})
 
@@ -81,9 +88,28 @@ class RecordWriter:
         """Add one entry."""
         self._line(_to_json(entry))
 
+    def _open(self) -> int:
+        low = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        if fcntl is None:
+            return low
+        # Where a program that closes all it has inherited does not meet it, nor gets the number for a file of its own.
+        try:
+            high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        except OSError:  # so many are not allowed here
+            return low
+        os.close(low)
+        return high
+
     def _line(self, values: Mapping[str, Any]) -> None:
         # One write for a line: other processes append to the same file.
-        os.write(self._file, json.dumps(values, separators=(",", ":")).encode("ascii") + b"\n")
+        line = json.dumps(values, separators=(",", ":")).encode("ascii") + b"\n"
+        try:
+            os.write(self._file, line)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            self._file = self._open()
+            os.write(self._file, line)
 
 
 def read_record(path: Path) -> Record:

@@ -37,6 +37,8 @@ def page_of(answers: Sequence[Answer]) -> Page:
     worst, link = min(answers, key=lambda answer: _GRAVEST.index(answer[0].outcome))
     first = next((run.record for run in plain.runs if run.record is not None), None)
     remarks = dict.fromkeys(note for result, _ in answers for note in wording.notes(result))
+    if (watching := wording.watching(plain)) is not None:
+        remarks[watching] = None
     return Page(
         title=wording.command(plain.command),
         outcome=_LOOKS[worst.outcome],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from torchrepro_lint.verify.script.cause import Cause
@@ -11,6 +12,7 @@ from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, TOOK_EFFECT, Entry, Place
 from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.perturbations import RESUME
+from torchrepro_lint.verify.script.record import Record
 
 _PLURALS = {
     "batch": ("batch", "batches"),
@@ -19,6 +21,7 @@ _PLURALS = {
     "gradient": ("gradient", "gradients"),
     "op": ("operation", "operations"),
 }
+_FILES = 5  # names that are told
 _RNGS = {
     "random": "Python's `random`",
     "numpy": "NumPy's global RNG",
@@ -204,6 +207,11 @@ def notes(result: Result) -> Iterator[str]:
     if result.lost:
         names = ", ".join(rng_name(name) for name in result.lost)
         yield f"the second half goes on with another state of {names}: see torchrepro-lint rule TRL210"
+    if result.left and result.outcome is Outcome.PARTED and not _proven(result.cause):
+        names = ", ".join(result.left[:_FILES]) + (", ..." if len(result.left) > _FILES else "")
+        yield f"the first run left {names} in its folder, and the next one found it there: it may not have begun alike"
+    if any(record is not None and _wants_input(record) for record in records):
+        yield "the script asks for standard input, and there is none here"
     ends = {record.end.name for record in records if record is not None and record.end is not None}
     if "os._exit" in ends:
         yield "the script leaves by os._exit"
@@ -211,17 +219,55 @@ def notes(result: Result) -> Iterator[str]:
         yield result.reason
 
 
-def watching(result: Result) -> str | None:
-    """How much of the time of the slowest watched run went into watching."""
-    if result.comparison is None:
-        return None
-    shares = []
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What watching took of the run in which it took the largest part: in all, in the step that it took most of, and
+    beside the program's own memory, in bytes by device. Times are in seconds, of the processor's side only.
+    """
+
+    watching: float
+    run: float
+    step: int
+    in_step: float
+    room: Mapping[str, int]
+
+
+def overhead(result: Result) -> Overhead | None:
+    """The peak overhead of watching in the runs of the first rung; None where no run has told it."""
+    told = []
     for run in result.runs:
         end = run.record.end if run.record is not None else None
         if end is not None and end.detail.get("seconds"):
-            shares.append((end.detail["watching"] / end.detail["seconds"], end.detail["seconds"]))
-    if not shares:
+            step, in_step = end.detail.get("dearest step", (0, 0.0))
+            seconds = (end.detail["watching"], end.detail["seconds"])
+            told.append(Overhead(*seconds, step, in_step, end.detail.get("room", {})))
+    return max(told, key=lambda one: one.watching / one.run, default=None)
+
+
+def _proven(cause: Cause | None) -> bool:
+    """Whether a cause stands by itself, wherever the runs began."""
+    return cause is not None and cause.why in ("operation", "unseeded", "late", "seed")
+
+
+def _wants_input(record: Record) -> bool:
+    return (
+        record.failure is not None
+        and record.failure.name == "EOFError"
+        and "reading a line" in str(record.failure.shown)
+    )
+
+
+def watching(result: Result) -> str | None:
+    """What watching took, at most, in words."""
+    most = overhead(result)
+    if most is None or result.comparison is None:
         return None
-    share, seconds = max(shares)
+    share = most.watching / most.run
     part = f"at most {share:.0%}" if share >= 0.01 else "less than 1%"
-    return f"watching took {part} of a run's {seconds:.1f} s"
+    words = [f"{part} of a run's {most.run:.1f} s"]
+    if most.in_step:
+        words.append(f"at most {most.in_step * 1000:.1f} ms in a step (step {most.step})")
+    for device, size in most.room.items():
+        amount = f"at most {size / 2**20:.0f} MiB" if size >= 2**20 else "less than 1 MiB"
+        words.append(f"{amount} of {'' if device == 'cpu' else device + ' '}memory at a time")
+    return f"watching took {', '.join(words)}"

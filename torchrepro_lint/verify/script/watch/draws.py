@@ -15,6 +15,7 @@ from typing import Any
 from torchrepro_lint.verify.hashing import shown
 from torchrepro_lint.verify.script.watch.places import caller, is_of_python, within_import
 from torchrepro_lint.verify.script.watch.recorder import Recorder
+from torchrepro_lint.verify.script.watch.standing import Nesting
 from torchrepro_lint.verify.script.watch.states import numpy_state, random_state
 
 _WIDEST = 60
@@ -30,7 +31,7 @@ class DrawWatch:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._within = False
+        self._nesting = Nesting()
 
     def watch_random(self, random: Any) -> None:
         """Watch `random`: its functions, which are methods of a hidden `Random`, and every other `Random`."""
@@ -83,16 +84,16 @@ class DrawWatch:
 
         @functools.wraps(original)
         def draw(*args: Any, **kwargs: Any) -> Any:
-            if self._within or not self._recorder.recording:
+            if self._nesting.inside or not self._recorder.recording:
                 return original(*args, **kwargs)
             generator = args[0] if holder is None else holder
-            self._within = True
+            self._nesting.inside = True
             try:
                 before = state(generator)
                 result = original(*args, **kwargs)
                 after = state(generator)
             finally:
-                self._within = False
+                self._nesting.inside = False
             places = caller()
             if (places[1] is not None and is_of_python(places[1])) or within_import():
                 return result  # a name for a temporary file, a pause before the next try, what a library starts with

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 from torchrepro_lint.verify.after_import import AfterImport
 from torchrepro_lint.verify.script.entries import Header
 from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.watch import quiet
 from torchrepro_lint.verify.script.watch.contention import Contention
 from torchrepro_lint.verify.script.watch.draws import DrawWatch
 from torchrepro_lint.verify.script.watch.loaders import BatchWatch
@@ -35,11 +37,14 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
     seeds = SeedWatch(recorder)
 
     def torch_is_there(torch: Any) -> None:
+        quiet.learn(torch)
         watch_torch(seeds, torch)
         watch_compile(recorder, torch)
         training.watch_backward(torch.autograd)
         if plan.contend:
-            recorder.on_window(Contention(torch).follow)
+            contention = Contention(torch, functools.partial(recorder.note, "contention"))
+            recorder.on_window(contention.follow)
+            recorder.on_end(contention.end)
 
     hooks: dict[str, list[Callable[[Any], None]]] = {
         "numpy.random": [lambda module: watch_numpy(seeds, module)],

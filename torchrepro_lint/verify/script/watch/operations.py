@@ -6,11 +6,13 @@ Views are told too, because a tensor goes from operation to operation by them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from torchrepro_lint.verify.hashing import digest, shown
+from torchrepro_lint.verify.script.entries import is_base_seed
 from torchrepro_lint.verify.script.watch.names import ParameterNames
 from torchrepro_lint.verify.script.watch.places import Places, caller
 from torchrepro_lint.verify.script.watch.recorder import Recorder
@@ -31,36 +33,43 @@ _NAMESPACES = ("profiler", "c10d", "_c10d_functional", "prim", "streams")
 
 
 class OperationWatch:
-    """Keeps the dispatch mode active while the recorder's window is open."""
+    """Keeps a dispatch mode active while the recorder's window is open."""
 
     def __init__(self, recorder: Recorder, names: ParameterNames) -> None:
         self._recorder = recorder
         self._names = names
-        self._mode: Any = None
-        self._active = False
+        self._modes = _ModeOfThread()
+        self._make: Callable[[], Any] | None = None
 
     def watch(self, torch: Any) -> None:
         """Follow the window of this process."""
-        self._mode = _mode(torch, _Operations(torch, self._recorder, self._names))
+        operations = _Operations(torch, self._recorder, self._names)
+        self._make = lambda: _mode(torch, operations)
         self._recorder.on_window(self.follow)
         self.follow()
 
     def follow(self) -> None:
-        """Enter or leave the mode, as the window says."""
-        wanted = self._recorder.within_window
-        if wanted and not self._active:
-            self._mode.__enter__()
-            self._active = True
-        elif not wanted and self._active and self._is_innermost():
-            self._mode.__exit__(None, None, None)
-            self._active = False
+        """Enter or leave the mode of this thread, as the window says."""
+        wanted, here = self._recorder.within_window, self._modes
+        if wanted and here.active is None and self._make is not None:
+            here.active = self._make()
+            here.active.__enter__()
+        elif not wanted and here.active is not None and self._is_innermost():
+            here.active.__exit__(None, None, None)
+            here.active = None
 
     def _is_innermost(self) -> bool:
         # Where the program has entered a mode of its own since, leaving would end that one: ours then stays, and tells
         # nothing.
         from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-        return _get_current_dispatch_mode() is self._mode
+        return _get_current_dispatch_mode() is self._modes.active
+
+
+class _ModeOfThread(threading.local):
+    """The mode that a thread has entered; None where it has left it, or never entered one."""
+
+    active: Any = None
 
 
 def _mode(torch: Any, operations: _Operations) -> Any:
@@ -76,6 +85,11 @@ def _mode(torch: Any, operations: _Operations) -> Any:
             return operations.call(func, args, kwargs or {})
 
     return Watch()  # type: ignore[no-untyped-call]
+
+
+def _takes_base_seed(name: str, places: Places) -> bool:
+    """Whether a loader reads what its workers are seeded with. It is told as drawn, and nothing else hangs on it."""
+    return name == "_local_scalar_dense" and is_base_seed(places[1])
 
 
 def _is_of_engine(places: Places) -> bool:
@@ -109,7 +123,7 @@ class _Operations:
             return func(*args, **kwargs)
         places, module, backward = self._where()
         name = func._schema.name.partition("::")[2]
-        if func.namespace in _NAMESPACES or name in _FOUND:
+        if func.namespace in _NAMESPACES or name in _FOUND or _takes_base_seed(name, places):
             return func(*args, **kwargs)
         generator = self._generator(func, args, kwargs)
         with self._recorder.hands_off():

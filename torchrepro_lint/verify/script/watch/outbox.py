@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -44,20 +45,23 @@ class Outbox:
     def __init__(self, writer: RecordWriter) -> None:
         self._writer = writer
         self._queue: deque[Outgoing] = deque()
+        self._lock = threading.RLock()  # several threads may tell
 
     def put(self, outgoing: Outgoing) -> None:
         """Write it now where nothing has to be waited for, else when it is its turn."""
-        if not self._queue and outgoing.is_ready:
-            self._writer.write(outgoing.complete())
-            return
-        self._queue.append(outgoing)
-        if len(self._queue) > _MOST:
-            self.settle(_MOST // 2)
+        with self._lock:
+            if not self._queue and outgoing.is_ready:
+                self._writer.write(outgoing.complete())
+                return
+            self._queue.append(outgoing)
+            if len(self._queue) > _MOST:
+                self.settle(_MOST // 2)
 
     def settle(self, keep: int = 0) -> None:
         """Write all but the last `keep`."""
-        while len(self._queue) > keep:
-            self._writer.write(self._queue.popleft().complete())
+        with self._lock:
+            while len(self._queue) > keep:
+                self._writer.write(self._queue.popleft().complete())
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -65,6 +69,7 @@ class Outbox:
     def forget(self) -> None:
         """Drop what waits: in a forked child it is the parent's to write."""
         self._queue.clear()
+        self._lock = threading.RLock()  # the old one may be held by a thread that the child does not have
 
 
 def _hash(said: Said) -> str | None:

@@ -58,6 +58,17 @@ def within_import() -> bool:
     return False
 
 
+def by_way_of(*folders: str) -> bool:
+    """Whether the user's line has come here through one of these folders of a library, such as `torch/_inductor`."""
+    wanted = [f"{os.sep}{folder.replace('/', os.sep)}{os.sep}" for folder in folders]
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _kind(frame.f_code.co_filename) != "user":
+        if any(folder in frame.f_code.co_filename for folder in wanted):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def is_of_python(place: Place) -> bool:
     """Whether a line is of Python's own library."""
     return not _below(place.file, _INSTALLED) and _below(place.file, _STDLIB)

@@ -13,9 +13,11 @@ from typing import Any
 from torchrepro_lint.verify.script.entries import MAIN
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.watch.loaders import BatchWatch
-from torchrepro_lint.verify.script.watch.places import NOWHERE
+from torchrepro_lint.verify.script.watch.places import NOWHERE, by_way_of
 from torchrepro_lint.verify.script.watch.recorder import Identity, Recorder
 
+_COMPILERS = ("torch/_inductor", "torch/_dynamo", "triton")  # they train nothing
+_WIDEST = 100
 _PROGRAMS = ("python", "torchrun", "accelerate", "deepspeed", "ray", "mpirun")
 
 
@@ -26,13 +28,13 @@ class ProcessWatch:
         self._recorder = recorder
         self._batches = batches
         self._processes = itertools.count(1)
-        self._forks = itertools.count(1)
+        self._forks = 0
         self._starting: Identity | None = None
 
     def watch(self) -> None:
         """Follow forks and ends; `watch_multiprocessing` and `watch_subprocess` when those are imported."""
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._recorder.flush, after_in_child=self._forked)
+            os.register_at_fork(before=self._fork, after_in_child=self._forked)
         leave = os._exit
 
         @functools.wraps(leave)
@@ -69,23 +71,30 @@ class ProcessWatch:
         @functools.wraps(make)
         def __init__(popen: Any, args: Any, *more: Any, **options: Any) -> None:
             words = args.split() if isinstance(args, str) else [os.fsdecode(word) for word in args] or [""]
-            if words and os.path.basename(words[0]).startswith(_PROGRAMS):
-                self._recorder.note("unwatched program", " ".join(words[:6]))
+            if words and os.path.basename(words[0]).startswith(_PROGRAMS) and not by_way_of(*_COMPILERS):
+                text = " ".join(" ".join(words[:6]).split())
+                self._recorder.note("unwatched program", text if len(text) <= _WIDEST else text[:_WIDEST] + "...")
             make(popen, args, *more, **options)
 
         subprocess.Popen.__init__ = __init__
 
     def _identity(self, process: Any) -> Identity:
-        within = "" if self._recorder.process == MAIN else f"{self._recorder.process}, "
+        within = "" if self._recorder.name == MAIN else f"{self._recorder.name}, "
         number = _worker_number(process)
         if number is None:
             return Identity(f"{within}process {next(self._processes)}")
         return Identity(f"{within}worker {number} of loader {self._batches.loader}", number, self._recorder.epoch)
 
+    def _fork(self) -> None:
+        self._recorder.flush()
+        if self._starting is None:
+            # Counted here: what a child counts, its parent never hears of.
+            self._forks += 1
+
     def _forked(self) -> None:
-        within = "" if self._recorder.process == MAIN else f"{self._recorder.process}, "
-        self._recorder.become(self._starting or Identity(f"{within}fork {next(self._forks)}"))
-        self._starting = None
+        within = "" if self._recorder.name == MAIN else f"{self._recorder.name}, "
+        self._recorder.become(self._starting or Identity(f"{within}fork {self._forks}"))
+        self._forks, self._starting = 0, None
         self._recorder.tell("process", "fork", places=NOWHERE)
 
 

@@ -16,7 +16,9 @@ from torchrepro_lint.verify.script.record import RecordWriter
 from torchrepro_lint.verify.script.watch.outbox import Outbox, Outgoing, Said
 from torchrepro_lint.verify.script.watch.places import NOWHERE, Places, caller
 from torchrepro_lint.verify.script.watch.quiet import quietly
+from torchrepro_lint.verify.script.watch.standing import Standings
 from torchrepro_lint.verify.script.watch.states import rng_states
+from torchrepro_lint.verify.tensor_sums import room_taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +36,43 @@ class Recorder:
     def __init__(self, plan: Plan, header: Header | None = None, identity: Identity | None = None) -> None:
         identity = identity or Identity()
         self.plan = plan
-        self.process, self.worker, self.epoch = identity.process, identity.worker, identity.epoch
-        self.step = 0
+        self.process, self.worker = identity.process, identity.worker
+        self._standings = Standings(identity.epoch)
         self._fetching = False
         self._outbox = Outbox(RecordWriter(plan.path, header))
-        self._marks = 0
-        self._told_since_step = 0
-        self._inside = 0
         self._began = perf_counter()
         self._watching = 0.0
+        self._watched_before = 0.0  # of `_watching`, until this step began
+        self._dearest = (0.0, 0)  # the most that was spent on watching within one step, and which
         self._window_hooks: list[Callable[[], None]] = []
+        self._end_hooks: list[Callable[[], None]] = []
 
     def become(self, identity: Identity) -> None:
         """Go on as another process, after a fork."""
-        self.process, self.worker, self.epoch = identity.process, identity.worker, identity.epoch
-        self.step = self._marks = self._told_since_step = self._inside = 0
+        self.process, self.worker = identity.process, identity.worker
+        self._standings = Standings(identity.epoch)
         self._fetching = False
+        self._end_hooks.clear()  # those are of threads that a fork does not have
         self._outbox.forget()
+
+    @property
+    def name(self) -> str:
+        """The name under which this thread tells: that of the process in its main thread."""
+        return self.process + self._standings.here.within
+
+    @property
+    def epoch(self) -> int | None:
+        """The pass over the loader that this thread began last."""
+        return self._standings.here.epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int | None) -> None:
+        self._standings.here.epoch = epoch
 
     @property
     def recording(self) -> bool:
         """Whether operations and draws are to be told now."""
-        return self.within_window and not self._inside
+        return self.within_window and not self._standings.here.inside
 
     @property
     def within_window(self) -> bool:
@@ -65,11 +82,16 @@ class Recorder:
             return False
         if self.worker is not None:
             return self._fetching
-        return plan.start <= self._marks and (plan.stop is None or self._marks < plan.stop)
+        marks = self._standings.here.marks
+        return plan.start <= marks and (plan.stop is None or marks < plan.stop)
 
     def on_window(self, hook: Callable[[], None]) -> None:
         """Have `hook` called when `within_window` may have changed."""
         self._window_hooks.append(hook)
+
+    def on_end(self, hook: Callable[[], None]) -> None:
+        """Have `hook` called when the process ends."""
+        self._end_hooks.append(hook)
 
     def fetch(self, number: int) -> None:
         """A worker begins this fetch of its epoch."""
@@ -102,28 +124,33 @@ class Recorder:
         """Add an entry. `places` are the user's line and the library's; without them they are looked for."""
         with self.hands_off():
             place, via = caller() if places is None else places
-            entry = Entry(kind, name, self.process, self.step, self.epoch, self.worker, place, via)
+            here = self._standings.here
+            entry = Entry(kind, name, self.name, here.step, here.epoch, self.worker, place, via)
             self._outbox.put(Outgoing(replace(entry, **fields) if fields else entry, inputs, output, shown))
-            self._told_since_step += 1
+            here.told += 1
 
     def mark(self, kind: Kind, name: str, **fields: Any) -> None:
         """Add an entry that windows are counted by; its `detail` has its number, from 0."""
-        if self._marks == 0:
+        here = self._standings.here
+        if here.marks == 0:
             self.tell_environment()
             self.tell_states()
-        detail = {**fields.pop("detail", {}), "mark": self._marks}
+        detail = {**fields.pop("detail", {}), "mark": here.marks}
         self.tell(kind, name, detail=detail, **fields)
-        self._marks += 1
+        here.marks += 1
         self._window_may_have_changed()
-        if self.plan.leave and self._marks == self.plan.stop and self.process == MAIN:
+        if self.plan.leave and here.marks == self.plan.stop and self.name == MAIN:
             raise SystemExit(0)
 
     def finish_step(self) -> None:
         """Begin the next step. What was told before the last one is written: no device computes that any more."""
-        self.step += 1
+        here = self._standings.here
+        here.step += 1
         self.tell_states()
-        self._outbox.settle(self._told_since_step)
-        self._told_since_step = 0
+        self._outbox.settle(here.told)
+        here.told = 0
+        self._dearest = max(self._dearest, (self._watching - self._watched_before, here.step - 1))
+        self._watched_before = self._watching
 
     def content(self, value: Any) -> Content | None:
         """The content of a value; None where it has none that could be read."""
@@ -164,11 +191,19 @@ class Recorder:
 
     def end(self, how: str, status: int) -> None:
         """Say that this process ends."""
+        for hook in self._end_hooks:
+            hook()
         if self.worker is None:
             self.tell_environment()
         self.flush()
-        seconds = {"seconds": round(perf_counter() - self._began, 3), "watching": round(self._watching, 3)}
-        self.tell("end", how, detail={"status": status, **seconds}, places=NOWHERE)
+        detail = {
+            "status": status,
+            "seconds": round(perf_counter() - self._began, 3),
+            "watching": round(self._watching, 3),
+            "dearest step": [self._dearest[1], round(self._dearest[0], 4)],
+            "room": room_taken,
+        }
+        self.tell("end", how, detail=detail, places=NOWHERE)
 
     def flush(self) -> None:
         """Write all that waits."""
@@ -179,16 +214,17 @@ class Recorder:
 class _HandsOff:
     """What happens within is the tool's own doing."""
 
-    __slots__ = ("_began", "_quiet", "_recorder")
+    __slots__ = ("_began", "_here", "_quiet", "_recorder")
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+        self._here = recorder._standings.here
         self._quiet: Any = None
         self._began = 0.0
 
     def __enter__(self) -> None:
-        self._recorder._inside += 1
-        if self._recorder._inside > 1:
+        self._here.inside += 1
+        if self._here.inside > 1:
             return
         self._began = perf_counter()
         torch = sys.modules.get("torch")
@@ -199,6 +235,6 @@ class _HandsOff:
     def __exit__(self, *error: object) -> None:
         if self._quiet is not None:
             self._quiet.__exit__(None, None, None)
-        self._recorder._inside -= 1
-        if not self._recorder._inside:
+        self._here.inside -= 1
+        if not self._here.inside:
             self._recorder._watching += perf_counter() - self._began

@@ -7,6 +7,7 @@ import hashlib
 from typing import Any
 
 from torchrepro_lint.verify.script.watch.recorder import Recorder
+from torchrepro_lint.verify.script.watch.standing import Nesting
 
 _WIDEST = 60
 _FROM_SYSTEM = "from the operating system"
@@ -17,7 +18,7 @@ class SeedWatch:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._within = False
+        self._nesting = Nesting()
 
     def watch_method(self, owner: Any, prefix: str, name: str) -> None:
         """Wrap a method that seeds the object that it is called on."""
@@ -36,13 +37,13 @@ class SeedWatch:
     def _wrapped(self, original: Any, name: str, skip: int = 0) -> Any:
         @functools.wraps(original)
         def seed(*args: Any, **kwargs: Any) -> Any:
-            if self._within:
+            if self._nesting.inside:
                 return original(*args, **kwargs)
-            self._within = True
+            self._nesting.inside = True
             try:
                 result = original(*args, **kwargs)
             finally:
-                self._within = False
+                self._nesting.inside = False
             given = [value for value in args[skip:] if value is not None]
             given += [value for value in kwargs.values() if value is not None]
             value = repr(given[0]) if given else _FROM_SYSTEM

@@ -1,0 +1,70 @@
+"""What is said of runs that were made: by hand, without a process. Runs that end at different places are never equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from verify_runs import record
+
+from torchrepro_lint.verify.script import wording
+from torchrepro_lint.verify.script.entries import Entry
+from torchrepro_lint.verify.script.ladder import Ladder, Outcome, Result
+from torchrepro_lint.verify.script.launch import Run
+
+FOREVER = "did not end within 5 s"
+
+
+class Runs:
+    """Stands for a launcher: gives what was made before, the last of it again and again."""
+
+    def __init__(self, *runs: Run, leaves: Path | None = None) -> None:
+        self._runs = list(runs)
+        self._leaves = leaves
+
+    def run(self, *arguments: Any) -> Run:
+        if self._leaves is not None:
+            self._leaves.write_text("state")
+        return self._runs.pop(0) if len(self._runs) > 1 else self._runs[0]
+
+
+def made(*losses: str, trouble: str | None = None, failed: bool = False) -> Run:
+    entries = [Entry("loss", "loss", step=step, output=loss, detail={"mark": step}) for step, loss in enumerate(losses)]
+    return Run(record(entries), Path("record"), 1.0, trouble, failed)
+
+
+def said(folder: Path, *runs: Run, leaves: Path | None = None) -> Result:
+    return Ladder(("train.py",), str(folder), Runs(*runs, leaves=leaves)).plain(2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"),
+    [
+        (made("1", "2"), made("1", "2"), Outcome.AGREED),
+        (made("1", "2"), made("1", "x"), Outcome.PARTED),
+        # Both came to a good end, one of them later.
+        (made("1"), made("1", "2"), Outcome.PARTED),
+        (made("1", "2"), made("1"), Outcome.PARTED),
+        (made("1", "2"), made("1", trouble="failed: OSError", failed=True), Outcome.PARTED),
+        (made("1", "2"), made("1", "2", trouble="failed: OSError", failed=True), Outcome.PARTED),
+        # The tool ended one of them: what it had not done yet says nothing.
+        (made("1", "2"), made("1", trouble=FOREVER), Outcome.COULD_NOT_RUN),
+        (made("1", "2"), made("x", trouble=FOREVER), Outcome.PARTED),
+        (made("1", trouble=FOREVER), made("1", trouble=FOREVER), Outcome.COULD_NOT_RUN),
+    ],
+)
+def test_two_runs(tmp_path: Path, first: Run, second: Run, outcome: Outcome) -> None:
+    assert said(tmp_path, first, second).outcome is outcome
+
+
+def test_what_the_first_run_left_is_said_where_it_may_be_the_cause(tmp_path: Path) -> None:
+    (tmp_path / "before.pt").write_text("")
+    left = tmp_path / "checkpoint.pt"
+    parted = said(tmp_path, made("1"), made("2"), leaves=left)
+    words = (
+        "the first run left checkpoint.pt in its folder, and the next one found it there: it may not have begun alike"
+    )
+    assert words in list(wording.notes(parted))
+    agreed = said(tmp_path, made("1"), made("1"), leaves=left)
+    assert not any("left" in note for note in wording.notes(agreed))
