@@ -196,7 +196,7 @@ def _parser() -> argparse.ArgumentParser:
         "paths", nargs="*", type=Path, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
     )
     both = parser.add_argument_group("runs")
-    both.add_argument("--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for each program (2)")
+    both.add_argument("--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for a program (2)")
     both.add_argument(
         "--timeout",
         type=_seconds,
