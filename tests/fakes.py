@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class FakeProgram:
         settings: Settings,
         target: TargetTorch,
         overlay: Mapping[Path, str],
+        *,
+        read: Callable[[Path], bytes] | None = None,
     ) -> None:
         self.root = root
         self.settings = settings
@@ -51,6 +53,10 @@ class FakeProgram:
     @property
     def outside(self) -> dict[str, bool]:
         return {}
+
+    @property
+    def looks(self) -> None:
+        return None
 
     def without(self, refused: SourceError) -> FakeProgram:
         raise AssertionError(refused)

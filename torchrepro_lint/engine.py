@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import gc
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from torchrepro_lint.baseline import read_baseline
-from torchrepro_lint.cache.run import Asked, CachedRun
+from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
-from torchrepro_lint.facts.readable import Readers
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
-from torchrepro_lint.source.noqa import may_name_a_rule, may_silence
-from torchrepro_lint.source.prefilter import is_interesting
+from torchrepro_lint.source.contents import Contents, Read
+from torchrepro_lint.source.noqa import may_silence
+from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import SourceError, decode, read_bytes
 from torchrepro_lint.suppression import Checked, settled
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.looks import Looks
 
 __all__ = ["ProgramFactory", "ProgramLike", "Report", "Toolkit", "check"]
 
@@ -50,17 +51,25 @@ class ProgramLike(Protocol):
         """The variables for which files that are no Python were searched, and whether one names them."""
         ...
 
+    @property
+    def looks(self) -> Looks | None:
+        """What was asked of the texts; None where more than them has made the program what it is."""
+        ...
+
     def without(self, refused: SourceError) -> ProgramLike:
         """The program as it is when one of its files cannot be read, which was found out late."""
         ...
 
 
 class ProgramFactory(Protocol):
-    """Makes the program of a project. `overlay` holds texts that count instead of those on the disk."""
+    """Makes the program of a project. `overlay` holds texts that count instead of those on the disk, of which `read`
+    gives the bytes.
+    """
 
     def __call__(
-        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str]
-    ) -> ProgramLike: ...
+        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
+        *, read: Read = read_bytes,
+    ) -> ProgramLike: ...  # fmt: skip
 
 
 # Both are imported when a file needs them: they bring the parser, which takes longer to load than to say "clean".
@@ -72,11 +81,12 @@ def _own_rules() -> Iterable[RuleLike]:
 
 
 def _own_program(
-    root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str]
-) -> ProgramLike:
+    root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
+    *, read: Read = read_bytes,
+) -> ProgramLike:  # fmt: skip
     from torchrepro_lint.program.program import Program
 
-    return Program(root, files, settings, target, overlay=overlay)
+    return Program(root, files, settings, target, overlay=overlay, read=read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +160,13 @@ def check(
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
+    contents = Contents()
     kept = None
-    if cache is not None and toolkit is None and not overlay and not suppressed_too:
-        kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())))
+    own = toolkit is None and not overlay and not suppressed_too
+    if cache is not None and own and _is_any_wanted(requested, contents):
+        from torchrepro_lint.cache.run import CachedRun
+
+        kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())), contents)
         stored = kept.load()
         if stored is not None:
             unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
@@ -162,10 +176,18 @@ def check(
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
-        report, asked = _report(requested, projects, overlay, suppressed_too, toolkit, jobs)
+        report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
     return report if suppressed_too else _without_known(report, requested, projects, overlay)
+
+
+def _is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
+    """Whether a file is to be looked at: where none is, to say so takes less than to look it up."""
+    try:
+        return any(is_wanted(read(path)) for path in requested)
+    except SourceError:
+        return True
 
 
 @contextmanager
@@ -181,21 +203,23 @@ def _without_collection() -> Iterator[None]:
 
 
 def _report(
-    requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], suppressed_too: bool, toolkit: Toolkit,
-    jobs: int,
+    requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], read: Read, suppressed_too: bool,
+    toolkit: Toolkit, jobs: int,
 ) -> tuple[Report, Asked]:  # fmt: skip
-    """The report before baselines are heard, and what was asked of files that are no Python."""
-    candidates = _of_interest(sorted(requested), projects, overlay)
+    """The report before baselines are heard, and what it was made of."""
+    candidates = _of_interest(sorted(requested), projects, overlay, read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
-    asked: dict[Path, Mapping[str, bool]] = {}
+    asked = Asked()
     for project, files in sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also))):
         commented = candidates.commented.intersection(files)
-        checked, failed, outside = _check_project(project, files, commented, overlay, toolkit, jobs)
-        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay)
+        checked, failed, program = _check_project(project, files, commented, overlay, read, toolkit, jobs)
+        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
         errors += failed
-        asked[project.root] = {**asked.get(project.root, {}), **outside}
+        if program is not None:
+            asked.outside.setdefault(project.root, {}).update(program.outside)
+            asked.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
     found = tuple(findings)
@@ -210,6 +234,8 @@ def _without_known(report: Report, files: Iterable[Path], projects: Projects, ov
             by_baseline.setdefault(baseline, []).append(path)
     if not by_baseline:
         return report
+    from torchrepro_lint.baseline import read_baseline
+
     texts = Texts(overlay)
     findings, stale = list(report.findings), 0
     for path, group in by_baseline.items():
@@ -233,15 +259,15 @@ class _Candidates:
     notices: list[tuple[Path, str]] = field(default_factory=list)
 
 
-def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str]) -> _Candidates:
+def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> _Candidates:
     candidates = _Candidates()
     for path in requested:
         try:
-            data = overlay[path].encode("utf-8", "replace") if path in overlay else read_bytes(path)
-            wanted = _is_wanted(data)
+            data = overlay[path].encode("utf-8", "replace") if path in overlay else read(path)
+            wanted = is_wanted(data)
             if wanted and path not in overlay:
                 source = decode(path, data)
-                wanted = _is_wanted(source.searched)
+                wanted = is_wanted(source.searched)
                 if wanted and source.notice is not None:
                     candidates.notices.append((path, source.notice))
         except SourceError as error:
@@ -255,23 +281,22 @@ def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping
     return candidates
 
 
-def _is_wanted(data: bytes) -> bool:
-    """Whether the bytes of a file can hold a finding: of a rule, or for a comment that names one."""
-    return is_interesting(data) or may_name_a_rule(data)
-
-
 def _check_project(
-    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], toolkit: Toolkit,
-    jobs: int,
-) -> tuple[Checked, list[str], Mapping[str, bool]]:  # fmt: skip
-    """What the rules say of `files`, and a line for each that failed; a rule that fails keeps none from the others."""
+    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], read: Read,
+    toolkit: Toolkit, jobs: int,
+) -> tuple[Checked, list[str], ProgramLike | None]:  # fmt: skip
+    """What the rules say of `files`, a line for each that failed, and the program that they were asked about; a rule
+    that fails keeps none from the others.
+    """
+    from torchrepro_lint.facts.readable import Readers
+
     rules = selected_rules(toolkit.rules(), project.settings)
     everything = sorted({*project.files, *files})
     own = {path: overlay[path] for path in everything if path in overlay}
     try:
-        program = toolkit.make_program(project.root, everything, project.settings, project.target, own)
+        program = toolkit.make_program(project.root, everything, project.settings, project.target, own, read=read)
     except Exception as error:
-        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)], {}
+        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)], None
     wanted = set(files)
     readers = Readers([path for path in files if path not in overlay], jobs)
     try:
@@ -297,7 +322,7 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors, program.outside
+    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors, program
 
 
 def _findings(
@@ -324,6 +349,8 @@ def _findings(
 
 def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:
     """One line on a fault of the tool: which part, in which file of the user, where in our code."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "torchrepro_lint" in frame.filename] or frames
     place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
@@ -335,6 +362,8 @@ def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:
 
 def _file_in_hand(error: Exception, files: set[Path]) -> Path | None:
     """The user's file that the failing code was at, as far as its local variables tell."""
+    import traceback
+
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for value in frame.f_locals.values():
             path = value

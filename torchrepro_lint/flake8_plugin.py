@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from torchrepro_lint import __version__
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.settings import SettingsOverride, normalised_specifier
-from torchrepro_lint.source.noqa import may_name_a_rule
-from torchrepro_lint.source.prefilter import is_interesting
+from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.root import absolute
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Plugin:
         text = "".join(self._lines)
         # What is installed is nobody's project, though flake8 would walk into it.
         data = text.encode("utf-8", "replace")
-        wanted = is_interesting(data) or may_name_a_rule(data)
+        wanted = is_wanted(data)
         if not wanted or "site-packages" in Path(self._filename).parts:
             return
         for finding in _findings(absolute(self._filename), text):

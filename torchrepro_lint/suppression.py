@@ -14,8 +14,9 @@ from torchrepro_lint.rule_metadata import Named, RuleMetadata
 from torchrepro_lint.selection import is_fixable, is_ignored_in, is_selected
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.cells import python_text
+from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.noqa import read_directives
-from torchrepro_lint.source.text import read_source
+from torchrepro_lint.source.text import decode
 
 __all__ = ["Checked", "settled"]
 
@@ -32,27 +33,28 @@ class Checked:
     known: Sequence[RuleMetadata]
 
 
-def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str]) -> Iterator[Finding]:
+def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
     """The findings that neither the settings nor a comment silences, and one for each comment that silences nothing.
 
-    `overlay` holds texts that count instead of those on the disk.
+    `overlay` holds texts that count instead of those on the disk, of which `read` gives the bytes.
     """
     by_path: dict[Path, list[Finding]] = {path: [] for path in sorted(checked.commented)}
     for finding in checked.findings:
         by_path.setdefault(finding.location.path, []).append(finding)
     for path, group in by_path.items():
         left = [finding for finding in group if not is_ignored_in(path, finding, settings)]
-        for finding in _in_file(path, left, checked, settings, overlay):
+        for finding in _in_file(path, left, checked, settings, overlay, read):
             yield finding if finding.fix is None or is_fixable(finding, settings) else _unfixable(finding)
 
 
 def _in_file(
-    path: Path, findings: Sequence[Finding], checked: Checked, settings: Settings, overlay: Mapping[Path, str]
-) -> Iterator[Finding]:
+    path: Path, findings: Sequence[Finding], checked: Checked, settings: Settings, overlay: Mapping[Path, str],
+    read: Read,
+) -> Iterator[Finding]:  # fmt: skip
     if path not in checked.commented:
         yield from findings
         return
-    text = overlay[path] if path in overlay else read_source(path).text
+    text = overlay[path] if path in overlay else decode(path, read(path)).text
     directives = read_directives(python_text(path, text))
     silenced = [finding for finding in findings if directives.silencing(finding)]
     yield from (finding for finding in findings if not directives.silencing(finding))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -114,7 +115,7 @@ def test_the_settings_may_say_no(project: Path, counting: Counting) -> None:
 def test_where_others_bring_rules_nothing_is_kept(
     project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "entry_points", lambda group: [group])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [group])
     cached(project)
     cached(project)
     assert counting.hits == [False, False]
@@ -129,14 +130,14 @@ def test_a_misspelt_rule_is_said_each_time(project: Path, capsys: pytest.Capture
 def test_the_command_keeps_and_cleans(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = [(main([str(project)]), capsys.readouterr().out) for _ in range(2)]
     assert said[0] == said[1]
-    assert (project / FOLDER / "results.json").is_file()
+    assert (project / FOLDER / "results").is_file()
     assert main(["clean", str(project)]) == 0
     assert FOLDER in capsys.readouterr().out
     assert not (project / FOLDER).exists()
     assert main([str(project), "--no-cache"]) == said[0][0]
     assert not (project / FOLDER).exists()
     assert main([str(project), "--cache-dir", str(project / "elsewhere")]) == said[0][0]
-    assert (project / "elsewhere" / "results.json").is_file()
+    assert (project / "elsewhere" / "results").is_file()
 
 
 def test_a_run_that_finds_its_answer_loads_no_rules_and_no_parser(project: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from torchrepro_lint.cache import store
 from torchrepro_lint.cache.store import FOLDER, Store, clean
 
+FORMAT = b"torchrepro-lint results 2\n"
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -19,13 +20,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_is_found(folder: Path) -> None:
-    Store(folder).put("key", "text é \ud800")
-    assert Store(folder).get("key") == "text é \ud800"
+    Store(folder).put({"key": b"text\n\x00\xff"})
+    assert Store(folder).get("key") == b"text\n\x00\xff"
     assert Store(folder).get("other") is None
 
 
 def test_git_and_backups_leave_it_out(folder: Path) -> None:
-    Store(folder).put("key", "text")
+    Store(folder).put({"key": b"text"})
     assert (folder / ".gitignore").read_text().endswith("*\n")
     assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
@@ -33,62 +34,61 @@ def test_git_and_backups_leave_it_out(folder: Path) -> None:
 def test_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_ENTRIES", 2)
     for key in "abc":
-        Store(folder).put(key, key)
-    assert [Store(folder).get(key) for key in "abc"] == [None, "b", "c"]
+        Store(folder).put({key: key.encode()})
+    assert [Store(folder).get(key) for key in "abc"] == [None, b"b", b"c"]
 
 
 def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MAX_CHARACTERS", 10)
-    Store(folder).put("a", "12345678")
-    Store(folder).put("b", "12345678")
-    Store(folder).put("c", "more than fits")
-    assert [Store(folder).get(key) for key in "abc"] == [None, "12345678", None]
+    monkeypatch.setattr(store, "MAX_BYTES", 10)
+    Store(folder).put({"a": b"12345678"})
+    Store(folder).put({"b": b"12345678"})
+    Store(folder).put({"c": b"more than fits"})
+    assert [Store(folder).get(key) for key in "abc"] == [None, b"12345678", None]
 
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\x80\x04K\x01.", b"{", b"[]", b"null", b'["another tool", []]', b'["torchrepro-lint results 1", [["key"]]]',
-     b'["torchrepro-lint results 1", [["key", "bad digest", "text"]]]', b'["torchrepro-lint results 1", 3]',
-     b'["torchrepro-lint results 1", [[1, 2, 3]]]', b"[" * 100_000, b"\xff\xfe"],
+    [b"", b"\x80\x04K\x01.", b"another tool 2\nkey digest 4\ntext", FORMAT, FORMAT + b"key bad-digest 4\ntext",
+     FORMAT + b"key digest\n", FORMAT + b"key digest 99999999999999\ntext", FORMAT + b"key digest -1\ntext",
+     FORMAT + b"key digest four\ntext", FORMAT + b"x" * 100_000, FORMAT + b"\xff\xfe 0 0\n", b"\xff\xfe"],
 )  # fmt: skip
 def test_a_broken_or_foreign_file_counts_as_empty(folder: Path, data: bytes) -> None:
     folder.mkdir()
-    (folder / "results.json").write_bytes(data)
+    (folder / "results").write_bytes(data)
     assert Store(folder).get("key") is None
-    Store(folder).put("key", "text")
-    assert Store(folder).get("key") == "text"
+    Store(folder).put({"key": b"text"})
+    assert Store(folder).get("key") == b"text"
 
 
 def test_every_cut_of_the_file_is_harmless(folder: Path) -> None:
-    Store(folder).put("key", "text")
-    data = (folder / "results.json").read_bytes()
+    Store(folder).put({"key": b"text"})
+    data = (folder / "results").read_bytes()
     for end in range(len(data)):
-        (folder / "results.json").write_bytes(data[:end])
+        (folder / "results").write_bytes(data[:end])
         assert Store(folder).get("key") is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    Store(tmp_path / "file").put("key", "text")
+    Store(tmp_path / "file").put({"key": b"text"})
     assert Store(tmp_path / "file").get("key") is None
 
 
 def test_a_fifo_in_its_place_is_not_waited_for(folder: Path) -> None:
     folder.mkdir()
-    os.mkfifo(folder / "results.json")
+    os.mkfifo(folder / "results")
     assert Store(folder).get("key") is None
 
 
 def test_many_at_once_leave_a_whole_file(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: Store(folder).put(f"key{number}", "x" * 10_000), range(40)))
-    json.loads((folder / "results.json").read_text())
+        list(pool.map(lambda number: Store(folder).put({f"key{number}": b"x" * 10_000}), range(40)))
     assert any(Store(folder).get(f"key{number}") for number in range(40))
     assert not list(folder.glob(".results-*"))
 
 
 def test_clean_takes_what_is_ours(folder: Path) -> None:
-    Store(folder).put("key", "text")
+    Store(folder).put({"key": b"text"})
     (folder / "mine.txt").write_text("kept")
     assert clean(folder)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]

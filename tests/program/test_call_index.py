@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchrepro_lint.program.running.call_index import _may_call
+from torchrepro_lint.program.call_words import may_call
 
 
 @pytest.mark.parametrize(
@@ -13,11 +13,11 @@ from torchrepro_lint.program.running.call_index import _may_call
      "partial(f, 1)", "partial(\n    a.f)", "g: object = f", "f  # why\n(1)", "ff(1); f(1)"],
 )  # fmt: skip
 def test_calls_and_other_names(text: str) -> None:
-    assert _may_call(text.encode(), b"f")
+    assert may_call(text.encode(), b"f")
 
 
 @pytest.mark.parametrize(
     "text", ["def f(a): pass", "class f(a): pass", "ff(1)", "f_(1)", "# f", "'the f of it'", "from a import f\n", "x.f"]
 )
 def test_what_is_no_call(text: str) -> None:
-    assert not _may_call(text.encode(), b"f")
+    assert not may_call(text.encode(), b"f")

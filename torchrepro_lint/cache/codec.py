@@ -1,8 +1,8 @@
-"""Reports as JSON, and back. Plain data only: to load it runs nothing."""
+"""Findings as plain data, and back: to load it runs nothing."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,15 @@ __all__ = ["Stored", "decoded", "encoded"]
 Stored = tuple[tuple[Finding, ...], tuple[tuple[Path, str], ...]]
 
 
-def encoded(findings: tuple[Finding, ...], notices: tuple[tuple[Path, str], ...]) -> str:
-    """The findings and the notices as one text."""
-    return json.dumps([[_finding(one) for one in findings], [[str(path), text] for path, text in notices]])
+def encoded(findings: Iterable[Finding], notices: Iterable[tuple[Path, str]]) -> list[Any]:
+    """The findings and the notices as lists, texts and numbers."""
+    return [[_finding(one) for one in findings], [[str(path), text] for path, text in notices]]
 
 
-def decoded(text: str) -> Stored | None:
-    """What `encoded` made the text of; None where it made no such text."""
-    try:
-        findings, notices = json.loads(text)
-        return tuple(map(_as_finding, findings)), tuple((Path(path), str(note)) for path, note in notices)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
-        return None
+def decoded(data: Any) -> Stored:
+    """What `encoded` made the data of. ValueError or TypeError where it made no such data."""
+    findings, notices = data
+    return tuple(map(_as_finding, findings)), tuple((Path(path), str(note)) for path, note in notices)
 
 
 def _finding(one: Finding) -> list[Any]:
@@ -35,7 +32,7 @@ def _finding(one: Finding) -> list[Any]:
         one.message,
         one.severity.value,
         _location(one.location),
-        [[_location(step.location), step.note] for step in one.trace],
+        [[_location(step.location), step.note, step.depth] for step in one.trace],
         _fix(one.fix) if one.fix is not None else None,
         one.fix_declined,
         one.statement_rows,
@@ -48,7 +45,7 @@ def _location(one: Location) -> list[Any]:
 
 def _fix(one: Fix) -> list[Any]:
     edits = [[str(edit.path), edit.start, edit.end, edit.content] for edit in one.edits]
-    return [one.applicability.value, one.message, edits]
+    return [one.applicability.value, one.message, edits, sorted(map(str, one.after))]
 
 
 def _as_finding(data: Any) -> Finding:
@@ -59,7 +56,7 @@ def _as_finding(data: Any) -> Finding:
         message,
         Severity(severity),
         _as_location(location),
-        tuple(TraceStep(_as_location(place), note) for place, note in trace),
+        tuple(TraceStep(_as_location(place), note, depth) for place, note, depth in trace),
         _as_fix(fix) if fix is not None else None,
         declined,
         (int(rows[0]), int(rows[1])) if rows is not None else None,
@@ -72,9 +69,10 @@ def _as_location(data: Any) -> Location:
 
 
 def _as_fix(data: Any) -> Fix:
-    applicability, message, edits = data
+    applicability, message, edits, after = data
     return Fix(
         Applicability(applicability),
         message,
         tuple(Edit(Path(path), int(start), int(end), content) for path, start, end, content in edits),
+        frozenset(map(Path, after)),
     )

@@ -1,82 +1,122 @@
 """One run and the cache: is its answer known, and what is to be kept of it.
 
-The key holds the contents of every file of the projects concerned, so that nothing that a rule could look at is left
-out. What is asked of other files (does a shell script set this variable?) is kept beside the answer, and asked again.
+The key of a report holds the contents of every file of the projects concerned, so that nothing that a rule could look
+at is left out. What is asked of other files (does a shell script set this variable?) is kept beside the answer, and
+asked again. Where only a few files have changed since the last run of the same kind, its answer holds as well if none
+of the changes alters what that run has seen of these files: see `record`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from importlib.metadata import entry_points
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
+from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.cache.codec import Stored, decoded, encoded
 from torchrepro_lint.cache.key import digest_of, run_key
 from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.rule_metadata import RULES_GROUP
+from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.outside import METADATA, is_named_below
 from torchrepro_lint.source.project import Project, Projects
-from torchrepro_lint.source.text import SourceError, read_bytes
+from torchrepro_lint.source.text import SourceError
 
-__all__ = ["Asked", "CachedRun"]
-
-#: For each project's root the variables that files beside the Python ones were searched for, and what was found.
-Asked = Mapping[Path, Mapping[str, bool]]
+__all__ = ["CachedRun"]
 
 
 class CachedRun:
     """A run over `requested`. Where it may not be cached, nothing is known and nothing is kept."""
 
-    def __init__(self, requested: Collection[Path], projects: Projects, folder: Path | None, extra: str) -> None:
+    def __init__(
+        self, requested: Collection[Path], projects: Projects, folder: Path | None, extra: str, contents: Contents
+    ) -> None:
         concerned = _in_order({projects.of(path) for path in requested})
         self._store: Store | None = None
-        self._key = ""
+        self._requested = requested
+        self._contents = contents
         if not concerned or not all(project.settings.cache for project in concerned):
             return
+        from importlib.metadata import entry_points  # it brings the parser of mails
+
         if entry_points(group=RULES_GROUP):
             return  # what the rules of others depend on is theirs to know
+        files = {*requested, *(path for project in concerned for path in project.files)}
+        roots = {project.root for project in concerned}
+        metadata = [root / name for root in roots for name in METADATA if (root / name).is_file()]
         try:
-            contents = _contents(requested, concerned)
+            self._digests = {path: digest_of(contents(path)) for path in files}
+            beside = {path: digest_of(contents(path)) for path in metadata}
         except SourceError:
             return  # it may be readable in the next run, without any change
         self._store = Store(folder or concerned[0].root / FOLDER)
         parts = [extra, *map(str, sorted(requested))]
         for project in concerned:
             parts += [str(project.root), str(project.also), repr(project.settings), repr(project.target)]
-        self._key = run_key(parts, contents)
+        self._key = f"report-{run_key(parts, {**self._digests, **beside})}"
+        self._kind = f"record-{run_key(parts, {**dict.fromkeys(files, b''), **beside})}"
 
     def load(self) -> Stored | None:
         """The findings and notices of an equal run, None where there was none."""
-        text = self._store.get(self._key) if self._store is not None else None
-        if text is None:
+        if self._store is None:
             return None
-        try:
-            asked, report = json.loads(text)
-            if any(is_named_below(Path(root), name.encode()) != found for root, name, found in asked):
-                return None
-        except (ValueError, TypeError, AttributeError):
-            return None
-        return decoded(report)
+        stored = self._report(self._store, self._key)
+        return stored if stored is not None else self._after_changes(self._store)
 
     def save(self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], asked: Asked) -> None:
         """Keeps the answer of this run."""
-        if self._store is not None:
-            questions = [[str(root), name, found] for root, names in asked.items() for name, found in names.items()]
-            self._store.put(self._key, json.dumps([questions, encoded(tuple(findings), tuple(notices))]))
+        if self._store is None:
+            return
+        questions = [[str(root), name, found] for root, names in asked.outside.items() for name, found in names.items()]
+        entries = {self._key: json.dumps([questions, encoded(findings, notices)]).encode()}
+        looks = [one for one in asked.looks if one is not None]
+        if len(looks) == len(asked.looks):
+            from torchrepro_lint.cache.record import record_of
+
+            texts = {path: self._contents(path) for path in self._digests}
+            entries[self._kind] = record_of(self._key, looks, texts, self._digests)
+        self._store.put(entries)
+
+    def _report(self, store: Store, key: str) -> Stored | None:
+        data = store.get(key)
+        if data is None:
+            return None
+        try:
+            asked, report = _parsed(data)
+            if any(is_named_below(Path(root), name.encode()) != found for root, name, found in asked):
+                return None
+            return decoded(report)
+        except (ValueError, TypeError, AttributeError):
+            return None
+
+    def _after_changes(self, store: Store) -> Stored | None:
+        data = store.get(self._kind)
+        if data is None:
+            return None
+        from torchrepro_lint.cache.record import Record
+
+        record = Record.read(data)
+        changed = record.changed(self._digests) if record is not None else []
+        if record is None or not changed:
+            return None
+        stored = self._report(store, record.report)
+        if stored is None or not record.answers_stay(changed, self._contents, self._requested):
+            return None
+        report = store.get(record.report)
+        if report is not None:
+            # The record stays the one of the run that was made: what changes next is held against the same texts.
+            store.put({self._key: report})
+        return stored
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _in_order(projects: Iterable[Project]) -> list[Project]:
     return sorted(projects, key=lambda project: (str(project.root), str(project.also)))
-
-
-def _contents(requested: Collection[Path], projects: Iterable[Project]) -> dict[Path, bytes]:
-    contents = {}
-    for path in {*requested, *(path for project in projects for path in project.files)}:
-        contents[path] = digest_of(read_bytes(path))
-    for root in {project.root for project in projects}:
-        for name in METADATA:
-            if (root / name).is_file():
-                contents[root / name] = digest_of(read_bytes(root / name))
-    return contents

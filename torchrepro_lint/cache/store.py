@@ -1,24 +1,28 @@
 """The file of the cache. It is replaced as a whole, so that a run that is killed, or another at the same time, leaves
 a whole file behind; of two that write at once, the later one's is kept. A file that is not in order counts as empty.
+
+It begins with a line that names its form. Then comes each entry: a line with its key, the digest of its bytes and how
+many they are, and the bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 __all__ = ["FOLDER", "Store", "clean"]
 
 FOLDER = ".torchrepro-lint-cache"
-_FILE = "results.json"
-_FORMAT = "torchrepro-lint results 1"
+_FILE = "results"
+_FORMAT = b"torchrepro-lint results 2\n"
 
 MAX_ENTRIES = 32
-MAX_CHARACTERS = 32_000_000
+MAX_BYTES = 64_000_000
 
 _MARKS = {
     ".gitignore": "# Made by torchrepro-lint.\n*\n",
@@ -27,41 +31,44 @@ _MARKS = {
 
 
 class Store:
-    """Texts by key. The ones used last are kept, as many as `MAX_ENTRIES` and `MAX_CHARACTERS` allow."""
+    """Bytes by key. The ones put last are kept, as many as `MAX_ENTRIES` and `MAX_BYTES` allow."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def get(self, key: str) -> str | None:
-        """The text of `key`, None where there is none."""
-        for name, text in self._entries():
-            if name == key:
-                return text
-        return None
+    def get(self, key: str) -> bytes | None:
+        """The bytes of `key`, None where there are none."""
+        return self._entries(key).get(key)
 
-    def put(self, key: str, text: str) -> None:
-        """Keeps `text` under `key`. Where the folder cannot be written, nothing is kept, and nothing said."""
-        entries = [(key, text), *(entry for entry in self._entries() if entry[0] != key)][:MAX_ENTRIES]
-        while len(entries) > 1 and sum(len(one) for _, one in entries) > MAX_CHARACTERS:
-            entries.pop()
-        if len(text) > MAX_CHARACTERS:
-            return
+    def put(self, entries: Mapping[str, bytes]) -> None:
+        """Keeps the bytes under their keys, one word each. Where the folder cannot be written, nothing is kept, and
+        nothing said.
+        """
+        kept = {key: data for key, data in entries.items() if len(data) <= MAX_BYTES}
+        kept.update((key, data) for key, data in self._entries().items() if key not in entries)
+        size = 0
+        whole = [_FORMAT]
+        for number, (key, data) in enumerate(kept.items()):
+            size += len(data)
+            if number >= MAX_ENTRIES or size > MAX_BYTES:
+                break
+            whole += (f"{key} {_digest(key, data)} {len(data)}\n".encode(), data)
         with suppress(OSError):
             self._make_folder()
-            self._replace(json.dumps([_FORMAT, [[name, _digest(name, one), one] for name, one in entries]]))
+            self._replace(whole)
 
-    def _entries(self) -> list[tuple[str, str]]:
-        try:
+    def _entries(self, wanted: str | None = None) -> dict[str, bytes]:
+        """All whole entries, or only the one that is wanted."""
+        found: dict[str, bytes] = {}
+        with suppress(OSError, ValueError):
             # No link to elsewhere is followed, and a FIFO would wait for ever.
             file = self.folder / _FILE
             if file.is_symlink() or not file.is_file():
-                return []
-            form, entries = json.loads(file.read_text(encoding="utf-8"))
-            if form != _FORMAT:
-                return []
-            return [(name, text) for name, digest, text in entries if digest == _digest(name, text)]
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            return []
+                return found
+            with file.open("rb") as stream:
+                if stream.readline(len(_FORMAT)) == _FORMAT:
+                    _read(stream, wanted, found)
+        return found
 
     def _make_folder(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -69,11 +76,11 @@ class Store:
             if not (self.folder / name).exists():
                 (self.folder / name).write_text(text, encoding="utf-8")
 
-    def _replace(self, text: str) -> None:
+    def _replace(self, parts: list[bytes]) -> None:
         descriptor, temporary = tempfile.mkstemp(prefix=".results-", dir=self.folder)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.writelines(parts)
             os.replace(temporary, self.folder / _FILE)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
@@ -93,5 +100,22 @@ def clean(folder: Path) -> bool:
     return True
 
 
-def _digest(name: str, text: str) -> str:
-    return hashlib.blake2b((name + "\0" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _read(stream: BinaryIO, wanted: str | None, found: dict[str, bytes]) -> None:
+    """Adds the entries of a file to `found`, up to the first that is not in order. ValueError at that one."""
+    while line := stream.readline(1_000):
+        key, digest, size = line.decode("ascii").split()
+        length = int(size)
+        if not 0 <= length <= MAX_BYTES:
+            raise ValueError(size)
+        if wanted is not None and key != wanted:
+            stream.seek(length, os.SEEK_CUR)
+            continue
+        data = stream.read(length)
+        if digest == _digest(key, data):
+            found[key] = data
+
+
+def _digest(key: str, data: bytes) -> str:
+    digest = hashlib.blake2b(key.encode("ascii") + b"\n", digest_size=16)
+    digest.update(data)
+    return digest.hexdigest()

@@ -172,11 +172,8 @@ def _is_training(function: Scope) -> bool:
 def is_distributed(program: Program, path: Path) -> bool:
     """Whether the programs that run a file start several ranks."""
     above = program.runs_with([path])
-    for file in sorted(above.union(*(program.imports.below(one) for one in above))):
-        source = program.project.source(file)
-        if source is not None and _DISTRIBUTED.search(source.searched):
-            return True
-    return False
+    files = sorted(above.union(*(program.imports.below(one) for one in above)))
+    return any(program.project.holds(file, _DISTRIBUTED) for file in files)
 
 
 def _existing_init(program: Program, path: Path) -> ExistingInit | None:

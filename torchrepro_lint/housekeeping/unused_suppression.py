@@ -37,7 +37,6 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Location, Severity
-from torchrepro_lint.fixes.noqa_fix import without_words
 from torchrepro_lint.rule_metadata import Named
 from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.noqa import Directive, Directives, Word
@@ -98,6 +97,8 @@ class UnusedSuppression:
             notes.append(f"{_listed(unknown)} {'is no rule' if len(unknown) == 1 else 'are no rules'}")
         table = LineTable(text)
         location = Location(path, table.position(directive.start), table.position(directive.end))
+        from torchrepro_lint.fixes.noqa_fix import without_words
+
         edit = without_words(path, text, directive, [*unused, *unknown])
         fix = Fix(Applicability.SAFE, "Remove what silences nothing", (edit,))
         return Finding(

@@ -9,8 +9,10 @@ from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
 from torchrepro_lint.fix_loop import FixReport, fix
 from torchrepro_lint.settings import Settings, SettingsOverride
+from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
+from torchrepro_lint.source.text import read_bytes
 
 __all__ = ["Session"]
 
@@ -48,11 +50,12 @@ class Session:
         return fix([path], self._override, write=False, overlay=texts, toolkit=self._toolkit)
 
     def _program(
-        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str]
-    ) -> ProgramLike:
+        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
+        *, read: Read = read_bytes,
+    ) -> ProgramLike:  # fmt: skip
         from torchrepro_lint.program.program import Program
 
-        return Program(root, files, settings, target, overlay, self._facts, frozenset(overlay))
+        return Program(root, files, settings, target, overlay, self._facts, frozenset(overlay), read)
 
 
 class _FactsMemory:

@@ -15,12 +15,6 @@ from torchrepro_lint.program.modules import Project
 
 __all__ = ["ImportGraph"]
 
-_STATEMENT = re.compile(
-    r"^[ \t]*(?:>>>[ \t]*)?"
-    r"(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
-    r"|import[ \t]+(?P<plain>[^\n#;]+))",
-    re.MULTILINE,
-)
 _NAME = re.compile(r"[\w.]+|\*")
 
 
@@ -41,11 +35,8 @@ class ImportGraph:
         return self._imported[path]
 
     def _read(self, path: Path) -> frozenset[Path]:
-        source = self.project.source(path)
-        if source is None:
-            return frozenset()
         found: set[Path] = set()
-        for match in _STATEMENT.finditer(source.text):
+        for match in self.project.import_statements(path):
             for target in self._targets(path, match):
                 if target.suffix == ".py":
                     found.add(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -12,13 +12,18 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
 from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.program.call_words import may_call
+from torchrepro_lint.program.import_statements import import_statements
+from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.word_index import WordIndex
-from torchrepro_lint.source.text import Source, read_source
+from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.text import Source, decode, read_bytes
 
 __all__ = ["FactsOf", "Project"]
 
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
+_SYS_PATH = re.compile(rb"sys\.path")
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
@@ -26,7 +31,8 @@ class Project:
     """All Python files below a root. Files are read, and parsed, when something first asks for them.
 
     `overlay` gives texts that stand for what is on disk: unsaved editor buffers, or files with fixes not yet written.
-    `facts_of` may know the facts of a text that was read before.
+    `facts_of` may know the facts of a text that was read before, and `read` the bytes of a file. `looks` is what was
+    asked of the texts.
     """
 
     def __init__(
@@ -36,8 +42,11 @@ class Project:
         overlay: Mapping[Path, str] | None = None,
         src: Sequence[Path] = (),
         facts_of: FactsOf = facts_of_text,
+        read: Read = read_bytes,
     ) -> None:
         self.root = root
+        self.looks = Looks()
+        self.read = read
         self.overlay = dict(overlay or {})
         self.files: tuple[Path, ...] = tuple(sorted({*files, *self.overlay}))
         self.src = tuple(src)
@@ -66,7 +75,13 @@ class Project:
     # --- text and facts ---------------------------------------------------------------------------------------
 
     def source(self, path: Path) -> Source | None:
-        """The text of a file, or None where it cannot be read or decoded (noted in `unreadable`)."""
+        """The text of a file, or None where it cannot be read or decoded (noted in `unreadable`). Who asks whether
+        something stands in it asks `holds`: then only a change of the answer counts.
+        """
+        self.looks.read.add(path)
+        return self._source(path)
+
+    def _source(self, path: Path) -> Source | None:
         if path not in self._sources:
             self._sources[path] = self._read(path)
         return self._sources[path]
@@ -76,15 +91,20 @@ class Project:
             text = self.overlay[path]
             return Source(path, text.encode("utf-8", "surrogatepass"), text, "utf-8", False)
         try:
-            return read_source(path)
+            return decode(path, self.read(path))
         except TorchReproLintError as error:
             self.unreadable[path] = (1, 1, str(error))
             return None
 
+    def is_readable(self, path: Path) -> bool:
+        """Whether a file can be read and decoded."""
+        return self._source(path) is not None
+
     def facts(self, path: Path) -> ModuleFacts | None:
         """The facts of a file, or None where it is no readable Python (noted in `unreadable`)."""
         if path not in self._facts:
-            source = self.source(path)
+            self.looks.parsed.add(path)
+            source = self._source(path)
             facts = None
             if source is not None:
                 try:
@@ -105,12 +125,13 @@ class Project:
 
     @cached_property
     def _words(self) -> WordIndex:
-        return WordIndex(source.searched if source is not None else b"" for source in map(self.source, self.files))
+        return WordIndex(source.searched if source is not None else b"" for source in map(self._source, self.files))
 
     def containing(self, word: str) -> tuple[Path, ...]:
         """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
         if word not in self._containing:
             if word.isascii():
+                self.looks.words.add(word.encode())
                 found = [self.files[number] for number in self._words.holding(word.encode())]
             else:
                 exact = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word.encode()) + rb"(?![A-Za-z0-9_])")
@@ -129,10 +150,28 @@ class Project:
         return list(self._matching[pattern])
 
     def _searched(self, pattern: re.Pattern[bytes], files: Iterable[Path]) -> list[Path]:
-        sources = ((path, self.source(path)) for path in files)
+        self.looks.patterns.add(pattern)
+        sources = ((path, self._source(path)) for path in files)
         return [path for path, source in sources if source is not None and pattern.search(source.searched)]
 
+    def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the pattern finds something in the bytes of a file that can be read."""
+        self.looks.patterns.add(pattern)
+        source = self._source(path)
+        return source is not None and pattern.search(source.searched) is not None
+
+    def may_call(self, path: Path, name: str) -> bool:
+        """Whether a file that can be read may call something by that name, or give it another name."""
+        self.looks.called.add(name.encode())
+        source = self._source(path)
+        return source is not None and may_call(source.searched, name.encode())
+
     # --- imports ----------------------------------------------------------------------------------------------
+
+    def import_statements(self, path: Path) -> Iterator[re.Match[str]]:
+        """The import statements of a file, in order; none where it cannot be read."""
+        source = self._source(path)
+        return import_statements(source.text) if source is not None else iter(())
 
     def module_file(self, base: Path, dotted: str) -> Path | None:
         """The file (or namespace folder) of the module `dotted` below the folder `base`."""
@@ -220,8 +259,7 @@ class Project:
         """Folders named literally in `sys.path.insert(0, "...")` or `.append("...")` of the file."""
         if importer not in self._extra_roots:
             self._extra_roots[importer] = ()
-            source = self.source(importer)
-            if source is not None and b"sys.path" in source.searched:
+            if self.holds(importer, _SYS_PATH):
                 facts = self.facts(importer)
                 if facts is not None:
                     self._extra_roots[importer] = tuple(self._literal_paths(facts))

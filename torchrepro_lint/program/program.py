@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.imports import ImportGraph
 from torchrepro_lint.program.locations import ParsedFile, Places
+from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
 from torchrepro_lint.program.running.reach import Link, Walker
@@ -22,8 +23,9 @@ from torchrepro_lint.program.switches.intent import Evidence, find_evidence, run
 from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.target import TargetTorch
-from torchrepro_lint.source.text import SourceError
+from torchrepro_lint.source.text import SourceError, read_bytes
 
 __all__ = ["Program"]
 
@@ -47,6 +49,7 @@ class Program:
         overlay: Mapping[Path, str] | None = None,
         facts_of: FactsOf = facts_of_text,
         asked: frozenset[Path] | None = None,
+        read: Read = read_bytes,
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
@@ -54,7 +57,7 @@ class Program:
         self._asked = asked
         self.settings = settings
         self.target = target
-        self.project = Project(root, files, overlay, settings.src, facts_of)
+        self.project = Project(root, files, overlay, settings.src, facts_of, read)
         self.ev = Evaluator(self.project)
         self.walker = Walker(self.ev)
         self.places = Places(self.project)
@@ -84,11 +87,23 @@ class Program:
         """The variables for which files that are no Python were searched, and whether one names them."""
         return self.project.outside
 
+    @property
+    def looks(self) -> Looks | None:
+        """What was asked of the texts; None where more than them has made the program what it is."""
+        return self.project.looks if not self._refused else None
+
     def without(self, refused: SourceError) -> Program:
         """The same project, of which the file that was refused is known to be unreadable."""
         project = self.project
         other = Program(
-            self.root, self._files, self.settings, self.target, project.overlay, project.facts_of, self._asked
+            self.root,
+            self._files,
+            self.settings,
+            self.target,
+            project.overlay,
+            project.facts_of,
+            self._asked,
+            project.read,
         )
         for path, where in (
             *((one, self.unreadable[one]) for one in self._refused),

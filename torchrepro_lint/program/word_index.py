@@ -14,7 +14,7 @@ else:
     import sre_constants as constants
     import sre_parse as parser
 
-__all__ = ["WordIndex", "required_words"]
+__all__ = ["WordIndex", "required_words", "words_of"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 _SHORTEST = 3  # a shorter piece stands in nearly every file
@@ -26,7 +26,7 @@ class WordIndex:
     def __init__(self, texts: Iterable[bytes]) -> None:
         self._texts: dict[bytes, list[int]] = {}
         for number, data in enumerate(texts):
-            for word in set(_WORD.findall(data)):
+            for word in words_of(data):
                 if word in self._texts:
                     self._texts[word].append(number)
                 else:
@@ -52,6 +52,11 @@ class WordIndex:
             end = self._all.index(b"\n", at)
             yield self._all[start:end]
             at = self._all.find(piece, end)
+
+
+def words_of(data: bytes) -> set[bytes]:
+    """The words of a text."""
+    return set(_WORD.findall(data))
 
 
 def required_words(pattern: re.Pattern[bytes]) -> frozenset[bytes] | None:

@@ -25,7 +25,7 @@ def is_for_people(name: OutputFormat) -> bool:
 def written(name: OutputFormat, reported: Reported) -> Iterator[str]:
     """The lines of a report, without line feeds at their ends."""
     match name:
-        case "full" | "concise" | "grouped":
+        case "full" | "concise" | "grouped" if reported.findings:
             from torchrepro_lint.report import text
 
             write = {"full": text.full_report, "concise": text.concise_report, "grouped": text.grouped_report}[name]

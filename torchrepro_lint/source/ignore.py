@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from pathspec import GitIgnoreSpec
 
 __all__ = ["Layer", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
 
 # The group in which pathspec keeps the slash behind a folder that a pattern names.
 _FOLDER = "ps_d"
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+_PLAIN_NAME = re.compile(r"\.?\w[\w.-]*")
 
 
 class Layer:
@@ -22,18 +22,30 @@ class Layer:
     def __init__(self, base: Path, lines: Iterable[str]) -> None:
         self.base = base
         self._prefix = str(base).rstrip("/\\") + "/"
-        self.lines = [line for line in lines if _compiles(line)]
-        spec: Any = GitIgnoreSpec.from_lines(self.lines)
-        self._patterns = [pattern for pattern in spec.patterns if pattern.regex is not None]
+        self._lines = list(lines)
+        # A pattern that is only a name speaks of a path that has it as a part, or of none: many runs see no more.
+        self._names = frozenset(self._lines) if all(map(_PLAIN_NAME.fullmatch, self._lines)) else None
+
+    @cached_property
+    def _patterns(self) -> list[Any]:
+        from pathspec import GitIgnoreSpec
+
+        spec: Any = GitIgnoreSpec.from_lines([line for line in self._lines if _compiles(line)])
+        return [pattern for pattern in spec.patterns if pattern.regex is not None]
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        """Nearly every path matches nothing. One expression says so at once; only the others are looked at in order."""
         patterns: list[str] = [pattern.regex.pattern for pattern in self._patterns]
-        # Nearly every path matches nothing. One expression says so at once; only the others are looked at in order.
-        self._any = re.compile("|".join(_NAMED_GROUP.sub("(?:", pattern) for pattern in patterns) or r"(?!)")
+        return re.compile("|".join(_NAMED_GROUP.sub("(?:", pattern) for pattern in patterns) or r"(?!)")
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """True: `path` (absolute, with slashes) is left out. False: a negated pattern takes it in. None: not said."""
         if not path.startswith(self._prefix):
             return None
         relative = path[len(self._prefix) :] + ("/" if is_folder else "")
+        if self._names is not None and self._names.isdisjoint(relative.split("/")):
+            return None
         if self._any.match(relative) is None:
             return None
         return next((pattern.include for pattern in reversed(self._patterns) if _speaks_of(pattern, relative)), None)
@@ -42,7 +54,7 @@ class Layer:
         """The layer for a walk that the user began at `folder`, although a pattern leaves it or a parent of it out."""
         if not self.verdict(folder, True):
             return self
-        return Layer(self.base, [line for line in self.lines if not Layer(self.base, [line]).verdict(folder, True)])
+        return Layer(self.base, [line for line in self._lines if not Layer(self.base, [line]).verdict(folder, True)])
 
 
 def _speaks_of(pattern: Any, relative: str) -> bool:
@@ -96,6 +108,8 @@ def _text(file: Path) -> str:
 
 def _compiles(line: str) -> bool:
     """Whether git would read the pattern; it passes over what it cannot."""
+    from pathspec import GitIgnoreSpec
+
     try:
         GitIgnoreSpec.from_lines([line])
     except ValueError:

@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.source.lines import LineTable
@@ -27,13 +28,9 @@ __all__ = [
 # After flake8.defaults.NOQA_INLINE_REGEXP and NOQA_FILE, flake8 7. The names of rules are our addition.
 _CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
 _NAMES = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+"
-_INLINE = re.compile(
-    rf"#\s*noqa(?::\s?(?P<listed>(?:{_CODES}|{_NAMES})(?:[,\s]+(?:{_CODES}|{_NAMES}))*))?", re.IGNORECASE
-)
-_FILE = re.compile(
-    rf"#\s*(?:flake8|torchrepro-lint)[:=]\s*noqa(?P<listed>:\s?(?:{_CODES}|{_NAMES})(?:[,\s]+(?:{_CODES}|{_NAMES}))*)?\s*$",
-    re.IGNORECASE,
-)
+_LISTED = rf"(?:{_CODES}|{_NAMES})(?:[,\s]+(?:{_CODES}|{_NAMES}))*"
+_INLINE = rf"#\s*noqa(?::\s?(?P<listed>{_LISTED}))?"
+_FILE = rf"#\s*(?:flake8|torchrepro-lint)[:=]\s*noqa(?P<listed>:\s?{_LISTED})?\s*$"
 _NOQA = re.compile(rb"noqa", re.IGNORECASE)
 _NOQA_OF_OURS = re.compile(rb"noqa[^\r\n]*(?:TRL\d|[a-z]-[a-z])", re.IGNORECASE)
 
@@ -100,6 +97,12 @@ class Directives:
         return found
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Few runs meet a comment that silences: only those wait for the patterns."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 def read_directives(text: str) -> Directives:
     """The directives in the comments of `text`. What stands in strings is none.
 
@@ -113,11 +116,11 @@ def read_directives(text: str) -> Directives:
     logical: dict[int, tuple[int, int]] = {}
     for row, column, comment, alone in _comments(text, logical):
         at = table.starts[row - 1] + column
-        whole = _FILE.match(comment) if alone else None
+        whole = _compiled(_FILE).match(comment) if alone else None
         if whole is not None:
             file.append(_directive(row, at, comment, whole, file=True))
             continue
-        found = _INLINE.search(comment)
+        found = _compiled(_INLINE).search(comment)
         if found is not None:
             rows[row] = _directive(row, at, comment, found)
     return Directives(tuple(file), rows, logical)

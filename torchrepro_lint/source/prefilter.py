@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_interesting"]
+from torchrepro_lint.source.noqa import may_name_a_rule
+
+__all__ = ["is_interesting", "is_wanted"]
 
 # A part of a name each. A file that names no library whose randomness or kernels a rule is about, no operation on
 # tensors, no seed, and none of the listings and switches, has nothing that a rule could stand at. The words are cut so
@@ -49,3 +51,8 @@ _INTERESTING = re.compile(rb"|".join(_WORDS))
 def is_interesting(data: bytes) -> bool:
     """Whether a file with these bytes could hold a finding."""
     return _INTERESTING.search(data) is not None
+
+
+def is_wanted(data: bytes) -> bool:
+    """Whether a file with these bytes is to be looked at: for a rule, or for a comment that names one."""
+    return is_interesting(data) or may_name_a_rule(data)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from torchrepro_lint.knowledge.torch_releases import torch_releases
 from torchrepro_lint.settings import Settings
-from torchrepro_lint.source.requirements import declared_torch
 
 __all__ = ["TargetTorch", "find_target"]
 
@@ -85,5 +84,7 @@ def find_target(root: Path, settings: Settings) -> TargetTorch:
     """The target of the project at `root`: from the settings, else from the metadata of the project."""
     if settings.target_torch is not None:
         return TargetTorch((settings.target_torch,), "target-torch")
+    from torchrepro_lint.source.requirements import declared_torch
+
     declared = declared_torch(root)
     return TargetTorch(*declared) if declared else TargetTorch()

@@ -65,9 +65,9 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
     if operation.inputs and all(one.on_cpu for one in operation.inputs):
         return _changes_default_device(program, operation.site.path)
-    if _HIDDEN.search(_data(program, operation.site.path)):
+    if program.project.holds(operation.site.path, _HIDDEN):
         return False
-    return any(_GPU.search(_data(program, path)) for path in program.imports.together(operation.site.path))
+    return any(program.project.holds(path, _GPU) for path in program.imports.together(operation.site.path))
 
 
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
@@ -78,21 +78,16 @@ _HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""
 
 def speaks_of_a_device(program: Program, path: Path) -> bool:
     """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
-    if _HIDDEN.search(_data(program, path)):
+    if program.project.holds(path, _HIDDEN):
         return False
-    return any(_DEVICE.search(_data(program, file)) for file in program.imports.together(path))
+    return any(program.project.holds(file, _DEVICE) for file in program.imports.together(path))
 
 
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 
 
 def _changes_default_device(program: Program, path: Path) -> bool:
-    return any(_DEFAULT_DEVICE.search(_data(program, file)) for file in program.imports.together(path))
-
-
-def _data(program: Program, path: Path) -> bytes:
-    source = program.project.source(path)
-    return source.searched if source is not None else b""
+    return any(program.project.holds(file, _DEFAULT_DEVICE) for file in program.imports.together(path))
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------
@@ -100,7 +95,7 @@ def _data(program: Program, path: Path) -> bytes:
 
 def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
-    if not any(_TRAINS.search(_data(program, path)) for path in program.imports.together(operation.site.path)):
+    if not any(program.project.holds(path, _TRAINS) for path in program.imports.together(operation.site.path)):
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags

@@ -63,11 +63,12 @@ def _class_around(program: Program, made: Operation) -> ClassValue | None:
 def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) -> bool:
     """Whether something in the programs with this class may fill the attribute without naming it."""
     by_text = re.compile(rb"""["']%s["']""" % re.escape(target.attr.encode()))
-    for path in program.imports.together(made.site.path):
-        source = program.project.source(path)
-        if source is None or _FILLS_UNNAMED.search(source.searched) or by_text.search(source.searched):
-            return True
-    return False
+    return any(
+        not program.project.is_readable(path)
+        or program.project.holds(path, _FILLS_UNNAMED)
+        or program.project.holds(path, by_text)
+        for path in program.imports.together(made.site.path)
+    )
 
 
 def _uses(program: Program, path: Path, target: tree.Attribute) -> Iterator[tuple[str, Site]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation.values import DictValue, Site
@@ -48,9 +47,9 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
         if save is None:
             continue
         related = sorted(program.imports.together(save.facts.path))
-        if any(_has(program, path, _RNG_STATE) for path in related) or uses_a_framework(program, related):
+        if any(program.project.holds(path, _RNG_STATE) for path in related) or uses_a_framework(program, related):
             continue
-        if not any(_has(program, path, _LOADS_OPTIMIZER) for path in related):
+        if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
         load = _resuming(program, [call for call in loads if call.facts.path in related])
         if load is not None:
@@ -97,8 +96,3 @@ def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
     return any(
         _PROGRESS.search(name) and (not here or parents.function(node) is function) for name, node in parents.texts
     )
-
-
-def _has(program: Program, path: Path, pattern: re.Pattern[bytes]) -> bool:
-    source = program.project.source(path)
-    return source is not None and pattern.search(source.searched) is not None

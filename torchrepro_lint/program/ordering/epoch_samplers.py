@@ -32,6 +32,7 @@ __all__ = ["ForgottenEpoch", "forgotten_epochs"]
 
 #: A call of it, or a question after it; a sampler's own definition is neither.
 _SET_EPOCH: Final = re.compile(rb"(?<!def )(?<!super\(\)\.)(?<!\w)set_epoch(?!\w)")
+_LOOP: Final = re.compile(rb"for ")
 _NUM_REPLICAS, _SHUFFLE = 1, 3
 
 
@@ -130,7 +131,7 @@ def _is_made_at(value: object, site: Site) -> bool:
 def _forgotten(program: Program, sampler: KnownCall, loader: Loader) -> ForgottenEpoch | None:
     ev = program.ev
     for path in sorted(program.imports.together(loader.facts.path)):
-        facts = program.facts(path) if b"for " in _data(program, path) else None
+        facts = program.facts(path) if program.project.holds(path, _LOOP) else None
         if facts is None:
             continue
         for scope, loop in _loops(program, facts):
@@ -142,11 +143,6 @@ def _forgotten(program: Program, sampler: KnownCall, loader: Loader) -> Forgotte
                         return ForgottenEpoch(sampler, loader, loop, facts, run)
                 break
     return None
-
-
-def _data(program: Program, path: Path) -> bytes:
-    source = program.project.source(path)
-    return source.searched if source is not None else b""
 
 
 def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:

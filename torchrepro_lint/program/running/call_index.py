@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,35 +23,13 @@ def calls_named(
     ev: Evaluator, facts: ModuleFacts, name: str
 ) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
     for path in files_mentioning(ev, facts.path, name):
-        source = ev.project.source(path)
-        if source is None or not _may_call(source.searched, name.encode()):
+        if not ev.project.may_call(path, name):
             continue
         caller = ev.project.facts(path)
         if caller is None:
             continue
         for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
             yield caller, scope, call, arms
-
-
-_FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
-_PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
-_LETTERS = frozenset(bytes((code,)) for code in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_LOOK_BACK = 300
-
-
-def _may_call(data: bytes, name: bytes) -> bool:
-    """Whether a text calls the name, or gives it another by which it can be called: all that is indexed below."""
-    at = data.find(name)
-    while at != -1:
-        end = at + len(name)
-        if data[at - 1 : at] not in _LETTERS and data[end : end + 1] not in _LETTERS:
-            before = data[max(at - _LOOK_BACK, 0) : at]
-            if _FOLLOWED.match(data, end) and not before.endswith((b"def ", b"class ")):
-                return True
-            if _PRECEDED.search(before):
-                return True
-        at = data.find(name, end)
-    return False
 
 
 def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:

@@ -32,6 +32,7 @@ __all__ = ["MAIN_RNGS", "EntryRun", "Step", "brings_weights", "draws_weights", "
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
 _SEED_WORD = re.compile(r"seed|determinis|reproduc", re.IGNORECASE)
+_MAY_SEED = re.compile(rb"seed|determinis|reproduc", re.IGNORECASE)
 _NOT_SEEDING = re.compile(
     r"get_\w*seed\w*|initial_seed|\w*seed_?worker\w*|\w*worker_?(init|seed)\w*|parse_seed|add_seed\w*|seeds|get_deterministic\w*"
 )
@@ -122,8 +123,7 @@ class EntryRun:
     @cached_property
     def trains(self) -> bool:
         """Whether the program takes the steps of a training: what it builds is then what it begins with."""
-        own = self.program.project.source(self.entry.path)
-        if own is not None and _TRAINS.search(own.searched):
+        if self.program.project.holds(self.entry.path, _TRAINS):
             return True
         return any(event.note == TRAINS for event in self._walked[0])
 
@@ -135,8 +135,7 @@ class EntryRun:
         return any(_unknown_seeding(self.program, path) for path in sorted(self.files))
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
-        sources = (self.program.project.source(path) for path in self.files)
-        return any(source is not None and pattern.search(source.searched) is not None for source in sources)
+        return any(self.program.project.holds(path, pattern) for path in self.files)
 
 
 def draws_weights(event: Event) -> bool:
@@ -182,8 +181,7 @@ def _unknown_seeding(program: Program, path: Path) -> bool:
 
 
 def _find_unknown(program: Program, path: Path) -> bool:
-    source = program.project.source(path)
-    if source is None or not re.search(rb"seed|determinis|reproduc", source.searched, re.IGNORECASE):
+    if not program.project.holds(path, _MAY_SEED):
         return False
     facts = program.facts(path)
     if facts is None:

@@ -58,18 +58,17 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
     for path in program.project.files:
         if _NO_PROGRAM.fullmatch(path.name) or is_test_file(program, path):
             continue
-        source = program.project.source(path)
-        if source is None:
+        if not program.project.is_readable(path):
             continue
         for name in sorted(scripts.get(path, ())):
             entry = _function_entry(program, path, name)
             if entry is not None:
                 yield entry
-        guarded = _GUARD.search(source.searched) is not None
+        guarded = program.project.holds(path, _GUARD)
         is_imported = program.imports.is_imported(path)
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
             continue  # a library module; what it does when it is run is a trial of itself
-        if not guarded and not _TORCH.search(source.searched):
+        if not guarded and not program.project.holds(path, _TORCH):
             continue
         facts = program.facts(path)
         site = _start(facts) if facts is not None else None

@@ -126,8 +126,7 @@ def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
     pending = list(programs)
     while pending:
         path = pending.pop()
-        source = program.project.source(path)
-        if source is not None and program_words("starts_python").search(source.searched):
+        if program.project.holds(path, program_words("starts_python")):
             return True
         for below in program.imports.imported_by_file(path):
             if below not in seen:

@@ -106,5 +106,5 @@ def _is_math_alone(program: Program, operation: Operation) -> bool:
     """Whether the backends are chosen around the call, or the fast ones are off in the program."""
     if is_inside(program, operation, _BACKENDS):
         return True
-    sources = (program.project.source(path) for path in program.imports.together(operation.site.path))
-    return any(source is not None and _MATH_ALONE.search(source.searched) for source in sources)
+    files = program.imports.together(operation.site.path)
+    return any(program.project.holds(path, _MATH_ALONE) for path in files)

@@ -1,0 +1,27 @@
+"""A look at a text for calls of a name, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["may_call"]
+
+_FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
+_PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
+_LETTERS = frozenset(bytes((code,)) for code in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_LOOK_BACK = 300
+
+
+def may_call(data: bytes, name: bytes) -> bool:
+    """Whether a text calls the name, or gives it another name: all that an index of calls may hold."""
+    at = data.find(name)
+    while at != -1:
+        end = at + len(name)
+        if data[at - 1 : at] not in _LETTERS and data[end : end + 1] not in _LETTERS:
+            before = data[max(at - _LOOK_BACK, 0) : at]
+            if _FOLLOWED.match(data, end) and not before.endswith((b"def ", b"class ")):
+                return True
+            if _PRECEDED.search(before):
+                return True
+        at = data.find(name, end)
+    return False
