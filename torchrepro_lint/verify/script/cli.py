@@ -13,7 +13,7 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
-from torchrepro_lint.verify.script.findings import Link, link
+from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
 from torchrepro_lint.verify.script.html_report import render
 from torchrepro_lint.verify.script.json_output import as_json
 from torchrepro_lint.verify.script.ladder import Halves, Ladder, Outcome, Result
@@ -24,6 +24,7 @@ from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
 from torchrepro_lint.verify.script.report_page import page_of
 from torchrepro_lint.verify.script.text import text
+from torchrepro_lint.verify.script.time_limit import TooLong
 
 AGREED, PARTED, COULD_NOT_RUN = 0, 1, 2
 
@@ -77,7 +78,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
                 else ladder.perturbed(name, reference)
                 for name in options.perturb
             ]
-        answers = [(result, link(result)) for result in results]
+        answers = [(result, _link(result)) for result in results]
     _print(answers, options.output_format)
     if options.report is not None:
         _write(options.report, render(page_of(answers)))
@@ -99,8 +100,20 @@ def compare_main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
-    _print([(result, link(result))], options.output_format)
+    _print([(result, _link(result))], options.output_format)
     return _status([result])
+
+
+def _link(result: Result) -> Link | None:
+    try:
+        return link(result)
+    except TooLong:
+        print(
+            f"torchrepro-lint verify: the linter did not come to an end within {PATIENCE:g} s, so the answer goes "
+            "without its finding",
+            file=sys.stderr,
+        )
+        return None
 
 
 def _write(path: Path, html: str) -> None:

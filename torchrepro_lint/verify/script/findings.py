@@ -12,7 +12,9 @@ from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Place
 from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
+from torchrepro_lint.verify.script.time_limit import time_limit
 
+PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
 _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
 
@@ -71,7 +73,11 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
 
 
 def link(result: Result) -> Link | None:
-    """The finding that explains why runs parted; None where there is none, or the files cannot be read here."""
+    """The finding that explains why runs parted; None where there is none, or the files cannot be read here.
+
+    Raises:
+        TooLong: the linter has more to follow in this project than an answer can wait for.
+    """
     if result.outcome is not Outcome.PARTED:
         return None
     places = [place for place in _places(result) if Path(place.file).is_file()]
@@ -79,7 +85,8 @@ def link(result: Result) -> Link | None:
     if not files:
         return None
     try:
-        report = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
+        with time_limit(PATIENCE):
+            report = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
     except TorchReproLintError:
         return None
     codes = rules_for(result)

@@ -100,7 +100,7 @@ def _body(page: Page) -> Iterator[str]:
     yield from _environment(page.environment)
     if page.notes:
         items = "".join(f"<li>{_text(note)}</li>" for note in page.notes)
-        yield f"<h2>What limits what could be seen</h2>\n<ul>{items}</ul>\n"
+        yield f"<h2>Notes</h2>\n<ul>{items}</ul>\n"
 
 
 def _divergence(divergence: PageDivergence) -> Iterator[str]:
