@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from program.asking import program_of
@@ -19,6 +20,7 @@ from torchrepro_lint.program.ops.op_runs import (
 )
 from torchrepro_lint.program.ops.operations import Operation, rows_proven
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.settings import Settings
 
 HEAD = """\
 import numpy as np
@@ -207,6 +209,34 @@ def test_the_backward_pass(tmp_path: Path, changes: dict[str, str], may: bool) -
     assert may_run_backward(program, operation, op_rows(operation.name)[0]) is may
 
 
+LIBRARY = {
+    "nets/__init__.py": "",
+    "nets/head.py": f"{HEAD}class Head(nn.Module):\n    def forward(self, y):\n        return F.interpolate(y, mode='bicubic')\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("intent", "more", "may"),
+    [
+        ("deterministic", {}, True),
+        ("deterministic", {"nets/video.py": "import nets.head\nimport warnings\nwarnings.warn('old')\n"}, True),
+        (
+            "deterministic",
+            {"run.py": "import torch\nfrom nets.head import Head\nprint(Head()(torch.ones(1)))\n"},
+            False,
+        ),
+        (None, {}, False),
+    ],
+    ids=["a library", "with a module that does something", "all that runs it predicts", "nobody says what it is for"],
+)
+def test_networks_that_no_program_in_sight_trains(
+    tmp_path: Path, intent: Literal["deterministic"] | None, more: dict[str, str], may: bool
+) -> None:
+    program = program_of(tmp_path, LIBRARY | more, Settings(intent=intent))
+    (operation,) = operations(program, "nets/head.py")
+    assert may_run_backward(program, operation, op_rows(operation.name)[0]) is may
+
+
 OFF, ON = "torch.use_deterministic_algorithms(False)\n", "torch.use_deterministic_algorithms(True)\n"
 
 
@@ -248,7 +278,8 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("x.index_select(0, torch.tensor([0, 0]).to(device))", False),
         ("x.index_add_(0, index, x)", False),
         ("x.scatter_(1, index, torch.ones(2))", True),
-        ("x.scatter_(1, index, x)", False),
+        ("x.scatter_(1, index, x)", True),
+        ("x.scatter_(1, index, x, reduce='add')", False),
     ],
 )
 def test_where_nothing_can_meet(tmp_path: Path, code: str, never: bool) -> None:

@@ -132,9 +132,9 @@ def test_expressions(tmp_path: Path, expression: str, known: str) -> None:
         ("x = torch.ones(2)\nx = x.numpy()\nprobe(x)", "-"),
         ("a, b = torch.rand(2), 3\nprobe(a)", "tensor cpu float plain"),
         ("a, b = torch.rand(2), 3\nprobe(b)", "-"),
-        ("values, indices = torch.rand(4).topk(2)\nprobe(indices)", "tensor cpu plain"),
+        ("values, indices = torch.rand(4).topk(2)\nprobe(indices)", "tensor cpu int plain"),
         ("values, indices = torch.sort(torch.rand(4).cuda())\nprobe(values)", "tensor plain"),
-        ("x = torch.zeros(2)\nfor _ in range(3):\n    x += net(x)\nprobe(x)", "tensor cpu float plain"),
+        ("x = torch.zeros(2)\nfor _ in range(3):\n    x += net(x)\nprobe(x)", "tensor cpu float"),
         ("for row in torch.rand(3, 2):\n    probe(row)", "tensor cpu float plain"),
         ("total = [probe(row) for row in torch.arange(3)]", "tensor cpu int plain"),
         ("for row in [1, 2]:\n    probe(row)", "-"),
@@ -150,7 +150,7 @@ def test_statements(tmp_path: Path, statements: str, known: str) -> None:
     ("expression", "known"),
     [
         ("x", "tensor"),
-        ("mask", "tensor"),
+        ("mask", "tensor plain"),
         ("mode", "-"),
         ("self", "-"),
         ("self.layer(x)", "tensor float grad"),
@@ -175,8 +175,14 @@ def test_parameters(tmp_path: Path, expression: str, known: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "annotation", ["torch.Tensor", "'Tensor'", "Optional[Tensor]", "Tensor | None", "torch.LongTensor"]
+    ("annotation", "known"),
+    [
+        *((written, "tensor") for written in ("torch.Tensor", "'Tensor'", "Optional[Tensor]", "Tensor | None")),
+        ("torch.LongTensor", "tensor int plain"),
+        ("torch.LongTensor | None", "tensor int plain"),
+        ("torch.FloatTensor", "tensor"),
+    ],
 )
-def test_annotations(tmp_path: Path, annotation: str) -> None:
+def test_annotations(tmp_path: Path, annotation: str, known: str) -> None:
     body = indent("probe(x)\n", "    ")
-    assert described(tmp_path, f"from typing import Optional\ndef f(x: {annotation}):\n{body}")[-1] == "tensor"
+    assert described(tmp_path, f"from typing import Optional\ndef f(x: {annotation}):\n{body}")[-1] == known

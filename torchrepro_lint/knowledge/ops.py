@@ -29,11 +29,12 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 #: have no order to lose, although they alert: `windows`, where windows do not overlap; `indices`, where no index comes
 #: twice; `pooled`, where the indices come from the pooling before it; `counts`, since every addend is one;
 #: `bins`, where each element is in one window, as with an output size of 1; `ties`, where nobody looks at the indices.
-#: `third-party`: of another package than torch.
+#: `plain`: an assignment by index, where only an index that comes twice leaves open which value stays; `third-party`:
+#: of another package than torch.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
-        *("counts", "bins", "ties", "third-party"),
+        *("counts", "bins", "ties", "plain", "third-party"),
     }
 )
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_toml
 
 __all__ = [
+    "Trait",
     "dtype_is_floating",
     "gives_tensors",
+    "gives_trait",
     "is_tensor_attribute",
+    "keeps_trait",
     "made_on_cpu",
     "result_is_floating",
     "returns_tensor",
+    "takes_no_weights",
     "tensor_methods",
 ]
+
+#: What may be known of the numbers in a tensor: none comes twice; all are whole.
+Trait = Literal["distinct", "whole"]
 
 
 def returns_tensor(qualname: str) -> bool:
@@ -38,6 +46,12 @@ def made_on_cpu(qualname: str) -> bool:
     return canonical(qualname) in _names("new", "names")
 
 
+def takes_no_weights(qualname: str) -> bool:
+    """Whether a function of torch takes no learned weights beside its input."""
+    name = canonical(qualname)
+    return not name.startswith("torch.nn.") or name in _names("without_weights", "names")
+
+
 def result_is_floating(qualname: str) -> bool | None:
     """Whether a call of `qualname` gives floating-point elements; None where it depends on what it is given."""
     name = canonical(qualname)
@@ -57,6 +71,16 @@ def dtype_is_floating(qualname: str) -> bool | None:
 def is_tensor_attribute(name: str) -> bool:
     """Whether the attribute `name` of a tensor is a tensor: `T`, `data`, `grad`."""
     return name in _attributes()
+
+
+def gives_trait(name: str, trait: Trait) -> bool:
+    """Whether the function or method of the last name `name` gives numbers that are all distinct, or all whole."""
+    return name in _names(trait, "made")
+
+
+def keeps_trait(name: str, trait: Trait) -> bool:
+    """Whether what the method `name` gives is distinct, or whole, where what it is called on is."""
+    return name in _names(trait, "kept")
 
 
 @cache

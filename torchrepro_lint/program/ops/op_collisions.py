@@ -9,19 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Values
+from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, Values
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["never_collides"]
-
-_PERMUTATIONS = frozenset({"sort", "argsort", "topk", "randperm", "arange"})
+__all__ = ["adds_exactly", "never_collides"]
 
 
 def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
@@ -35,11 +33,28 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     if "ties" in row.flags:
         return _takes_values_alone(ev, operation)
     if "indices" in row.flags:
+        if operation.name.endswith((".scatter", ".scatter_")) and _argument(operation, "reduce", 3) is None:
+            return True  # a plain assignment
         index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and _is_unique(ev, operation, index):
             return True
         return _is_one_value(operation) or _is_one_for_each_row(ev, operation)
     return False
+
+
+def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
+    """Whether only whole numbers are added: their sum is the same in any order."""
+    subject = operation.subject
+    if subject is None or row.effect != "made_deterministic":
+        return False
+    if subject.floating is False:
+        return True
+    parameter = _SOURCES.get(operation.name.rpartition(".")[2])
+    if parameter is None:
+        return row.op == "torch.cumsum" and subject.whole
+    source = _argument(operation, *parameter)
+    added = tensor(ev, source, operation.frame) if source is not None else None
+    return added is not None and added.is_exact
 
 
 #: What is written or added, by the last part of the name: its parameter, and its place behind the tensor.
@@ -161,26 +176,46 @@ def _is_one_for_each_row(ev: Evaluator, operation: Operation) -> bool:
 
 
 def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
-    """Whether an index has one place along the dimension, or is a permutation."""
+    """Whether an index has one place along the dimension, or none that comes twice."""
     frame = operation.frame
     written = _unmoved(_written_as(index, frame))
     dimension = _argument(operation, "dim", 0)
     match written:
         case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
             return dimension is not None and _is_same_dimension(ev.values(place, frame), ev.values(dimension, frame))
+        case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes) if dimension is not None:
+            numbers = _numbers(ev.values(dimension, frame))
+            if len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0]):
+                return True
         case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
             return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
-        case tree.Call(args=(tree.Arg(value=tree.Display(items=items)), *_)):
-            numbers = [item.value for item in items if isinstance(item, tree.Const)]
-            return len(numbers) == len(items) == len(set(numbers))
-        case tree.Call(func=func) | tree.Subscript(value=tree.Call(func=func)):
-            return _permutes(ev, func, frame)
-    return False
+    found = tensor(ev, index, frame)
+    return found is not None and found.distinct
+
+
+def _has_one_place(base: tree.Expr, sizes: list[tree.Expr], dimension: int) -> bool:
+    """`i[:, None, None].expand(-1, -1, n)` has one place along 1 and -2, `i.expand(-1, 1)` along 1 and -1."""
+    if not -len(sizes) <= dimension < len(sizes):
+        return False
+    size = _written_number(sizes[dimension])
+    parts = base.index.items if isinstance(base, tree.Subscript) and isinstance(base.index, tree.Display) else ()
+    is_new = len(parts) == len(sizes) and isinstance(parts[dimension], tree.Const)
+    return size == 1 or (size == -1 and is_new)
+
+
+def _written_number(node: tree.Expr) -> object:
+    match node:
+        case tree.Const(value=value):
+            return value
+        case tree.Unary(op="-", operand=tree.Const(value=int() as value)):
+            return -value
+    return None
 
 
 def _is_same_dimension(first: Values, second: Values) -> bool:
     """Whether two numbers of a dimension are one; of an index that has got a dimension, -1 is 1."""
-    return first == second != frozenset() or (_numbers(first), _numbers(second)) in (([-1], [1]), ([1], [-1]))
+    numbers = _numbers(first), _numbers(second)
+    return first == second != frozenset() or numbers in (([-1], [1]), ([1], [-1]), ([-1], [2]))
 
 
 def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
@@ -191,11 +226,3 @@ def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
         if only is not None and only.kind == "assign" and isinstance(only.node, tree.Call):
             return only.node
     return node
-
-
-def _permutes(ev: Evaluator, func: tree.Expr, frame: Frame) -> bool:
-    match func:
-        case tree.Attribute(attr=attr) if attr in _PERMUTATIONS:
-            return True
-    names = {canonical(value.name) for value in ev.values(func, frame) if isinstance(value, External)}
-    return any(name.startswith("torch.") and name.rpartition(".")[2] in _PERMUTATIONS for name in names)

@@ -12,10 +12,12 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.ways import Stand, Way, own_way, surely_before, ways
+from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, surely_before, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -41,10 +43,11 @@ _GPU = re.compile(
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
 _TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
 _NOT_TRAINING = re.compile(
-    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_\w*pos|resample_\w*pos|visuali|export|demo|metric|accuracy"
+    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_\w*(?:pos|image)|resample_\w*pos|visuali|export|demo|metric|accuracy"
     r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment",
     re.IGNORECASE,
 )
+_TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
 _WITHOUT_GRAD = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
@@ -95,15 +98,30 @@ def _changes_default_device(program: Program, path: Path) -> bool:
 
 def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
-    if not any(program.project.holds(path, _TRAINS) for path in program.imports.together(operation.site.path)):
+    if not _is_trained(program, operation.site.path):
+        return False
+    if is_cut_off(program.ev, operation) or is_part_of_its_counts(operation):
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags
     return any(_is_differentiated(program, operation, way, own=own) for way in ways_to(program, operation))
 
 
+def _is_trained(program: Program, path: Path) -> bool:
+    """Whether a program that loads the file trains; one outside counts, where the file belongs to none in the project
+    and the settings say what the project is for.
+    """
+    if any(program.project.holds(file, _TRAINS) for file in program.imports.together(path)):
+        return True
+    if program.settings.intent != "deterministic":
+        return False
+    packages = {file.parent for file in program.project.files if file.name == "__init__.py"}
+    programs = {entry.path for entry in entry_points(program) if entry.path.parent not in packages}
+    return programs.isdisjoint(program.imports.above(path))
+
+
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
-    if any(_is_without_grad(program, stand) for stand in way):
+    if any(_is_without_grad(program, stand) for stand in way) or chosen_by((way,), _TRAINING, wanted=False):
         return False
     if operation.is_module or any(one.grad for one in operation.inputs):
         return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.tensors import dtype_is_floating, made_on_cpu, result_is_floating, tensor_methods
+from torchrepro_lint.knowledge.tensors import (
+    dtype_is_floating,
+    gives_trait,
+    keeps_trait,
+    made_on_cpu,
+    result_is_floating,
+    takes_no_weights,
+    tensor_methods,
+)
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, Value, Values
+from torchrepro_lint.program.ops.distinct_numbers import are_distinct
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["OUTPUT", "SOME", "Tensor", "moved", "of_function", "of_method"]
+__all__ = ["OUTPUT", "SOME", "Tensor", "moved", "of_function", "of_method", "one_of_several"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """What is known of a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
-    whether gradients flow back to it; None where that is not known.
+    whether gradients flow back to it; None where that is not known. `distinct`: numbers of which none comes twice, as
+    in a permutation; of a tensor with several dimensions, along the one that they count. `whole`: numbers without a
+    fraction, in whatever type, so that their sum is the same in any order.
     """
 
     on_cpu: bool = False
     floating: bool | None = None
     grad: bool | None = None
+    distinct: bool = False
+    whole: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether sums of the numbers are exact."""
+        return self.whole or self.floating is False
 
     def joined(self, other: Tensor) -> Tensor:
         """What holds for both."""
@@ -33,6 +52,8 @@ class Tensor:
             self.on_cpu and other.on_cpu,
             self.floating if self.floating == other.floating else None,
             self.grad if self.grad == other.grad else None,
+            self.distinct and other.distinct,
+            self.is_exact and other.is_exact,
         )
 
 
@@ -46,8 +67,36 @@ _CASTS = {
 }  # fmt: skip
 
 
+# What is counted or marked: a cast makes floats of it that are whole.
+_MARKS = re.compile(r"mask|label|target|one_?hot|valid|positive", re.IGNORECASE)
+
+
 def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
     """What a method of a tensor gives; None where that is no tensor."""
+    result = _of_method(ev, found, attr, node, frame)
+    if result is None:
+        return None
+    kept = keeps_trait(attr, "distinct") or (attr == "repeat" and _repeats_the_last_alone(node))
+    distinct = gives_trait(attr, "distinct") or (found.distinct and kept)
+    is_cast = found.floating is None and result.floating is True and _is_marked(node.func)
+    whole = gives_trait(attr, "whole") or ((found.is_exact or is_cast) and keeps_trait(attr, "whole"))
+    return replace(result, distinct=distinct, whole=whole)
+
+
+def _is_marked(node: tree.Expr) -> bool:
+    """Whether an expression begins with the name of a mask or of labels."""
+    while isinstance(node, (tree.Attribute, tree.Call, tree.Subscript)):
+        node = node.func if isinstance(node, tree.Call) else node.value
+    return isinstance(node, tree.Name) and bool(_MARKS.search(node.id))
+
+
+def _repeats_the_last_alone(node: tree.Call) -> bool:
+    """`index.unsqueeze(-1).repeat(1, 1, size)`: the numbers stand beside themselves in another dimension only."""
+    ones = [isinstance(arg.value, tree.Const) and arg.value.value == 1 for arg in node.args]
+    return len(ones) > 1 and all(ones[:-1])
+
+
+def _of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
     if attr not in tensor_methods() and attr not in ("to", "cuda", "cpu", "detach"):
         return None
     if attr in ("to", "cuda", "cpu"):
@@ -63,6 +112,17 @@ def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: F
     if given is None:
         return found
     return replace(found, floating=given, grad=found.grad if given else False)
+
+
+def one_of_several(found: Tensor, name: str, place: int | None) -> Tensor:
+    """What the function of torch `name` gives at one place of a tuple, for the tensor that it is given."""
+    last = name.rpartition(".")[2]
+    if last in ("sort", "topk") and place == 1:
+        return replace(found, floating=False, grad=False, distinct=True)
+    if last in ("where", "nonzero"):  # the places that a mask marks
+        return replace(found, floating=False, grad=False, distinct=True)
+    kept = (last in ("sort", "topk") and found.distinct) or last == "unique"
+    return replace(found, floating=None, distinct=kept and place == 0, whole=found.is_exact)
 
 
 def moved(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor:
@@ -88,18 +148,25 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
     arguments = ev.arguments(node.args, frame)
     floating = _floating_of(ev, name, node, inputs, arguments)
     grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
+    last = name.rpartition(".")[2]
+    is_copied = made_on_cpu(name) and bool(node.args) and are_distinct(ev, node.args[0].value, frame)
+    distinct = gives_trait(last, "distinct") or is_copied
+    is_kept = keeps_trait(last, "whole") and bool(inputs) and inputs[0].is_exact
+    whole = gives_trait(last, "whole") or is_kept
     if made_on_cpu(name):
         _, device = argument(arguments, "device", None)
         on_cpu = _is_cpu(device) if device else all(one.on_cpu for one in inputs) and not arguments.open_keywords
         given, wanted = argument(arguments, "requires_grad", None)
         is_leaf = not given or any(isinstance(value, Constant) and value.value is False for value in wanted)
-        return Tensor(on_cpu, floating, not is_leaf)
+        return Tensor(on_cpu, floating, not is_leaf, distinct)
     if name.endswith("Parameter"):
         return OUTPUT
+    if name.endswith(".Buffer"):  # it moves with the module
+        return replace(inputs[0] if inputs else SOME, on_cpu=False, grad=False)
     on_cpu = bool(inputs) and all(one.on_cpu for one in inputs)
-    if inputs and all(one.grad is False for one in inputs) and grad is None and not name.startswith("torch.nn."):
+    if inputs and all(one.grad is False for one in inputs) and grad is None and takes_no_weights(name):
         grad = False
-    return Tensor(on_cpu, floating, grad)
+    return Tensor(on_cpu, floating, grad, distinct, whole)
 
 
 def _floating_of(ev: Evaluator, name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments) -> bool | None:

@@ -7,6 +7,7 @@ nothing is none: a data frame, an array, a dict, an object of the program.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tensors import gives_tensors, is_tensor_attribute, returns_tensor
+from torchrepro_lint.knowledge.tensors import gives_tensors, is_tensor_attribute, result_is_floating, returns_tensor
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -27,7 +28,15 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.ops.tensor_results import OUTPUT, SOME, Tensor, moved, of_function, of_method
+from torchrepro_lint.program.ops.tensor_results import (
+    OUTPUT,
+    SOME,
+    Tensor,
+    moved,
+    of_function,
+    of_method,
+    one_of_several,
+)
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, visible_calls
 
 if TYPE_CHECKING:
@@ -54,12 +63,12 @@ def _tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
             return _attribute(ev, node, frame)
         case tree.Call():
             return _called(ev, node, frame)
-        case tree.Subscript(value=value):
-            return _subscript(ev, value, frame)
+        case tree.Subscript():
+            return _subscript(ev, node, frame)
         case tree.Unary(op="-" | "~" | "+", operand=operand):
             return tensor(ev, operand, frame)
         case tree.Binary(op=op, left=left, right=right):
-            return _combined(ev, op, left, right, frame)
+            return _combined(op, ((tensor(ev, left, frame), left), (tensor(ev, right, frame), right)))
         case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in _NO_TENSOR_OPERATORS:
             found = _either(ev, (left, right), frame)
             return Tensor(found.on_cpu, False, False) if found is not None else None
@@ -83,19 +92,25 @@ def _joined(found: Iterable[Tensor | None]) -> Tensor | None:
     return result
 
 
-def _combined(ev: Evaluator, op: str, left: tree.Expr, right: tree.Expr, frame: Frame) -> Tensor | None:
-    sides = [one for one in (tensor(ev, left, frame), tensor(ev, right, frame)) if one is not None]
-    if not sides:
+def _combined(op: str, sides: tuple[tuple[Tensor | None, tree.Expr], ...]) -> Tensor | None:
+    """What an operator of arithmetic gives for its two sides, each as a tensor, if it is one, and as it is written."""
+    tensors = [one for one, _ in sides if one is not None]
+    if not tensors:
         return None
-    floats = [one.floating for one in sides]
-    if len(sides) == 1:
-        other = right if tensor(ev, left, frame) is not None else left
-        floats.append(isinstance(other.value, float) if isinstance(other, tree.Const) else None)
+    numbers = [node.value if isinstance(node, tree.Const) else None for one, node in sides if one is None]
+    floats = [*(one.floating for one in tensors), *(None if n is None else isinstance(n, float) for n in numbers)]
     floating = True if op == "/" or True in floats else (None if None in floats else False)
-    grads = [one.grad for one in sides]
+    grads = [one.grad for one in tensors]
     grad = True if True in grads else (None if None in grads else False)
-    # A tensor on the CPU and one elsewhere do not combine, unless the one on the CPU is a scalar.
-    return Tensor(all(one.on_cpu for one in sides), floating, grad)
+    is_exact = all(one.is_exact for one in tensors) and all(isinstance(number, int) for number in numbers)
+    return Tensor(
+        # A tensor on the CPU and one elsewhere do not combine, unless the one on the CPU is a scalar.
+        on_cpu=all(one.on_cpu for one in tensors),
+        floating=floating,
+        grad=grad,
+        distinct=len(tensors) == 1 and tensors[0].distinct and op in ("+", "-"),
+        whole=is_exact and op in ("+", "-", "*"),
+    )
 
 
 # --- names --------------------------------------------------------------------------------------------------------
@@ -107,7 +122,10 @@ def _named(ev: Evaluator, name: str, site: int, frame: Frame) -> Tensor | None:
     while current is not None:
         bindings, _ = current.scope.reaching(name, place, lambda path, at=current: ev.decide(path, at))  # type: ignore[misc]
         if bindings:
-            return _joined(_bound(ev, binding, current) for binding in bindings)
+            found = _joined(_bound(ev, binding, current) for binding in bindings)
+            if found is not None and (found.distinct or found.whole) and _is_changed(current.scope, name):
+                return replace(found, distinct=False, whole=False)
+            return found
         if not isinstance(current.scope.node, tree.Comprehension):
             place = END
         current = current.parent
@@ -116,18 +134,48 @@ def _named(ev: Evaluator, name: str, site: int, frame: Frame) -> Tensor | None:
     return _by_values(ev.name(name, site, frame))
 
 
+def _is_changed(scope: Scope, name: str) -> bool:
+    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`."""
+    stores = any(
+        isinstance(store.target, tree.Subscript) and _is_named(store.target.value, name) for store in scope.stores
+    )
+    adds = any(binding.kind == "augmented" for binding in scope.bindings.get(name, ()))
+    return stores or adds or any(_changes(call, name) for call, _ in scope.calls)
+
+
+def _changes(call: tree.Call, name: str) -> bool:
+    match call.func:
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr):
+            return owner == name and attr.endswith("_") and attr not in ("unsqueeze_", "squeeze_", "requires_grad_")
+    return False
+
+
+def _is_named(node: tree.Expr, name: str) -> bool:
+    return isinstance(node, tree.Name) and node.id == name
+
+
+_ITSELF: Tensor | None = Tensor()  # what was added to is what this statement gave in the round before
+
+
 def _bound(ev: Evaluator, binding: Binding, frame: Frame) -> Tensor | None:
     node = binding.node
     match binding.kind, node:
         case "assign", tree.Display(items=items) if binding.unpack and binding.unpack[0] < len(items):
             return tensor(ev, items[binding.unpack[0]], frame) if len(binding.unpack) == 1 else None
         case "assign", _ if binding.unpack:
-            return _of_several(ev, node, frame)  # type: ignore[arg-type]
+            place = binding.unpack[0] if len(binding.unpack) == 1 else None
+            return _of_several(ev, node, frame, place)  # type: ignore[arg-type]
         case "assign", _:
             return tensor(ev, node, frame)  # type: ignore[arg-type]
-        case "augmented", tree.AugAssign(target=tree.Name(id=name, site=site)):
+        case "augmented", tree.AugAssign(target=tree.Name(id=name) as target, op=op, value=value, site=site):
             # In a loop, what is added to may be what was added before.
-            return ev.remembered(("tensor", node, frame), lambda: _named(ev, name, site, frame), None)
+            before = ev.remembered(("tensor", node, frame), lambda: _named(ev, name, site, frame), _ITSELF)
+            if before is _ITSELF:
+                return None
+            after = _combined(op, ((before, target), (tensor(ev, value, frame), value)))
+            if before is None or after is None:
+                return after
+            return replace(after, on_cpu=before.on_cpu, floating=before.floating)  # in place
         case "element", _:
             iterated_in = frame
             if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:
@@ -139,28 +187,68 @@ def _bound(ev: Evaluator, binding: Binding, frame: Frame) -> Tensor | None:
     return None
 
 
-def _of_several(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
-    """One of several tensors that a call gives: `values, indices = x.topk(3)`, `out, state = self.lstm(x)`."""
+def _of_several(ev: Evaluator, node: tree.Expr, frame: Frame, place: int | None = None) -> Tensor | None:
+    """One of several tensors that a call gives, the one at `place` where that is known: `values, indices = x.topk(3)`,
+    `out, state = self.lstm(x)`.
+    """
     if not isinstance(node, tree.Call):
         return None
-    for name in _external_names(ev.values(node.func, frame)):
-        if gives_tensors(name):
+    functions = ev.values(node.func, frame)
+    for name in _external_names(functions):
+        if gives_tensors(name) and not (name == "torch.where" and len(node.args) > 1):
             first = _joined(tensor(ev, arg.value, frame) for arg in node.args[:1])
-            return replace(first, floating=None) if first is not None else SOME
+            return one_of_several(first or SOME, name, place)
     match node.func:
         case tree.Attribute(value=value, attr=attr) if gives_tensors(f"torch.Tensor.{attr}"):
             found = tensor(ev, value, frame)
-            return replace(found, floating=None) if found is not None else None
-    if any(_is_network(ev, value) for value in ev.values(node.func, frame)):
-        return replace(OUTPUT, floating=None)
-    return None
+            return one_of_several(found, f"torch.{attr}", place) if found is not None else None
+    returned = ev.remembered(("returned", node, frame, place), lambda: _returned_at(ev, functions, place), None)
+    if any(_is_network(ev, value) for value in functions):
+        is_told = returned is not None and (returned.distinct or returned.floating is False)
+        return returned if is_told else replace(OUTPUT, floating=None)
+    return returned
+
+
+def _returned_at(ev: Evaluator, functions: Values, place: int | None) -> Tensor | None:
+    """What functions of the project, or the `forward` of its networks, give at one place of a tuple."""
+    if place is None:
+        return None
+    found: list[Tensor | None] = []
+    for function in _run_by(ev, functions):
+        scope = function.frame.facts.scope_of(function.node)
+        inside = frame_without_callers(ev, function.frame.facts, scope)
+        for one, _ in scope.returns:
+            match one.value:
+                case tree.Display(kind="tuple", items=items) if place < len(items):
+                    if not isinstance(items[place], tree.Const):
+                        found.append(tensor(ev, items[place], inside))
+                case tree.Call() as call:
+                    found.append(_of_several(ev, call, inside, place))
+                case _:
+                    return None
+    return _joined(found) if None not in found else None
+
+
+def _run_by(ev: Evaluator, functions: Values) -> list[FunctionValue]:
+    """The functions of the project that a call runs; none where it may be something else as well."""
+    found: list[FunctionValue] = []
+    for value in functions:
+        if isinstance(value, Instance):
+            methods = [m for m in attributes.attribute(ev, value, "forward") if isinstance(m, MethodValue)]
+            found.extend(method.function for method in methods)
+        function = value.function if isinstance(value, MethodValue) else value
+        if isinstance(function, FunctionValue) and isinstance(function.node, tree.FunctionDef):
+            found.append(function)
+    return found
 
 
 def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
     if param.kind in ("star", "double-star"):
         return None
     if param.annotation is not None:
-        return (_passed(ev, param, frame) or SOME) if _is_tensor_annotation(ev, param.annotation, frame) else None
+        if not _is_tensor_annotation(ev, param.annotation, frame):
+            return None
+        return _passed(ev, param, frame) or _as_annotated(param)
     given = frame.param(param.name)
     passed = _passed(ev, param, frame)
     if passed is not None:
@@ -169,7 +257,28 @@ def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
         return _by_values(given)
     if isinstance(param.default, tree.Const) and param.default.value is not None:
         return None
-    return SOME if _is_forward(ev, frame) and param.name != frame.scope.self_name else None
+    return _as_annotated(param) if _is_forward(ev, frame) and param.name != frame.scope.self_name else None
+
+
+# What a network is given as data, by the names that are usual for it: no gradient flows back to it.
+_DATA = re.compile(
+    r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|(?<!pred_)(?<!soft_)masks?)|pixel_values\w*"
+)
+
+
+def _as_annotated(param: tree.Param) -> Tensor:
+    """What the annotation and the name say of a tensor that nobody in sight passes."""
+    names = [param.annotation] if param.annotation is not None else []
+    while names:
+        node = names.pop()
+        match node:
+            case tree.Attribute(attr=last) | tree.Name(id=last) if result_is_floating(f"torch.{last}") is False:
+                return replace(SOME, floating=False, grad=False)
+            case tree.Binary(op="|", left=left, right=right):
+                names += [left, right]
+            case tree.Subscript(index=index):
+                names.append(index)
+    return replace(SOME, grad=False) if _DATA.fullmatch(param.name) else SOME
 
 
 def _passed(ev: Evaluator, param: tree.Param, frame: Frame) -> Tensor | None:
@@ -288,9 +397,24 @@ def _registers(call: tree.Call, attr: str) -> bool:
     return False
 
 
-def _subscript(ev: Evaluator, value: tree.Expr, frame: Frame) -> Tensor | None:
-    found = tensor(ev, value, frame)
-    return found if found is not None else _of_several(ev, value, frame)
+def _subscript(ev: Evaluator, node: tree.Subscript, frame: Frame) -> Tensor | None:
+    found = tensor(ev, node.value, frame)
+    place = node.index.value if isinstance(node.index, tree.Const) and isinstance(node.index.value, int) else None
+    if found is None:
+        return _of_several(ev, node.value, frame, place)
+    if place is not None and not found.distinct:
+        one = _of_several(ev, node.value, frame, place)
+        return one if one is not None and one.distinct else found
+    return replace(found, distinct=found.distinct and _cuts_out(node.index))
+
+
+def _cuts_out(index: tree.Expr) -> bool:
+    """Whether an index takes each element once at most: a slice, a comparison, one row."""
+    parts = index.items if isinstance(index, tree.Display) else (index,)
+    kept = [part for part in parts if not (isinstance(part, tree.Const) and part.value in (None, ...))]
+    if all(isinstance(part, (tree.Opaque, tree.Compare)) for part in kept):
+        return True
+    return len(parts) == 1 and isinstance(index, (tree.Const, tree.Unary))
 
 
 def _called(ev: Evaluator, node: tree.Call, frame: Frame) -> Tensor | None:
@@ -306,6 +430,8 @@ def _called(ev: Evaluator, node: tree.Call, frame: Frame) -> Tensor | None:
             found = tensor(ev, receiver, frame)
             if found is not None:
                 return of_method(ev, found, attr, node, frame)
+            if attr == "argsort" and not node.args[1:]:  # of an array as well: the result is the same there
+                return one_of_several(SOME, "torch.sort", 1)
             if attr in ("cuda", "to") and node.args[:1] and not _is_known_otherwise(ev, receiver, frame):
                 return moved(ev, SOME, attr, node, frame)
             if attr == "cuda" and not _is_known_otherwise(ev, receiver, frame):
@@ -339,7 +465,9 @@ def _by_values(values: Values) -> Tensor | None:
     """A tensor that the evaluation of values has shown already."""
     for value in values:
         if isinstance(value, ExternalObject) and returns_tensor(value.name):
-            return OUTPUT if value.name.endswith("Parameter") else SOME
+            if value.name.endswith("Parameter"):
+                return OUTPUT
+            return replace(SOME, grad=False) if value.name.endswith(".Buffer") else SOME
     return None
 
 

@@ -50,9 +50,10 @@ Fix safety
 
 Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
-    attention (TRL404), plain indexed assignment, sums of integers, programs and tensors that stay on the CPU, backward
-    passes that do not happen; where nothing can meet: windows that do not overlap, one index for each row,
-    permutations; where equal numbers are added (a histogram of ones); medians of which only the values are used.
+    attention (TRL404), plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`), sums of
+    whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen; where nothing can
+    meet: windows that do not overlap, one index for each row, permutations, positions that a loop counts or a mask
+    marks; where equal numbers are added (a histogram of ones); medians of which only the values are used.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
@@ -66,7 +67,7 @@ from collections.abc import Iterator, Sequence
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import switch_beside_fix
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.ops.op_collisions import never_collides
+from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -76,7 +77,7 @@ from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, when_
 
 _EFFECTS = frozenset({"throws", "made_deterministic", "silent"})
 _FLAG = frozenset({"algorithms", "algorithms-warn"})
-_COVERED = OTHERS_SPEAK | {"cudnn", "indexing"}
+_COVERED = OTHERS_SPEAK | {"cudnn", "indexing", "plain"}
 
 
 class NondeterministicOp(Rule):
@@ -98,7 +99,7 @@ class NondeterministicOp(Rule):
         ]
         raising = [operation for operation, row, _ in found if row.effect == "throws"]
         for operation, row, intent in found:
-            if not _adds_integers(operation, row) and not never_collides(program.ev, operation, row):
+            if not adds_exactly(program.ev, operation, row) and not never_collides(program.ev, operation, row):
                 yield self._report(program, operation, row, intent, raising)
 
     def _report(
@@ -117,12 +118,6 @@ class NondeterministicOp(Rule):
 
 def _speaks_of(row: OpRow) -> bool:
     return row.effect in _EFFECTS and not row.flags & _COVERED
-
-
-def _adds_integers(operation: Operation, row: OpRow) -> bool:
-    """Whether only integers are added: their sum is the same in any order."""
-    subject = operation.subject
-    return row.effect == "made_deterministic" and subject is not None and subject.floating is False
 
 
 def _fix(

@@ -1,0 +1,90 @@
+"""Operations to which no gradient comes back: their result leaves the graph at once, or they work on counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.tensors import result_is_floating
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.running.parents import Parents, parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["is_cut_off", "is_part_of_its_counts"]
+
+_CUTS = frozenset({"data", "detach", "detach_", "numpy", "item", "tolist", "long", "int", "bool", "byte"})
+#: Methods that only give another form to what gradients flow through.
+_FORMS = frozenset(
+    {
+        *("squeeze", "unsqueeze", "view", "reshape", "flatten", "permute", "transpose", "contiguous", "cpu", "cuda"),
+        *("to", "float", "clone", "expand", "clamp", "round"),
+    }
+)
+
+
+def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
+    """Whether the result goes through `.detach()`, `.data`, `.argmax()` or a comparison before anything else sees it.
+    Of a module that a function makes for itself: the results of all its calls.
+    """
+    parents = parents_of(ev, operation.frame.facts)
+    if not operation.is_module:
+        return _is_cut(parents, operation.call)
+    match parents.of(operation.call):
+        case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(operation.frame.scope.node, tree.FunctionDef):
+            function = operation.frame.scope.node
+            uses = [node for node in parents.names.get(name, ()) if parents.function(node) is function]
+            calls = [parents.of(node) for node in uses if not _is_bound(parents, node)]
+            return bool(calls) and all(isinstance(call, tree.Call) and _is_cut(parents, call) for call in calls)
+        case tree.Call(func=func) as call if func is operation.call:
+            return _is_cut(parents, call)
+    return False
+
+
+def is_part_of_its_counts(operation: Operation) -> bool:
+    """`repeat_interleave(sizes, sizes[:, 0])`: counts are integers, and so is the tensor that they are a part of."""
+    call = operation.call
+    nodes = [arg.value for arg in call.args if arg.keyword in (None, "input", "repeats")]
+    if operation.is_method and isinstance(call.func, tree.Attribute):
+        nodes.insert(0, call.func.value)
+    if not operation.name.endswith("repeat_interleave") or len(nodes) < 2:
+        return False
+    whole, counts = _part_of(nodes[0], operation.frame.scope), _part_of(nodes[1], operation.frame.scope)
+    return whole is not None and whole == counts
+
+
+def _part_of(node: tree.Expr, scope: Scope) -> str | None:
+    """The name of the tensor that an expression is cut out of, through one local name."""
+    for _ in range(2):
+        while isinstance(node, tree.Subscript):
+            node = node.value
+        if not isinstance(node, tree.Name):
+            return None
+        bindings, certain = scope.reaching(node.id, node.site)
+        only = bindings[0].node if certain and len(bindings) == 1 and not bindings[0].unpack else None
+        if not isinstance(only, tree.Subscript):
+            return node.id
+        node = only
+    return None
+
+
+def _is_bound(parents: Parents, node: tree.Name) -> bool:
+    above = parents.of(node)
+    return isinstance(above, tree.Assign) and node in above.targets
+
+
+def _is_cut(parents: Parents, node: tree.Expr) -> bool:
+    match parents.of(node):
+        case tree.Compare() | tree.Unary(op="~"):
+            return True
+        case tree.Subscript(value=value) as above if value is node:
+            return _is_cut(parents, above)
+        case tree.Attribute(attr=attr) as above:
+            called = parents.of(above)
+            if attr in _CUTS or result_is_floating(f"torch.Tensor.{attr}") is False:
+                return True
+            is_called = isinstance(called, tree.Call) and called.func is above
+            return is_called and attr in _FORMS and _is_cut(parents, called)  # type: ignore[arg-type]
+    return False
