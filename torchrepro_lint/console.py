@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
 
-__all__ = ["PROGRAM", "counted", "print_errors"]
+__all__ = ["PROGRAM", "PassingLine", "counted", "print_errors"]
 
 PROGRAM = "torchrepro-lint"
 
@@ -19,3 +23,42 @@ def print_errors(messages: Iterable[object]) -> None:
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+class PassingLine:
+    """One line that is written over on a terminal, and gone in the end. To anything else, nothing is written."""
+
+    def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
+        is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._stream = stream if shown and is_terminal else None
+        self._shown = False
+
+    @classmethod
+    @contextmanager
+    def on(cls, stream: TextIO, *, shown: bool = True) -> Iterator[PassingLine]:
+        """A line that goes when the block ends, however it does."""
+        line = cls(stream, shown=shown)
+        try:
+            yield line
+        finally:
+            line.clear()
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether there is a terminal to show it."""
+        return self._stream is not None
+
+    def show(self, text: str) -> None:
+        """Have the line say `text`, as much of it as there is room for."""
+        if self._stream is not None:
+            width = shutil.get_terminal_size().columns
+            self._stream.write(f"\r\x1b[K{text[: width - 1]}")
+            self._stream.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._stream is not None and self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False

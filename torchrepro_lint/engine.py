@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from torchrepro_lint.cache.asked import Asked
+from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
@@ -132,6 +133,15 @@ class Report:
         return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
+#: Hears how far a check has come: a share, 0 to 1, and what it is about.
+Told: TypeAlias = Callable[[float, str], None]
+
+
+def _part_of(told: Told, number: int, count: int) -> Told:
+    """Tells of one of `count` parts of the work as of the whole."""
+    return lambda share, what: told((number + share) / count, what)
+
+
 # What the command line may say that names rules.
 _OF_RULES = {"select", "extend_select", "ignore", "per_file_ignores", "fixable", "unfixable"}
 
@@ -146,14 +156,16 @@ def check(
     toolkit: Toolkit | None = None,
     jobs: int = 1,
     cache: CacheChoice | None = None,
+    told: Told = lambda share, what: None,
 ) -> Report:
     """The findings in the files that `paths` stand for; the facts come from the whole of their projects.
 
     `overlay` holds texts, by absolute path, that count instead of those on the disk; a path in it need not exist.
     With `suppressed_too`, comments silence nothing. `projects` may bring what is known of the disk; its settings then
     count, and not `override`. `jobs` is how many processes may work. With `cache`, what an equal run has found is
-    taken from there, and what this one finds is kept. TorchReproLintError where a path is not there, or the settings
-    do not say what they should.
+    taken from there, and what this one finds is kept. `told` hears how far it has come.
+
+    TorchReproLintError where a path is not there, or the settings do not say what they should.
     """
     projects = projects or Projects(override or {})
     overlay = overlay or {}
@@ -176,7 +188,7 @@ def check(
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
-        report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs)
+        report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs, told)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
     return report if suppressed_too else _without_known(report, requested, projects, overlay)
@@ -204,7 +216,7 @@ def _without_collection() -> Iterator[None]:
 
 def _report(
     requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], read: Read, suppressed_too: bool,
-    toolkit: Toolkit, jobs: int,
+    toolkit: Toolkit, jobs: int, told: Told,
 ) -> tuple[Report, Asked]:  # fmt: skip
     """The report before baselines are heard, and what it was made of."""
     candidates = _of_interest(sorted(requested), projects, overlay, read)
@@ -212,9 +224,11 @@ def _report(
     errors: list[str] = []
     unsafe: set[Path] = set()
     asked = Asked()
-    for project, files in sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also))):
+    groups = sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also)))
+    for number, (project, files) in enumerate(groups):
+        part = _part_of(told, number, len(groups))
         commented = candidates.commented.intersection(files)
-        checked, failed, program = _check_project(project, files, commented, overlay, read, toolkit, jobs)
+        checked, failed, program = _check_project(project, files, commented, overlay, read, toolkit, jobs, part)
         findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
         errors += failed
         if program is not None:
@@ -283,7 +297,7 @@ def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping
 
 def _check_project(
     project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], read: Read,
-    toolkit: Toolkit, jobs: int,
+    toolkit: Toolkit, jobs: int, told: Told,
 ) -> tuple[Checked, list[str], ProgramLike | None]:  # fmt: skip
     """What the rules say of `files`, a line for each that failed, and the program that they were asked about; a rule
     that fails keeps none from the others.
@@ -302,11 +316,12 @@ def _check_project(
     try:
         while True:
             try:
-                found, ran, errors = _findings(rules, program, everything)
+                found, ran, errors = _findings(rules, program, everything, told)
                 break
             except SourceError as refused:
                 # Python reads the file and libcst does not: nothing in it can be placed or mended.
                 program = program.without(refused)
+        told(1.0, "the files that no rule has looked at")
         # Not every rule looks at every file, and what is asked about must be readable.
         unread = [*readers.doubtful(program.has_read), *(path for path in files if path in overlay)]
     finally:
@@ -326,7 +341,7 @@ def _check_project(
 
 
 def _findings(
-    rules: Iterable[RuleLike], program: ProgramLike, files: Sequence[Path]
+    rules: Sequence[RuleLike], program: ProgramLike, files: Sequence[Path], told: Told
 ) -> tuple[list[Finding], list[RuleMetadata], list[str]]:
     """What the rules find, each finding once; which of them came to their end; a line for each that failed.
 
@@ -335,9 +350,12 @@ def _findings(
     found: dict[tuple[str, Location, str], Finding] = {}
     ran: list[RuleMetadata] = [UNREADABLE_FILE]
     errors: list[str] = []
-    for rule in rules:
+    for number, rule in enumerate(rules):
+        said = (number / len(rules), f"{counted(len(files), 'file')}: {rule.name}")
+        told(*said)
         try:
             for finding in rule.check(program):
+                told(*said)
                 found.setdefault((finding.code, finding.location, finding.message), finding)
             ran.append(rule)
         except Exception as error:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from torchrepro_lint.console import print_errors
+from torchrepro_lint.console import PassingLine, print_errors
 from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.places import place
+from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
 from torchrepro_lint.report.texts import Texts
@@ -56,7 +57,15 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     if options.fix or options.fix_only or options.diff:
         return _repair(options, colours, toolkit)
     cache = CacheChoice(options.cache_folder.absolute() if options.cache_folder is not None else None)
-    report = check(options.paths, options.override, toolkit=toolkit, jobs=options.jobs or cores(), cache=cache)
+    with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
+        report = check(
+            options.paths,
+            options.override,
+            toolkit=toolkit,
+            jobs=options.jobs or cores(),
+            cache=cache,
+            told=Bar(line),
+        )
     print_report(report, options, Texts(), colours, toolkit)
     return status(report, options, bool(report.findings))
 

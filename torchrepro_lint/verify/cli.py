@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.console import counted
+from torchrepro_lint.console import PassingLine, counted
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
 from torchrepro_lint.verify.claims import DEVICES, Device
@@ -128,7 +128,8 @@ def _verify_fixtures(options: argparse.Namespace) -> int:
     available: tuple[Device, ...] = DEVICES if "cuda" in devices and _cuda_is_there() else ("cpu",)
     timeout = options.timeout or FIXTURE_TIMEOUT
     plan = Plan(devices, available, runs=options.runs, timeout=timeout, jobs=options.jobs)
-    rows = verify(fixtures, plan, _progress if sys.stderr.isatty() else lambda done, total: None)
+    with PassingLine.on(sys.stderr) as line:
+        rows = verify(fixtures, plan, lambda done, total: line.show(f"{done} of {total} runs"))
     print(_json(rows) if options.output_format == "json" else _text(rows))
     return exit_status(rows)
 
@@ -252,11 +253,6 @@ def _cuda_is_there() -> bool:
     # Asked in a process of its own: this one does not import torch.
     probe = "import sys, torch; sys.exit(not torch.cuda.is_available())"
     return subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode == 0
-
-
-def _progress(done: int, total: int) -> None:
-    end = "\r" if done < total else "\r\x1b[K"
-    print(f"{done} of {total} runs", end=end, file=sys.stderr, flush=True)
 
 
 def _start_method(row: Row) -> str | None:

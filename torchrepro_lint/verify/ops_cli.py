@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
+from torchrepro_lint.console import PassingLine
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.knowledge.op_cases import op_cases
 from torchrepro_lint.knowledge.op_measurements import OpMeasurement
@@ -29,8 +30,14 @@ def main(arguments: Sequence[str]) -> int:
     cases = [case for case in op_cases() if not options.only or any(word in case.op for word in options.only)]
     if not cases:
         raise TorchReproLintError(f"no operation of the table has {' or '.join(options.only)} in its name")
-    progress = _progress if sys.stderr.isatty() else lambda done, total: None
-    machine, seen = run_cases(cases, options.device, runs=options.runs, timeout=options.timeout, progress=progress)
+    with PassingLine.on(sys.stderr) as line:
+        machine, seen = run_cases(
+            cases,
+            options.device,
+            runs=options.runs,
+            timeout=options.timeout,
+            progress=lambda done, total: line.show(f"{done} of {total} operations"),
+        )
     if not machine.device:
         why = next((one.detail for one in seen if one.against), "no case can be run here")
         raise TorchReproLintError(f"nothing was run on {options.device}: {why.removeprefix('not run: ')}")
@@ -83,10 +90,6 @@ def _seconds(text: str) -> float:
     if not float(text) > 0:
         raise argparse.ArgumentTypeError("must be more than 0")
     return float(text)
-
-
-def _progress(done: int, total: int) -> None:
-    print(f"{done} of {total} operations", end="\r" if done < total else "\r\x1b[K", file=sys.stderr, flush=True)
 
 
 def _text(machine: Machine, seen: Sequence[Seen]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+from torchrepro_lint.console import PassingLine
 from torchrepro_lint.verify.script.entries import Header
 
 _TAIL = 4096  # bytes of a record in which the latest step is looked for
@@ -18,36 +19,29 @@ _EVERY = 0.5  # seconds
 class Progress:
     """Writes to a terminal, and nothing to anything else."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream if stream.isatty() else None
+    def __init__(self, line: PassingLine) -> None:
+        self._line = line
         self._last = 0.0
 
     @classmethod
     @contextlib.contextmanager
     def on(cls, stream: TextIO) -> Iterator[Progress]:
         """Progress whose line is gone in the end."""
-        progress = cls(stream)
-        try:
-            yield progress
-        finally:
-            progress.clear()
+        with PassingLine.on(stream) as line:
+            yield cls(line)
 
     def show(self, header: Header, record: Path, seconds: float) -> None:
         """Say which run it is, and how far it has come."""
-        if self._stream is None or 0 <= seconds - self._last < _EVERY:
+        if not self._line.is_seen or 0 <= seconds - self._last < _EVERY:
             return
         self._last = seconds
         closely = ", closely" if header.rung > 1 else ""
         varied = f" with {header.perturbation} varied" if header.perturbation else ""
-        line = f"run {header.run}{varied}{closely}: {seconds:.0f} s{_latest(record)}"
-        self._stream.write(f"\r\x1b[K{line}")
-        self._stream.flush()
+        self._line.show(f"run {header.run}{varied}{closely}: {seconds:.0f} s{_latest(record)}")
 
     def clear(self) -> None:
         """Take the line away."""
-        if self._stream is not None:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        self._line.clear()
 
 
 def _latest(record: Path) -> str:
