@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from fakes import BrokenRule, FakeProgram, WordRule, toolkit
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
+from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import fix
 
 BAD = WordRule("TRL101", "bad-word", "bad", "good")
@@ -95,12 +97,64 @@ def test_a_fix_that_does_no_good_is_dropped_and_the_others_stay(write, replaceme
     assert len(result.fixed) == 3
 
 
+def test_a_fix_that_leaves_its_finding_is_told_from_those_beside_it(write) -> None:
+    """There are fewer findings of the rule afterwards, but this one is still among them."""
+    root = write({"a.py": "import torch\nbad\nbad  # never\nbad\n"})
+
+    class Stubborn(WordRule):
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            for finding in super().check(program):
+                (edit,) = finding.fix.edits if finding.fix is not None else ()
+                if "never" in program.texts[edit.path].splitlines()[finding.location.start.row - 1]:
+                    edit = dataclasses.replace(edit, content="bad")
+                    finding = dataclasses.replace(finding, fix=dataclasses.replace(finding.fix, edits=(edit,)))
+                yield finding
+
+    result = fix([root], toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "good")))
+    assert (root / "a.py").read_text() == "import torch\ngood\nbad  # never\ngood\n"
+    assert [one.fix_declined for one in result.report.findings] == ["the finding would stay"]
+    assert len(result.fixed) == 2
+
+
+def test_a_bad_fix_among_many_is_found_in_few_attempts(write) -> None:
+    asked = []
+
+    class Counting(WordRule):
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            asked.append(1)
+            yield from super().check(program)
+
+    lines = [f"good{number} = bad" for number in range(32)]
+    root = write({"a.py": "\n".join(["import torch", *lines[:20], "ill", *lines[20:], ""])})
+    result = fix(
+        [root], toolkit=toolkit(Counting("TRL101", "bad-word", "bad", "fine"), WordRule("TRL102", "i", "ill", "("))
+    )
+    assert (root / "a.py").read_text().count("fine") == 32
+    assert [one.finding.code for one in result.dropped] == ["TRL102"]
+    # The first look, and one look at what was put together after each part that went in.
+    assert len(asked) <= 8
+
+
+def test_files_that_no_edit_touches_are_read_once(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = "from torch.utils.data import DataLoader\n\ndef load(ds):\n    return DataLoader(ds, shuffle=True)\n"
+    root = write(
+        {"pyproject.toml": "", "a.py": f"import b\n{loader}", "b.py": loader.replace("True", "True, generator=g")}
+    )
+    read = []
+
+    def facts_of(path: Path, text: str) -> object:
+        read.append(path.name)
+        return facts_of_text(path, text)
+
+    monkeypatch.setattr("torchrepro_lint.facts.module.facts_of_text", facts_of)
+    assert len(fix([root]).changes) == 1
+    assert sorted(read) == ["a.py", "a.py", "b.py"]
+
+
 class Everywhere(WordRule):
     """Its fix changes all files of the project at once."""
 
     def check(self, program: FakeProgram) -> Iterator[Finding]:
-        import dataclasses
-
         for finding in super().check(program):
             edits = tuple(
                 Edit(path, text.index(self.word), text.index(self.word) + len(self.word), self.replacement or "")

@@ -7,14 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
-from torchrepro_lint.engine import Report, Toolkit, check
+from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
-from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, split, why_not_written
-from torchrepro_lint.source.text import Source, read_source, split_lines
+from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.target import TargetTorch
+from torchrepro_lint.source.text import Source, read_bytes, read_source, split_lines
 
 __all__ = ["Change", "Dropped", "FixReport", "fix"]
 
@@ -73,11 +77,41 @@ class FixReport:
     dropped: tuple[Dropped, ...] = ()
 
 
+_Chosen: TypeAlias = tuple[Finding, Fix]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Fixes that go in together, and the texts and the report that they give."""
+
+    fixes: Sequence[_Chosen] = ()
+    result: tuple[dict[Path, str], Report] | None = None
+
+
+def _remembering() -> Toolkit:
+    """The tool's own rules, with a memory of what a text says by itself: few files change from round to round."""
+    from torchrepro_lint.facts.memory import TextMemory
+    from torchrepro_lint.facts.module import facts_of_text
+    from torchrepro_lint.program.locations import ParsedFile
+    from torchrepro_lint.program.program import Program
+
+    facts_of, parsed_of = TextMemory(facts_of_text), TextMemory(ParsedFile)
+
+    def make(
+        root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
+        *, read: Read = read_bytes,
+    ) -> ProgramLike:  # fmt: skip
+        return Program(root, files, settings, target, overlay, facts_of, None, read, parsed_of)
+
+    return Toolkit(make_program=make)
+
+
 @dataclass(slots=True)
 class _Loop:
     paths: Sequence[Path]
     override: SettingsOverride
-    toolkit: Toolkit | None
+    toolkit: Toolkit
+    projects: Projects
     # The only file that may change, where there is one.
     given: Path | None = None
     sources: dict[Path, Source] = field(default_factory=dict)
@@ -86,7 +120,7 @@ class _Loop:
     dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
-        return check(self.paths, self.override, overlay=overlay, toolkit=self.toolkit)
+        return check(self.paths, self.override, overlay=overlay, projects=self.projects, toolkit=self.toolkit)
 
     def applicable(self, report: Report) -> list[tuple[Finding, Fix]]:
         """The findings that may be mended and were not tried in vain, with their fixes."""
@@ -155,7 +189,8 @@ class _Loop:
         if len(after.errors) > len(report.errors):
             return "the result cannot be checked"
         before_count, after_count = _counts(report), _counts(after)
-        if any(after_count[kind] >= before_count[kind] for kind in {_kind(finding) for finding, _ in chosen}):
+        mended = Counter(_kind(finding) for finding, _ in chosen)
+        if any(after_count[kind] > before_count[kind] - number for kind, number in mended.items()):
             return "the finding would stay"
         for finding in after.findings:
             kind = _kind(finding)
@@ -182,7 +217,7 @@ def fix(
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit)
+    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}))
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)
@@ -195,9 +230,9 @@ def fix(
             break
         compatible = {id(one) for one in select_compatible([one for _, one in open_findings])}
         chosen = [(finding, one) for finding, one in open_findings if id(one) in compatible]
-        result = _what_holds(loop, report, chosen)
-        if result is not None:
-            loop.overlay, report = result
+        held = _grown(loop, report, _Held(), chosen)
+        if held.result is not None:
+            loop.overlay, report = held.result
     dropped = tuple(loop.dropped.values())
     if len(report.findings) >= len(first.findings):
         loop.overlay = dict(overlay or {}) if given is None else {given.path: given.text}
@@ -213,22 +248,28 @@ def fix(
     return FixReport(report, changes, _removed(first, report), dropped)
 
 
-def _what_holds(
-    loop: _Loop, report: Report, chosen: Sequence[tuple[Finding, Fix]]
-) -> tuple[dict[Path, str], Report] | None:
-    """The result of the chosen fixes, or of a part of them that holds; a fix that does not hold alone is noted.
+def _grown(
+    loop: _Loop, report: Report, held: _Held, more: Sequence[_Chosen], *, fails: bool = False
+) -> _Held:  # fmt: skip
+    """What is held, with those of the fixes in `more` that hold beside it; the others are noted as tried in vain.
 
-    Halving finds the few bad ones among many with few checks; the rest of the good ones goes in in the next round.
+    One attempt takes in any number of fixes; where it fails, each half of them is tried, so that a bad one among many
+    is found in a few attempts. With `fails` it is known already that they do not go in together.
     """
-    result = loop.attempt(report, chosen)
-    if not isinstance(result, str):
-        return result
-    if len(chosen) == 1:
-        loop.dropped[loop.key(chosen[0][0])] = Dropped(chosen[0][0], result)
-        return None
-    middle = len(chosen) // 2
-    halves = [_what_holds(loop, report, half) for half in (chosen[:middle], chosen[middle:])]
-    return halves[0] or halves[1]
+    if not more:
+        return held
+    if not fails:
+        result = loop.attempt(report, [*held.fixes, *more])
+        if not isinstance(result, str):
+            return _Held([*held.fixes, *more], result)
+        if len(more) == 1:
+            loop.dropped[loop.key(more[0][0])] = Dropped(more[0][0], result)
+            return held
+    middle = len(more) // 2
+    first = _grown(loop, report, held, more[:middle])
+    # Where all of the first half went in, the whole is what has failed just now, and the fault is in the second.
+    whole = len(first.fixes) == len(held.fixes) + middle
+    return _grown(loop, report, first, more[middle:], fails=whole and len(more) - middle > 1)
 
 
 def _kind(finding: Finding) -> tuple[str, Path]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import libcst as cst
 
@@ -25,6 +25,16 @@ _DEFAULT_LINE_LENGTH = 88
 _MAXIMUM_GUESS = 120
 
 
+class Parsed(Protocol):
+    """A parse of a text that somebody has made already, and where each node stands, by its id."""
+
+    @property
+    def module(self) -> cst.Module: ...
+
+    @property
+    def spans(self) -> Mapping[int, tuple[int, int]]: ...
+
+
 class Document:
     """The text of one file and one parse of it. Edits are made as offsets into that text; nothing is regenerated.
 
@@ -32,11 +42,11 @@ class Document:
     and ValueError for text that libcst does not give back.
     """
 
-    def __init__(self, path: Path, text: str, line_length: int | None = None) -> None:
+    def __init__(self, path: Path, text: str, line_length: int | None = None, parsed: Parsed | None = None) -> None:
         self.path = path
         self.text = text
-        self.module = cst.parse_module(text)
-        self._spans = node_spans(self.module, text)
+        self.module = parsed.module if parsed is not None else cst.parse_module(text)
+        self._spans = parsed.spans if parsed is not None else node_spans(self.module, text)
         self._line_length = line_length
 
     @cached_property

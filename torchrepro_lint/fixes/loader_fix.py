@@ -88,7 +88,12 @@ def loader_fix(
 def document_of(program: Program, path: Path) -> Document:
     """The file as the fix planners see it; one for each text of a file."""
     key = ("document", path)
-    return program.ev.remembered(key, lambda: Document(path, program.parsed(path).text), None)  # type: ignore[return-value]
+
+    def make() -> Document:
+        parsed = program.parsed(path)
+        return Document(path, parsed.text, program.line_length, parsed)
+
+    return program.ev.remembered(key, make, None)  # type: ignore[return-value]
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

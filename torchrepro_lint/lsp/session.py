@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
-from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
+from torchrepro_lint.facts.memory import TextMemory
+from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import FixReport, fix
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Read
@@ -25,7 +26,7 @@ class Session:
     def __init__(self) -> None:
         self._override: SettingsOverride = {}
         self._projects = Projects({})
-        self._facts = _FactsMemory(facts_of_text)
+        self._facts = TextMemory(facts_of_text)
         self._toolkit = Toolkit(make_program=self._program)
 
     def configure(self, override: SettingsOverride) -> None:
@@ -56,23 +57,3 @@ class Session:
         from torchrepro_lint.program.program import Program
 
         return Program(root, files, settings, target, overlay, self._facts, frozenset(overlay), read)
-
-
-class _FactsMemory:
-    """Makes the facts of a text, or gives those that it made when the file had the same text before."""
-
-    def __init__(self, make: Callable[[Path, str], ModuleFacts]) -> None:
-        self._make = make
-        self._known: dict[Path, tuple[str, ModuleFacts | UnreadableModule]] = {}
-
-    def __call__(self, path: Path, text: str) -> ModuleFacts:
-        known = self._known.get(path)
-        if known is None or known[0] != text:
-            try:
-                known = (text, self._make(path, text))
-            except UnreadableModule as error:
-                known = (text, error)
-            self._known[path] = known
-        if isinstance(known[1], UnreadableModule):
-            raise known[1]
-        return known[1]

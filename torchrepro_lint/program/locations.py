@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Location
 from torchrepro_lint.facts.module import parsed_with_places
@@ -16,7 +17,7 @@ from torchrepro_lint.source.lines import LineTable
 if TYPE_CHECKING:
     import libcst as cst
 
-__all__ = ["ParsedFile", "Places"]
+__all__ = ["ParsedFile", "ParsedOf", "Places"]
 
 
 class ParsedFile:
@@ -69,18 +70,22 @@ class ParsedFile:
         return sorted(found)
 
 
-class Places:
-    """Locations of sites, file by file."""
+ParsedOf: TypeAlias = Callable[[Path, str], ParsedFile]
 
-    def __init__(self, project: Project) -> None:
+
+class Places:
+    """Locations of sites, file by file. `parsed_of` may know the tree of a text that was read before."""
+
+    def __init__(self, project: Project, parsed_of: ParsedOf = ParsedFile) -> None:
         self.project = project
+        self.parsed_of = parsed_of
         self._parsed: dict[Path, ParsedFile] = {}
 
     def parsed(self, path: Path) -> ParsedFile:
         if path not in self._parsed:
             source = self.project.source(path)
             assert source is not None, path
-            self._parsed[path] = ParsedFile(path, source.python)
+            self._parsed[path] = self.parsed_of(path, source.python)
         return self._parsed[path]
 
     def location(self, site: Site) -> Location:

@@ -14,7 +14,7 @@ from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.imports import ImportGraph
-from torchrepro_lint.program.locations import ParsedFile, Places
+from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
@@ -24,6 +24,7 @@ from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.line_length import line_length_of
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import SourceError, read_bytes
 
@@ -37,7 +38,8 @@ class Program:
     """The linked facts of one project. Everything is computed when first asked for, and then kept.
 
     `files` are all Python files of the project; `overlay` gives texts that stand for files on disk. `asked` are the
-    files whose findings somebody waits for, None where it is all of them.
+    files whose findings somebody waits for, None where it is all of them. `facts_of` and `parsed_of` may know what a
+    text says that was read before.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Program:
         facts_of: FactsOf = facts_of_text,
         asked: frozenset[Path] | None = None,
         read: Read = read_bytes,
+        parsed_of: ParsedOf = ParsedFile,
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
@@ -60,7 +63,7 @@ class Program:
         self.project = Project(root, files, overlay, settings.src, facts_of, read)
         self.ev = Evaluator(self.project)
         self.walker = Walker(self.ev)
-        self.places = Places(self.project)
+        self.places = Places(self.project, parsed_of)
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
         self._refused: set[Path] = set()
@@ -95,16 +98,11 @@ class Program:
     def without(self, refused: SourceError) -> Program:
         """The same project, of which the file that was refused is known to be unreadable."""
         project = self.project
+        overlay, parsed_of = project.overlay, self.places.parsed_of
         other = Program(
-            self.root,
-            self._files,
-            self.settings,
-            self.target,
-            project.overlay,
-            project.facts_of,
-            self._asked,
-            project.read,
-        )
+            self.root, self._files, self.settings, self.target, overlay, project.facts_of, self._asked, project.read,
+            parsed_of,
+        )  # fmt: skip
         for path, where in (
             *((one, self.unreadable[one]) for one in self._refused),
             (refused.path, (refused.row, refused.column, refused.reason)),
@@ -112,6 +110,11 @@ class Program:
             other.project.lay_aside(path, where)
             other._refused.add(path)
         return other
+
+    @cached_property
+    def line_length(self) -> int | None:
+        """How long the project wants its lines to be; None where nothing says it."""
+        return line_length_of(self.root)
 
     @property
     def strict(self) -> bool:

@@ -7,20 +7,14 @@ without a version (`torch`) says nothing either.
 from __future__ import annotations
 
 import ast
-import configparser
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from torchrepro_lint.settings import normalised_specifier
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
 __all__ = ["declared_torch"]
 
@@ -101,26 +95,9 @@ def _torch_specifier(requirement: str) -> str | None:
         return None
 
 
-def _text(path: Path) -> str:
-    """The text of a file, empty where it cannot be read. `pip freeze >` in PowerShell writes UTF-16."""
-    try:
-        data = path.read_bytes() if path.is_file() else b""
-    except OSError:
-        return ""
-    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return data.decode("utf-16" if utf16 else "utf-8-sig", "replace")
-
-
-def _toml(path: Path) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
 def _requirements_lines(path: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
     """The lines of a requirements file, and of the files that it includes by `-r`."""
-    for line in _text(path).splitlines():
+    for line in text_of(path).splitlines():
         text = line.strip()
         included = re.match(r"(?:-r|--requirement)[\s=]*(\S+)", text)
         if included is None:
@@ -132,7 +109,7 @@ def _requirements_lines(path: Path, seen: frozenset[Path] = frozenset()) -> Iter
 
 
 def _pyproject(path: Path) -> Iterator[str]:
-    table = _toml(path)
+    table = toml_of(path)
     project = _table(table, "project")
     poetry = _table(table, "tool", "poetry")
     groups = [project.get("dependencies")]
@@ -172,7 +149,7 @@ def _poetry_specifier(text: str) -> str:
 
 
 def _lock_file(path: Path) -> Iterator[str]:
-    table = _toml(path)
+    table = toml_of(path)
     for package in [*_list(table.get("package")), *_list(table.get("packages"))]:
         if isinstance(package, dict) and package.get("name") == "torch" and isinstance(package.get("version"), str):
             yield f"torch=={package['version']}"
@@ -180,7 +157,7 @@ def _lock_file(path: Path) -> Iterator[str]:
 
 def _pipfile_lock(path: Path) -> Iterator[str]:
     try:
-        table = json.loads(_text(path) or "{}")
+        table = json.loads(text_of(path) or "{}")
     except ValueError:
         return
     version = _table(table, "default", "torch").get("version") if isinstance(table, dict) else None
@@ -189,15 +166,11 @@ def _pipfile_lock(path: Path) -> Iterator[str]:
 
 
 def _pipfile(path: Path) -> Iterator[str]:
-    yield from _poetry_requirements(_table(_toml(path), "packages"))
+    yield from _poetry_requirements(_table(toml_of(path), "packages"))
 
 
 def _setup_cfg(path: Path) -> Iterator[str]:
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(_text(path))
-    except configparser.Error:
-        return
+    parser = ini_of(path)
     yield from parser.get("options", "install_requires", fallback="").splitlines()
     if parser.has_section("options.extras_require"):
         for _, value in parser.items("options.extras_require"):
@@ -206,7 +179,7 @@ def _setup_cfg(path: Path) -> Iterator[str]:
 
 def _setup_py(path: Path) -> Iterator[str]:
     """Every string of a setup script that is a requirement for torch: the lists stand under all kinds of names."""
-    text = _text(path)
+    text = text_of(path)
     try:
         strings = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     except (SyntaxError, ValueError, RecursionError):
@@ -223,7 +196,7 @@ _CONDA = re.compile(r"""\s*-\s*["']?(?:[\w./-]+::)?(?:pytorch|torch)(?![\w.-])(?
 def _environment(path: Path) -> Iterator[str]:
     """The lines of a conda environment, its pip section with them. Conda's `=1.10` stands for 1.10 and its patches."""
     section = ""
-    for line in _text(path).splitlines():
+    for line in text_of(path).splitlines():
         if line[:1].isalpha():
             section = line.partition(":")[0]
         match = _CONDA.match(line)
