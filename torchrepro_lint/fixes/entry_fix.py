@@ -8,8 +8,8 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.loader_fix import document_of
 from torchrepro_lint.fixes.partial_fix import seeding_lines
 
 if TYPE_CHECKING:

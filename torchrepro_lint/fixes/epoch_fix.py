@@ -10,7 +10,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.visibility import is_bound_at
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
 from torchrepro_lint.program.ordering.epoch_samplers import ForgottenEpoch

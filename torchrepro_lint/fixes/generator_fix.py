@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.program.evaluation.values import Site
 

@@ -10,6 +10,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.init_body import (
     plan_appended_seed,
     plan_canonical_body,
@@ -17,7 +18,6 @@ from torchrepro_lint.fixes.init_body import (
     plan_seeds,
     seeds_alone,
 )
-from torchrepro_lint.fixes.loader_fix import document_of
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of

@@ -11,7 +11,8 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.documents import document_of, function_of
+from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
 from torchrepro_lint.fixes.worker_init import find_worker_init
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["document_of", "is_distributed", "is_repeated", "loader_fix"]
+__all__ = ["is_distributed", "is_repeated", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 _INIT_HINTS = ("initial_seed", "get_worker_info")
@@ -69,6 +70,7 @@ def loader_fix(
         init=init,
         generator=generator,
         seed=program.settings.seed,
+        handed=handed_seeds(program, loader.facts, loader.scope),
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
@@ -83,17 +85,6 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
-
-
-def document_of(program: Program, path: Path) -> Document:
-    """The file as the fix planners see it; one for each text of a file."""
-    key = ("document", path)
-
-    def make() -> Document:
-        parsed = program.parsed(path)
-        return Document(path, parsed.text, program.line_length, parsed)
-
-    return program.ev.remembered(key, make, None)  # type: ignore[return-value]
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:
@@ -132,7 +123,7 @@ def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | No
     """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
     file itself has to say, which holds the loop, or where no call of the function is visible.
     """
-    function = _function(scope)
+    function = function_of(scope)
     calls = visible_calls(program.ev, facts, function) if function is not None else []
     if function is None or not calls:
         return None
@@ -150,17 +141,11 @@ def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth
             node = document.node_at(*program.parsed(path).span(call.site), cst.Call)
             if node is not None and any(is_epoch_loop(document, loop) for loop in document.loops(node)):
                 return True
-        outer = _function(frame.scope)
+        outer = function_of(frame.scope)
         if outer is not None and depth < _MAX_CALLERS and not _is_training(outer):
             if _runs_per_epoch(program, frame.facts, outer, depth + 1):
                 return True
     return False
-
-
-def _function(scope: Scope) -> Scope | None:
-    while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
-        scope = scope.parent
-    return scope if isinstance(scope.node, tree.FunctionDef) else None
 
 
 def _in_loop(call: tree.Call, frame: Frame) -> bool:
@@ -189,7 +174,25 @@ def _existing_init(program: Program, path: Path) -> ExistingInit | None:
             continue
         found = find_worker_init(document_of(program, file))
         if found is not None:
-            return ExistingInit(found.name.value, module)
+            return ExistingInit(found.name.value, _relative(program, path, file) or module)
+    return None
+
+
+def _relative(program: Program, path: Path, file: Path) -> str | None:
+    """The module `file` as `path` names it in a relative import, if it imports its other neighbours so."""
+    used = [
+        len(node.relative)
+        for statement in document_of(program, path).module.body
+        if isinstance(statement, cst.SimpleStatementLine)
+        for node in statement.body
+        if isinstance(node, cst.ImportFrom) and node.relative
+    ]
+    for level in range(1, max(used, default=0) + 1):
+        base = path.parents[level - 1]
+        if file.is_relative_to(base):
+            dotted = ".".join(file.relative_to(base).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+            if program.project.resolve_relative(path, level, dotted) == file:
+                return "." * level + dotted
     return None
 
 

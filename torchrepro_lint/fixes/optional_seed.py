@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.parsed_options import option_names
 
 __all__ = ["may_be_none"]
 
@@ -58,25 +59,13 @@ def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
 
 def _is_option_without_value(call: cst.Call, text: str) -> bool:
     """`parser.add_argument("--seed", type=int)`, for `args.seed`: nothing given means None."""
-    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "add_argument" or "." not in text:
-        return False
-    flags = [
-        argument.value.evaluated_value
-        for argument in call.args
-        if argument.keyword is None and isinstance(argument.value, cst.SimpleString)
-    ]
-    wanted = text.rpartition(".")[2]
-    if not any(isinstance(flag, str) and flag.startswith("-") and _as_name(flag) == wanted for flag in flags):
+    if "." not in text or text.rpartition(".")[2] not in option_names(call):
         return False
     given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     default = given.get("default")
     if default is None:
         return "required" not in given and "action" not in given
     return isinstance(default, cst.Name) and default.value == "None"
-
-
-def _as_name(flag: str) -> str:
-    return flag.lstrip("-").replace("-", "_")
 
 
 def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> bool:

@@ -9,8 +9,8 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.loader_fix import document_of
 from torchrepro_lint.fixes.worker_init import resolved_name
 
 if TYPE_CHECKING:

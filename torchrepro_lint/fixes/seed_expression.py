@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -11,9 +11,21 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
+from torchrepro_lint.fixes.parsed_options import is_parsed, options
+from torchrepro_lint.fixes.scopes import Scope
 from torchrepro_lint.fixes.visibility import is_bound_at
 
-__all__ = ["Seed", "find_rank", "find_seed", "plus_rank", "rank_call", "seeding_argument"]
+__all__ = [
+    "HandedSeed",
+    "Seed",
+    "config_seed",
+    "find_rank",
+    "find_seed",
+    "is_configuration",
+    "plus_rank",
+    "rank_call",
+    "seeding_argument",
+]
 
 _SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
 _SEEDING_HELPER = re.compile(
@@ -38,6 +50,23 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedSeed:
+    """`args.seed`, known from the callers of a function: they hand it `args`. `optional` where it may be None."""
+
+    root: str
+    rest: str
+    optional: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.root + self.rest
+
+    def under(self, name: str) -> HandedSeed:
+        """The same seed, of a configuration that is called `name`."""
+        return HandedSeed(name, self.rest, self.optional)
+
+
+@dataclass(frozen=True, slots=True)
 class _Use:
     """A seed expression as the file has it: an argument of a seeding call, or `args.seed` anywhere."""
 
@@ -48,14 +77,19 @@ class _Use:
     function: cst.FunctionDef | None
 
 
-def find_seed(document: Document, at: cst.BaseStatement, default: int) -> Seed:
+def find_seed(
+    document: Document, at: cst.BaseStatement, default: int, handed: Sequence[HandedSeed] = ()
+) -> Seed:  # fmt: skip
     """The program's seed as it can be written before the statement `at`; the constant `default` if it has none.
 
     Looked for, in this order: what the same function hands to a seeding call above; a parameter or variable that is
-    called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; the one
-    constant with which the file seeds. An expression that the program itself allows to be None gets `or default`.
+    called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; an option of
+    the command line that is called a seed; what the callers hand to the function, `handed`; the one constant with which
+    the file seeds. An expression that the program itself allows to be None gets `or default`.
     """
-    for node_text, node in _candidates(document, at):
+    for node_text, node in _candidates(document, at, handed):
+        if isinstance(node, HandedSeed):
+            return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
         text = f"{node_text} or {default}" if may_be_none(document, node_text, at) else node_text
         return Seed(text, names)
@@ -139,7 +173,39 @@ def plus_rank(seed: str, rank: str) -> str:
     return f"({seed}) + {rank}" if re.search(r" (or|if|and) ", seed) else f"{seed} + {rank}"
 
 
-def _candidates(document: Document, at: cst.BaseStatement) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedSeed | None:
+    """The seed that the configuration `name` has, as far as this file reads it or gives it as an option."""
+    found = [
+        use.text
+        for use in _uses(document)
+        if _is_seed_chain(use.node) and _names(use.node)[:1] == [name]
+        if use.function is document.function(at) or _is_visible(document, use, at)
+    ]
+    for text in [*found, *_options(document, at, name)]:
+        return HandedSeed(name, text.removeprefix(name), may_be_none(document, text, at))
+    return None
+
+
+def is_configuration(name: str) -> bool:
+    """Whether a name is one that configurations have."""
+    return _CONFIG.fullmatch(name) is not None
+
+
+def _options(document: Document, at: cst.BaseStatement, name: str | None = None) -> Iterator[str]:
+    """`args.seed`, where `args` are parsed arguments at a place and `--seed` is an option, though nothing reads it."""
+    names = [option for option in options(document) if _SEED_NAME.fullmatch(option)]
+    scope: Scope | None = document.scope_of(at) if names else None
+    while scope is not None:
+        for bound in [name] if name is not None else sorted(scope.bindings):
+            resolved = document.scope_of(at).resolve(bound) is scope
+            if resolved and is_parsed(document, scope, bound) and is_bound_at(document, bound, at):
+                yield f"{bound}.{names[0]}"
+        scope = scope.parent
+
+
+def _candidates(
+    document: Document, at: cst.BaseStatement, handed: Sequence[HandedSeed]
+) -> Iterator[tuple[str, cst.BaseExpression | HandedSeed | None]]:
     start = document.start(at)
     function = document.function(at)
     uses = list(_uses(document))
@@ -163,6 +229,12 @@ def _candidates(document: Document, at: cst.BaseStatement) -> Iterator[tuple[str
                 yield use.text, use.node
     elsewhere = [use for use in uses if use.function is not function and _is_visible(document, use, at)]
     yield from ((use.text, use.node) for use in elsewhere)
+    yield from ((text, cst.Name(text.partition(".")[0])) for text in _options(document, at))
+    own = document.scope_of(at)
+    for seed in handed:
+        owner = own.resolve(seed.root)
+        if owner is not None and [binding.kind for binding in owner.bindings[seed.root]] == ["param"]:
+            yield seed.text, seed
     constants = {use.text for use in uses if isinstance(use.node, cst.Integer) and _is_for_the_run(use)}
     if len(constants) == 1:
         yield constants.pop(), cst.Integer("0")

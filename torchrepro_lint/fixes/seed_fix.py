@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from torchrepro_lint.fixes.placement import (
     first_statement_that_needs_init,
     repeats_the_seed,
 )
-from torchrepro_lint.fixes.seed_expression import Seed, find_rank, find_seed, plus_rank, rank_call
+from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_rank, find_seed, plus_rank, rank_call
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
@@ -68,6 +68,7 @@ def plan_worker_seeding(
     also_seeds: Sequence[WorkerTarget] = (),
     workers_draw: bool = False,
     by_rank: bool = False,
+    handed: Sequence[HandedSeed] = (),
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
 
@@ -77,12 +78,11 @@ def plan_worker_seeding(
     the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry. `also_seeds`: what the
     init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
     draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
-    seed of the generator, which then is a new one.
+    seed of the generator, which then is a new one. `handed`: seeds that the parameters of the function bring along.
     """
     ranked = in_distributed and (init or workers_draw)
-    return _Plan(document, call, seed, repeated, also_seeds, ranked=ranked, by_rank=by_rank).make(
-        init=init, generator=generator, existing_init=existing_init, may_hold=may_hold
-    )
+    plan = _Plan(document, call, seed, repeated, also_seeds, handed, ranked=ranked, by_rank=by_rank)
+    return plan.make(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold)
 
 
 def plan_generator(
@@ -94,13 +94,14 @@ def plan_generator(
     seed: int = 0,
     repeated: bool | None = None,
     alone: bool = False,
+    handed: Sequence[HandedSeed] = (),
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
     With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
     program: these must agree on the order. `repeated` is as in `plan_worker_seeding`.
     """
-    return _Plan(document, call, seed, repeated).make_generator(parameter, position, alone=alone)
+    return _Plan(document, call, seed, repeated, (), handed).make_generator(parameter, position, alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class _Plan:
         seed: int,
         repeated: bool | None,
         also_seeds: Sequence[WorkerTarget] = (),
+        handed: Sequence[HandedSeed] = (),
         *,
         ranked: bool = False,
         by_rank: bool = False,
@@ -128,6 +130,7 @@ class _Plan:
         self.document = document
         self.call = call
         self.seed = seed
+        self.handed = handed
         self.ranked = ranked
         self.repeated = repeated
         self.also_seeds = also_seeds
@@ -169,7 +172,7 @@ class _Plan:
         if self.repeated or self.document.loops(self.call):
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
-        seed = find_seed(self.document, at, self.seed)
+        seed = find_seed(self.document, at, self.seed, self.handed)
         text = _without_rank(seed.text) or str(self.seed)
         return f"{self.imports.require('torch', at=at)}.Generator().manual_seed({text})"
 
@@ -212,13 +215,13 @@ class _Plan:
         place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank)
         if isinstance(place, Declined):
             return place
-        seed = find_seed(document, place.statement, self.seed)
+        seed = find_seed(document, place.statement, self.seed, self.handed)
         repeated = self.repeated if self.repeated is not None else repeats_the_seed(document, self.call, seed)
         if repeated and document.function(self.call) is not None:
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
-            seed = find_seed(document, place.statement, self.seed)
+            seed = find_seed(document, place.statement, self.seed, self.handed)
         if not self.by_rank:
             existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
             if existing is not None:

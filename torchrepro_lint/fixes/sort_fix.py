@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
-from torchrepro_lint.fixes.loader_fix import document_of, is_distributed, is_repeated
+from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.fixes.handed_seed import handed_seeds
+from torchrepro_lint.fixes.loader_fix import is_distributed, is_repeated
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -40,6 +42,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         parameter.position,
         seed=program.settings.seed,
         repeated=is_repeated(program, call.facts, call.scope),
+        handed=handed_seeds(program, call.facts, call.scope),
         alone=seeds_by_rank or is_distributed(program, call.facts.path),
     )
     if isinstance(edits, Declined):
@@ -57,7 +60,8 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
         return None, f"the call spreads arguments, which may bring {parameter.name}"
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
-    seed = find_seed(document, document.statement(node), program.settings.seed).text
+    handed = handed_seeds(program, call.facts, call.scope)
+    seed = find_seed(document, document.statement(node), program.settings.seed, handed).text
     old = given(node, parameter.name)
     edits = (
         [replace_argument(document, old, seed)]

@@ -53,7 +53,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
-from torchrepro_lint.fixes.loader_fix import document_of
+from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.external_calls import calls_of

@@ -1,0 +1,33 @@
+"""From the program to the files that are mended: one document for each text of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
+
+if TYPE_CHECKING:
+    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["document_of", "function_of"]
+
+
+def document_of(program: Program, path: Path) -> Document:
+    """The file as the fix planners see it; one for each text of a file."""
+    key = ("document", path)
+
+    def make() -> Document:
+        parsed = program.parsed(path)
+        return Document(path, parsed.text, program.line_length, parsed)
+
+    return program.ev.remembered(key, make, None)  # type: ignore[return-value]
+
+
+def function_of(scope: Scope) -> Scope | None:
+    """The function in whose body a scope lies, None for code of a module or class."""
+    while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
+        scope = scope.parent
+    return scope if isinstance(scope.node, tree.FunctionDef) else None
