@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from fakes import BrokenRule, FakeProgram, WordRule, toolkit
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
+from torchrepro_lint.facts import readable
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import fix
 
@@ -254,13 +260,54 @@ def test_the_mode_of_a_file_stays(write) -> None:
     assert (root / "a.py").stat().st_mode & 0o7777 == 0o755
 
 
-def test_any_order_of_files_gives_the_same_bytes(write) -> None:
-    loader = "from torch.utils.data import DataLoader\n{}\n\ndef load(ds):\n    return DataLoader(ds, shuffle=True)\n"
-    names = {"pyproject.toml": "", "a.py": loader.format("import b\n"), "b.py": loader.format("")}
-    results = []
-    for order in (["a.py", "b.py"], ["b.py", "a.py"]):
-        root = write(names)
-        fixed = fix([root / name for name in order])
-        assert len(fixed.changes) == 2
-        results.append([(root / name).read_bytes() for name in names])
-    assert results[0] == results[1]
+LOADER = "from torch.utils.data import DataLoader\n{}\n\ndef load(ds):\n    return DataLoader(ds, {})\n"
+MODULES = {
+    "pyproject.toml": "",
+    "noise.py": "import numpy as np\n\n\nclass Noisy:\n    def __getitem__(self, i):\n        return np.random.rand()\n",
+    "a.py": LOADER.format("import b\nfrom noise import Noisy\n", "shuffle=True").replace("(ds)", "(ds=Noisy())"),
+    "b.py": LOADER.format("from noise import Noisy\n", "num_workers=2").replace("(ds)", "(ds=Noisy())"),
+    "c.py": "import a\nimport b\n\na.load()\nb.load()\n",
+    "sub/d.py": LOADER.format("import torch, random\n", "shuffle=True, num_workers=3"),
+}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.permutations(["a.py", "b.py", "c.py", "noise.py", "sub"]), st.integers(1, 3))
+def test_any_order_of_files_and_any_number_of_processes_gives_the_same_bytes(order: list[str], jobs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readable, "_BYTES_THAT_PAY", 0)  # the files here are small: other processes would not be asked
+        root = Path(folder)
+        for name, text in MODULES.items():
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text(text)
+        fixed = fix([root / name for name in order], jobs=jobs)
+        assert [change.source.path.name for change in fixed.changes] == ["a.py", "b.py", "d.py"]
+        texts = "".join((root / name).read_text() for name in MODULES)
+        assert hashlib.sha256(texts.encode()).hexdigest() == _digest_of_the_plain_run()
+        assert fix([root], jobs=jobs).changes == ()
+
+
+@cache
+def _digest_of_the_plain_run() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in MODULES.items():
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).write_text(text)
+        fix([Path(folder)])
+        return hashlib.sha256("".join((Path(folder) / name).read_text() for name in MODULES).encode()).hexdigest()
+
+
+def test_an_interruption_between_two_files_leaves_each_of_them_whole(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"a.py": "import torch\nbad\n", "b.py": "import torch\nbad\n", "c.py": "import torch\nbad\n"})
+    replace = Path.replace
+
+    def interrupted(path: Path, target: Path) -> Path:
+        if target.name == "b.py":
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fix([root], toolkit=toolkit(BAD))
+    assert [(root / f"{name}.py").read_text().split()[-1] for name in "abc"] == ["good", "bad", "bad"]
+    assert sorted(path.name for path in root.iterdir()) == ["a.py", "b.py", "c.py"]

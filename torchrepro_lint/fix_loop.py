@@ -112,6 +112,7 @@ class _Loop:
     override: SettingsOverride
     toolkit: Toolkit
     projects: Projects
+    jobs: int
     # The only file that may change, where there is one.
     given: Path | None = None
     sources: dict[Path, Source] = field(default_factory=dict)
@@ -120,7 +121,9 @@ class _Loop:
     dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
-        return check(self.paths, self.override, overlay=overlay, projects=self.projects, toolkit=self.toolkit)
+        return check(
+            self.paths, self.override, overlay=overlay, projects=self.projects, toolkit=self.toolkit, jobs=self.jobs
+        )
 
     def applicable(self, report: Report) -> list[tuple[Finding, Fix]]:
         """The findings that may be mended and were not tried in vain, with their fixes."""
@@ -207,17 +210,19 @@ def fix(
     given: Source | None = None,
     overlay: Mapping[Path, str] | None = None,
     toolkit: Toolkit | None = None,
+    jobs: int = 1,
 ) -> FixReport:
     """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
     that counts in the place of the one on the disk; no other is changed then.
 
     A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
     turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
-    `overlay` holds texts that count instead of those on the disk; with one, nothing may be written.
+    `overlay` holds texts that count instead of those on the disk; with one, nothing may be written. `jobs` is how many
+    processes may work: what is written is the same for any number of them, and for any order of `paths`.
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}))
+    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)

@@ -100,3 +100,48 @@ def test_a_new_file_replaces_none(tmp_path: Path) -> None:
     with pytest.raises(TorchReproLintError, match="has come into being"):
         write_atomically(path, b"{}", None)
     assert path.read_bytes() == b"theirs"
+
+
+@pytest.mark.skipif(not hasattr(os, "chown"), reason="files have no owner here")
+def test_keeps_the_owner_and_the_mode_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    path.chmod(0o751)
+    given: list[tuple[int, int, int]] = []
+
+    def chown(target: Path, owner: int, group: int) -> None:
+        given.append((owner, group, target.stat().st_mode & 0o7777))
+
+    monkeypatch.setattr(os, "chown", chown)
+    write_atomically(path, NEW, OLD)
+    status = path.stat()
+    # Nobody else could read it before it had its owner.
+    assert given == [(status.st_uid, status.st_gid, 0o600)]
+    assert status.st_mode & 0o7777 == 0o751
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_of_somebody_else_stays_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    os.chown(path, 12345, 23456)
+    write_atomically(path, NEW, OLD)
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+
+
+@pytest.mark.skipif(not hasattr(os, "chown"), reason="files have no owner here")
+def test_an_owner_that_may_not_be_kept_does_not_keep_the_file_from_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    asked: list[int] = []
+
+    def chown(target: Path, owner: int, group: int) -> None:
+        asked.append(owner)
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", chown)
+    write_atomically(path, NEW, OLD)
+    assert path.read_bytes() == NEW
+    assert asked[-1] == -1  # the group alone

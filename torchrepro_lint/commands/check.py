@@ -78,7 +78,8 @@ def cores() -> int:
 def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) -> int:
     from torchrepro_lint.fix_loop import fix
 
-    result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit)
+    jobs = options.jobs or cores()
+    result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs)
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
     silent = options.diff or options.fix_only
     if silent or options.output_format != "full":

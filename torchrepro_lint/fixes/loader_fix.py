@@ -20,6 +20,7 @@ from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "is_repeated", "loader_fix"]
+__all__ = ["content_loaders", "is_distributed", "is_repeated", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 _INIT_HINTS = ("initial_seed", "get_worker_info")
@@ -71,6 +72,7 @@ def loader_fix(
         generator=generator,
         seed=program.settings.seed,
         handed=handed_seeds(program, loader.facts, loader.scope),
+        content=content_loaders(program, loader.facts.path),
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
@@ -85,6 +87,17 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
+
+
+def content_loaders(program: Program, path: Path) -> frozenset[tuple[int, int]]:
+    """The ranges of the calls in a file that make loaders of which none may want a generator."""
+
+    def find() -> frozenset[tuple[int, int]]:
+        sites = [loaders for loaders in program.loader_sites if loaders[0].facts.path == path]
+        content = [loaders[0] for loaders in sites if not any(may_want_generator(program, one) for one in loaders)]
+        return frozenset(program.parsed(path).span(loader.call.site) for loader in content)
+
+    return program.ev.remembered(("content loaders", path), find, frozenset())
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

@@ -8,7 +8,7 @@ fixes in one function want the same lines at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -59,11 +59,17 @@ class _Step:
 
 
 def find_place(
-    document: Document, call: cst.Call, *, at_module_level: bool = False, for_loaders: bool = False
+    document: Document,
+    call: cst.Call,
+    *,
+    at_module_level: bool = False,
+    for_loaders: bool = False,
+    content: Collection[tuple[int, int]] = (),
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
-    `for_loaders`: splits and samplers have generators of their own, and are not looked at.
+    `for_loaders`: splits and samplers have generators of their own, and are not looked at. `content` are the ranges of
+    the calls that are known to need no generator; of others their text decides.
     """
     reason = _hopeless(document, call)
     if reason is not None:
@@ -79,6 +85,7 @@ def find_place(
         if (
             isinstance(other, cst.Call)
             and other is not call
+            and document.span(other) not in content
             and document.function(other) is function
             and _wants_generator(other, for_loaders=for_loaders)
             and _hopeless(document, other) is None

@@ -21,7 +21,7 @@ the same ones; but only where an expression for the rank is at hand. Else the pl
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -69,6 +69,7 @@ def plan_worker_seeding(
     workers_draw: bool = False,
     by_rank: bool = False,
     handed: Sequence[HandedSeed] = (),
+    content: Collection[tuple[int, int]] = (),
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
 
@@ -79,9 +80,10 @@ def plan_worker_seeding(
     init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
     draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
     seed of the generator, which then is a new one. `handed`: seeds that the parameters of the function bring along.
+    `content`: the ranges of the calls of loaders that need no generator.
     """
     ranked = in_distributed and (init or workers_draw)
-    plan = _Plan(document, call, seed, repeated, also_seeds, handed, ranked=ranked, by_rank=by_rank)
+    plan = _Plan(document, call, seed, repeated, also_seeds, handed, content, ranked=ranked, by_rank=by_rank)
     return plan.make(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold)
 
 
@@ -95,13 +97,14 @@ def plan_generator(
     repeated: bool | None = None,
     alone: bool = False,
     handed: Sequence[HandedSeed] = (),
+    content: Collection[tuple[int, int]] = (),
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
     With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
     program: these must agree on the order. `repeated` is as in `plan_worker_seeding`.
     """
-    return _Plan(document, call, seed, repeated, (), handed).make_generator(parameter, position, alone=alone)
+    return _Plan(document, call, seed, repeated, (), handed, content).make_generator(parameter, position, alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,7 @@ class _Plan:
         repeated: bool | None,
         also_seeds: Sequence[WorkerTarget] = (),
         handed: Sequence[HandedSeed] = (),
+        content: Collection[tuple[int, int]] = (),
         *,
         ranked: bool = False,
         by_rank: bool = False,
@@ -131,6 +135,7 @@ class _Plan:
         self.call = call
         self.seed = seed
         self.handed = handed
+        self.content = content
         self.ranked = ranked
         self.repeated = repeated
         self.also_seeds = also_seeds
@@ -212,7 +217,7 @@ class _Plan:
 
     def _generator_name(self) -> str | Declined:
         document = self.document
-        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank)
+        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank, content=self.content)
         if isinstance(place, Declined):
             return place
         seed = find_seed(document, place.statement, self.seed, self.handed)

@@ -10,7 +10,7 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
-from torchrepro_lint.fixes.loader_fix import is_distributed, is_repeated
+from torchrepro_lint.fixes.loader_fix import content_loaders, is_distributed, is_repeated
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -43,6 +43,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         seed=program.settings.seed,
         repeated=is_repeated(program, call.facts, call.scope),
         handed=handed_seeds(program, call.facts, call.scope),
+        content=content_loaders(program, call.facts.path),
         alone=seeds_by_rank or is_distributed(program, call.facts.path),
     )
     if isinstance(edits, Declined):

@@ -12,7 +12,7 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import as_shown
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.cells import Cells
-from torchrepro_lint.source.lines import LineTable
+from torchrepro_lint.source.lines import LineTable, shared_start
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["fix_diff"]
@@ -62,8 +62,8 @@ def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str
         old = split_lines(text[start:end])
         own = [replace(edit, start=edit.start - start, end=edit.end - start) for edit in block]
         new = split_lines(apply_edits(text[start:end], own))
-        head = _common(old, new)
-        tail = _common(old[head:][::-1], new[head:][::-1])
+        head = shared_start(old, new)
+        tail = shared_start(old[head:][::-1], new[head:][::-1])
         for row, line in enumerate(old[head : len(old) - tail], first + head):
             yield colours.gone(f"{row:{gutter}} - {as_shown(line)}".rstrip())
         for row, line in enumerate(new[head : len(new) - tail], first + head + moved):
@@ -87,13 +87,3 @@ def _end_of_row(table: LineTable, offset: int) -> int:
     """Where the row of `offset` ends, its line ending included."""
     row = table.row(offset)
     return table.starts[row] if row < len(table.starts) else len(table.text)
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items at the start are equal."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

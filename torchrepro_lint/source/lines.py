@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Position
 
-__all__ = ["LineTable"]
+__all__ = ["LineTable", "shared_start"]
 
 
 class LineTable:
@@ -44,3 +45,13 @@ class LineTable:
         """The text of a row (from 1) without its line ending."""
         end = self.starts[row] if row < len(self.starts) else len(self.text)
         return self.text[self.starts[row - 1] : end].rstrip("\r\n")
+
+
+def shared_start(first: Sequence[object], second: Sequence[object]) -> int:
+    """The number of items, such as lines, with which both begin."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

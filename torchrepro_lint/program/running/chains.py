@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from torchrepro_lint.program.running.events import Link
+from torchrepro_lint.source.lines import shared_start
 
 __all__ = ["branches", "called_names"]
 
@@ -17,7 +18,7 @@ def branches(*chains: Sequence[Link]) -> list[Link]:
     told: list[Link] = []
     before: Sequence[Link] = ()
     for chain in chains:
-        shared = _shared(before, chain)
+        shared = shared_start(before, chain)
         told.extend(
             replace(link, depth=shared) if told and index == 0 else link for index, link in enumerate(chain[shared:])
         )
@@ -28,19 +29,9 @@ def branches(*chains: Sequence[Link]) -> list[Link]:
 def called_names(chain: Sequence[Link], after: Sequence[Link] = ()) -> list[str]:
     """What is entered along a chain, in order: functions, classes, modules; without what it shares with `after`."""
     names: list[str] = []
-    for link in chain[_shared(after, chain) :]:
+    for link in chain[shared_start(after, chain) :]:
         if link.note.startswith(_IMPORTS):
             names.append(link.note.removeprefix(_IMPORTS))
         elif not link.note.startswith(_CALLS):
             names.append(link.note.removesuffix(_INIT))
     return names
-
-
-def _shared(first: Sequence[Link], second: Sequence[Link]) -> int:
-    """The number of links with which both begin."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -58,16 +58,14 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
-from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
-
-_SEEDED_BY_TORCH = ("torch", "python", "numpy")
 
 
 class DataLoaderWithoutGenerator(LoaderRule):
@@ -80,11 +78,11 @@ class DataLoaderWithoutGenerator(LoaderRule):
         for loader in loaders:
             if not loader.known.takes_generator or has_generator(loader) or not loader.may_lack("generator"):
                 continue
-            shuffles = _shuffles(program, loader)
-            draw = _first_draw(program, loader) if not shuffles else None
+            shuffles = shuffles_itself(program, loader)
+            draw = first_draw(program, loader) if not shuffles else None
             if not shuffles and draw is None:
                 continue
-            if _brings_a_sampler(loader) and (draw is None or seeding_of(program, loader)):
+            if brings_a_sampler(loader) and (draw is None or seeding_of(program, loader)):
                 continue
             if any(manager.order for manager, _ in managing(program, loader)):
                 continue
@@ -93,26 +91,6 @@ class DataLoaderWithoutGenerator(LoaderRule):
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
         return None
-
-
-def _brings_a_sampler(loader: Loader) -> bool:
-    return not (loader.lacks("sampler") and loader.lacks("batch_sampler"))
-
-
-def _shuffles(program: Program, loader: Loader) -> bool:
-    """Whether the loader's own sampler is, or may be, random."""
-    if _brings_a_sampler(loader) or loader.known.order != "torch":
-        return False
-    return agreed(truthiness(program.ev, value) for value in loader.value("shuffle")) is not False
-
-
-def _first_draw(program: Program, loader: Loader) -> Effect | None:
-    """A draw in the workers that hangs on the base seed, which comes from the generator."""
-    if not loader.has_workers:
-        return None
-    run = program.worker_run(loader)
-    draws = [draw for rng in _SEEDED_BY_TORCH for draw in run.draws_from(rng)]
-    return min(draws, key=lambda draw: len(draw.event.chain)) if draws else None
 
 
 def _message(draw: Effect | None) -> str:

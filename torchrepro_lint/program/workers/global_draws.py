@@ -1,0 +1,52 @@
+"""What a loader without a generator takes from torch's global RNG: its order, and the base seed of its workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.workers.workers import Effect
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["brings_a_sampler", "first_draw", "may_want_generator", "shuffles_itself"]
+
+_SEEDED_BY_TORCH = ("torch", "python", "numpy")
+
+
+def brings_a_sampler(loader: Loader) -> bool:
+    """Whether a sampler or a batch sampler is, or may be, passed."""
+    return not (loader.lacks("sampler") and loader.lacks("batch_sampler"))
+
+
+def shuffles_itself(program: Program, loader: Loader) -> bool:
+    """Whether the loader's own sampler is, or may be, random."""
+    if brings_a_sampler(loader) or loader.known.order != "torch":
+        return False
+    return agreed(truthiness(program.ev, value) for value in loader.value("shuffle")) is not False
+
+
+def first_draw(program: Program, loader: Loader) -> Effect | None:
+    """A draw in the workers that hangs on the base seed, which comes from the generator."""
+    if not loader.has_workers:
+        return None
+    run = program.worker_run(loader)
+    draws = [draw for rng in _SEEDED_BY_TORCH for draw in run.draws_from(rng)]
+    return min(draws, key=lambda draw: len(draw.event.chain)) if draws else None
+
+
+def may_want_generator(program: Program, loader: Loader) -> bool:
+    """Whether any rule could ask for a generator of this loader; false only where none does."""
+    if has_generator(loader) or not loader.known.takes_generator:
+        return False
+    if shuffles_itself(program, loader):
+        return True
+    run = program.worker_run(loader)
+    if not loader.has_workers or not run.draws_anything():
+        return False
+    # With a sampler of its own, and torch seeded, only a draw that torch's seed does not reach is anybody's business.
+    reached = all(effect.rngs <= {"torch", "python"} for effect in run.effects if effect.effect.kind == "draw")
+    return program.strict or not (reached and brings_a_sampler(loader) and bool(seeding_of(program, loader)))
