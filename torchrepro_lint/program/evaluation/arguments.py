@@ -121,7 +121,7 @@ def bound_frame(ev: Evaluator, function: FunctionValue, arguments: Arguments) ->
         else:
             params.append((param.name, _one_param(ev, function, param, given, keywords, arguments)))
             taken.add(param.name)
-    return Frame(function.frame.facts, scope, function.frame, tuple(params))
+    return ev.shared(Frame(function.frame.facts, scope, function.frame, tuple(params)))
 
 
 def _one_param(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import builtin_calls, classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, evaluate_arguments, external_argument, merged
-from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -75,7 +75,14 @@ def _made(ev: Evaluator, cls: ClassValue, arguments: Arguments, site: Site | Non
 def _returned(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
     if frame.depth > 24:
         return unknown()
-    return ev.remembered(("returns", frame), lambda: _returns(ev, function, frame), NOTHING)
+    return ev.remembered(("returns", frame), lambda: _returns_within_limits(ev, function, frame), NOTHING, unknown())
+
+
+def _returns_within_limits(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
+    if ev.may_enter(id(frame.scope)):
+        return _returns(ev, function, frame)
+    whole = enclosing_frame(ev, frame.facts, frame.scope)
+    return ev.remembered(("returns", whole), lambda: _returns(ev, function, whole), NOTHING, unknown())
 
 
 def _returns(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:

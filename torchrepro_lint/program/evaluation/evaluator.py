@@ -1,15 +1,11 @@
 """The possible values of an expression in a frame: the core of the program model.
 
-Evaluation is lazy, memoised by (expression, frame), and never runs anything. A question that comes back to itself gives
-nothing on the inner turn, and what was computed under that assumption is not remembered, so that the answers do not
-depend on the order in which questions are asked.
+Evaluation is lazy, memoised by (expression, frame), and never runs anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TypeVar
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -26,6 +22,7 @@ from torchrepro_lint.program.evaluation import (
     names,
 )
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.memory import Memory
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -37,89 +34,22 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
     union,
+    unknown,
 )
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.program.running import callers
 
 __all__ = ["Evaluator"]
 
-Answer = TypeVar("Answer")
 
-MAX_NESTED_QUESTIONS = 220
-MAX_STEPS = 150_000
-_OUT_OF_BUDGET = -1
-
-
-class Evaluator:
+class Evaluator(Memory):
     """Answers what names, attributes, calls and conditions can be. One for each run over a project."""
 
     def __init__(self, project: Project) -> None:
+        super().__init__()
         self.project = project
-        self.steps = 0
-        self._memo: dict[Hashable, object] = {}
-        self._active: dict[Hashable, int] = {}
-        # Where the present answer hangs on questions that are still open: their places in the nesting.
-        self._open: set[int] = set()
-        self._provisional: dict[Hashable, tuple[object, set[int]]] = {}
-        self._until: dict[int, list[Hashable]] = {}
         self._module_frames: dict[int, Frame] = {}
-
-    # --- memory -----------------------------------------------------------------------------------------------
-
-    def remembered(
-        self, key: Hashable, compute: Callable[[], Answer], again: Answer, *, costly: bool = False
-    ) -> Answer:
-        """The answer to the question `key`, computed once. A question inside itself is answered with `again`.
-
-        An answer that hangs on questions still open further out is kept only until the innermost of these is closed; a
-        `costly` one until the outermost is, so that a cycle in the call graph is not walked once for each of its edges.
-        """
-        if key in self._memo:
-            return self._memo[key]  # type: ignore[return-value]
-        position = self._active.get(key)
-        if position is not None:
-            self._open.add(position)
-            return again
-        if key in self._provisional:
-            answer, hangs_on = self._provisional[key]
-            self._open |= hangs_on
-            return answer  # type: ignore[return-value]
-        depth = len(self._active)
-        self.steps += 1
-        if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
-            self._open.add(_OUT_OF_BUDGET)
-            return again
-        outer = self._open
-        self._open = set()
-        self._active[key] = depth
-        try:
-            answer = compute()
-        finally:
-            del self._active[key]
-            for settled in self._until.pop(depth, ()):
-                self._provisional.pop(settled, None)
-            still_open = {place for place in self._open if place < depth}
-            self._open = outer | still_open
-        if not still_open:
-            self._memo[key] = answer
-        elif depth:
-            kept_until = _OUT_OF_BUDGET if costly else max(still_open)
-            self._provisional[key] = (answer, {kept_until} if costly else still_open)
-            self._until.setdefault(kept_until, []).append(key)
-        if not depth:
-            self._provisional.clear()
-            self._until.clear()
-        return answer
-
-    def begin_question(self) -> None:
-        """Starts a new top-level question with a budget of its own."""
-        if not self._active:
-            self.steps = 0
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the present question ran out of its budget, so that some answers were left unknown."""
-        return self.steps > MAX_STEPS
+        self._frames: dict[Frame, Frame] = {}
 
     # --- frames -----------------------------------------------------------------------------------------------
 
@@ -129,9 +59,13 @@ class Evaluator:
             frame = self._module_frames[id(facts)] = Frame(facts, facts.scope)
         return frame
 
+    def shared(self, frame: Frame) -> Frame:
+        """The one frame of this content. Frames are compared at every turn: of two that are one, no content is read."""
+        return self._frames.setdefault(frame, frame)
+
     def class_frame(self, cls: ClassValue) -> Frame:
         facts = cls.frame.facts
-        return Frame(facts, facts.scope_of(cls.node), cls.frame)
+        return self.shared(Frame(facts, facts.scope_of(cls.node), cls.frame))
 
     def function_scope(self, function: FunctionValue) -> Scope:
         return function.frame.facts.scope_of(function.node)
@@ -145,7 +79,7 @@ class Evaluator:
         """What `node` can be when it is evaluated in `frame`."""
         if isinstance(node, tree.Const):
             return frozenset((Constant(node.value),))
-        return self.remembered((node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING)
+        return self.remembered((node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING, unknown())
 
     def name(self, name: str, site: int, frame: Frame) -> Values:
         """What the name can be at the place `site` of the frame's scope."""
@@ -153,12 +87,17 @@ class Evaluator:
 
     def attribute(self, value: Value, attr: str) -> Values:
         """What `value.attr` can be."""
-        return self.remembered(("attribute", value, attr), lambda: attributes.attribute(self, value, attr), NOTHING)
+        return self.remembered(
+            ("attribute", value, attr), lambda: attributes.attribute(self, value, attr), NOTHING, unknown()
+        )
 
     def call(self, function: Value, arguments: Arguments, site: Site | None) -> Values:
         """What calling `function` can give."""
         return self.remembered(
-            ("call", function, arguments, site), lambda: calls.result(self, function, arguments, site), NOTHING
+            ("call", function, arguments, site),
+            lambda: calls.result(self, function, arguments, site),
+            NOTHING,
+            unknown(),
         )
 
     def call_all(self, functions: Values, arguments: Arguments, site: Site | None) -> Values:

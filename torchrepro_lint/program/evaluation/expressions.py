@@ -206,7 +206,7 @@ def _comprehension(ev: Evaluator, node: tree.Comprehension, frame: Frame) -> Val
 def comprehension_frames(ev: Evaluator, node: tree.Comprehension, frame: Frame) -> list[Frame]:
     """The frames in which the element of a comprehension is evaluated: one for each item, where these are known."""
     scope = frame.facts.scope_of(node)
-    plain = Frame(frame.facts, scope, frame)
+    plain = ev.shared(Frame(frame.facts, scope, frame))
     if len(node.clauses) != 1:
         return [plain]
     clause = node.clauses[0]
@@ -221,5 +221,5 @@ def comprehension_frames(ev: Evaluator, node: tree.Comprehension, frame: Frame) 
             for name, bindings in scope.bindings.items()
             if bindings and bindings[0].kind == "element"
         )
-        frames.append(Frame(frame.facts, scope, frame, params))
+        frames.append(ev.shared(Frame(frame.facts, scope, frame, params)))
     return frames

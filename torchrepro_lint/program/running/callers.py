@@ -61,7 +61,6 @@ def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ..
         ("contexts", id(scope)),
         lambda: _contexts(ev, facts, scope),
         (frame_without_callers(ev, facts, scope),),
-        costly=True,
     )  # fmt: skip
 
 
@@ -80,11 +79,11 @@ def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, .
 def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
     node = scope.node
     if isinstance(node, tree.ClassDef):
-        yield Frame(facts, scope, outer)
+        yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.Comprehension):
         yield from comprehension_frames(ev, node, outer)
     elif isinstance(node, tree.Lambda):
-        yield Frame(facts, scope, outer)
+        yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.FunctionDef):
         seen = False
         for frame in _frames_of_calls(ev, facts, scope, outer):
@@ -103,7 +102,7 @@ def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Fr
         assert parent.parent is not None
         instance = Instance(ClassValue(parent.scope.node, parent.parent), None, None)
         return bound_frame(ev, FunctionValue(scope.node, parent), Arguments((values_of(instance),), (), True, True))
-    return Frame(facts, scope, parent)
+    return ev.shared(Frame(facts, scope, parent))
 
 
 def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -169,7 +168,7 @@ def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
     """The calls in the project whose callee can be this function, each with a frame in which it runs."""
-    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), (), costly=True)
+    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), ())
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
@@ -236,7 +235,6 @@ def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
         ("instances", cls.node, cls.frame),
         lambda: _instances_of(ev, cls),
         (Instance(cls, None, None),),
-        costly=True,
     )  # fmt: skip
 
 

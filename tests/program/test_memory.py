@@ -1,0 +1,114 @@
+"""The evaluator's memory: questions that hang on each other are settled together, and each once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from program.asking import named, program_of
+
+from torchrepro_lint.program.evaluation.memory import MAX_NESTED_QUESTIONS, Memory
+from torchrepro_lint.program.evaluation.values import MAX_MEMBERS
+
+
+def _of_graph(edges: dict[str, str]) -> tuple[Memory, dict[str, frozenset[str]], list[str]]:
+    """Asks in turn what each node of a graph reaches; gives the answers, and the nodes in the order of the work."""
+    memory, worked_on = Memory(), list[str]()
+
+    def reached(node: str) -> frozenset[str]:
+        def compute() -> frozenset[str]:
+            worked_on.append(node)
+            return frozenset(node).union(*(reached(other) for other in edges[node]))
+
+        return memory.remembered(node, compute, frozenset())
+
+    return memory, {node: reached(node) for node in edges}, worked_on
+
+
+@pytest.mark.parametrize(
+    ("edges", "reached"),
+    [
+        ({"a": "b", "b": ""}, {"a": "ab", "b": "b"}),
+        ({"a": "a"}, {"a": "a"}),
+        ({"a": "b", "b": "a"}, {"a": "ab", "b": "ab"}),
+        ({"a": "b", "b": "ac", "c": "b"}, {"a": "abc", "b": "abc", "c": "abc"}),
+        ({"a": "bc", "b": "a", "c": "b"}, {"a": "abc", "b": "abc", "c": "abc"}),
+        ({"a": "b", "b": "c", "c": "bd", "d": "c"}, {"a": "abcd", "b": "bcd", "c": "bcd", "d": "bcd"}),
+        # The inner cycle of c and d is gone through within that of a and b, and hangs on it.
+        ({"a": "bd", "b": "c", "c": "da", "d": "c"}, {"a": "abcd", "b": "abcd", "c": "abcd", "d": "abcd"}),
+        # An answer that another one met on the way hangs on what that one does.
+        ({"a": "b", "b": "cd", "c": "ba", "d": "c"}, {"a": "abcd", "b": "abcd", "c": "abcd", "d": "abcd"}),
+    ],
+)  # fmt: skip
+def test_all_of_a_cycle_know_what_its_root_knows(edges: dict[str, str], reached: dict[str, str]) -> None:
+    assert _of_graph(edges)[1] == {node: frozenset(others) for node, others in reached.items()}
+
+
+def test_the_answers_do_not_depend_on_which_is_asked_first() -> None:
+    edges = {"a": "bd", "b": "ce", "c": "da", "d": "c", "e": "f", "f": "e"}
+    backwards = {node: edges[node] for node in reversed(edges)}
+    assert _of_graph(edges)[1] == _of_graph(backwards)[1]
+
+
+def test_a_cycle_is_not_gone_through_for_each_of_its_questions() -> None:
+    ring = "abcdefghijklmnopqrstuvwxyz"
+    _, _, worked_on = _of_graph(dict.fromkeys(ring, ring))
+    assert len(worked_on) <= 3 * len(ring)
+
+
+def test_an_answer_that_fails_leaves_no_trace() -> None:
+    memory = Memory()
+
+    def fail() -> int:
+        memory.remembered("key", lambda: 1, 2)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        memory.remembered("key", fail, 0)
+    assert memory.remembered("key", lambda: 3, 0) == 3
+
+
+def test_an_answer_that_hangs_on_a_limit_is_found_again_when_it_is_asked_for_itself() -> None:
+    memory = Memory()
+
+    def down(depth: int) -> str:
+        return memory.remembered(depth, lambda: down(depth - 1) if depth else "the ground", "again", "too deep")
+
+    assert down(MAX_NESTED_QUESTIONS) == "too deep"
+    assert down(MAX_NESTED_QUESTIONS - 1) == "the ground"
+
+
+def test_a_function_that_calls_itself_with_ever_new_arguments_is_followed_so_far(tmp_path: Path) -> None:
+    program = program_of(tmp_path, "def grow(x):\n    return grow([x, 1]) if x else 'end'\ny = grow(flag)\n")
+    assert named(program, "y") == "'end'"
+
+
+def _calling_each_other(count: int) -> str:
+    """A program of functions each of which gives what three others give, or itself."""
+    lines = []
+    for number in range(count):
+        others = sorted({(number + 1) % count, (2 * number) % count, (number + count // 2) % count})
+        lines += [
+            f"def ask{number}(node):",
+            *(f"    if node.kind == {other}:\n        return ask{other}(node.left)" for other in others),
+            f"    return ask{number}",
+        ]
+    return "\n".join([*lines, f"asked = [{', '.join(f'ask{number}(tree)' for number in range(count))}]", ""])
+
+
+def _work(tmp_path: Path, count: int) -> int:
+    program = program_of(tmp_path, _calling_each_other(count))
+    assert named(program, "asked").count("def ask") == min(count, MAX_MEMBERS) * count
+    facts = program.facts(tmp_path / "main.py")
+    assert facts is not None
+    for scope in facts.walk_scopes():
+        if scope.name.startswith("ask"):
+            program.ev.begin_question()
+            program.ev.contexts(facts, scope)
+    return program.ev.computed
+
+
+def test_the_work_on_functions_that_call_each_other_is_in_proportion_to_their_number(tmp_path: Path) -> None:
+    small, middle, large = (_work(tmp_path, count) for count in (6, 12, 24))
+    assert middle <= 2.5 * small
+    assert large <= 2.5 * middle

@@ -1,0 +1,200 @@
+"""The memory of the evaluator: each question is answered once, questions that hang on each other are answered together.
+
+Functions that call each other make questions that come back to themselves. All questions of such a cycle hang on the
+one that was asked first, its root. On the inner turn an open question is answered with an assumption, at first that
+there is nothing; when the root has its answer, and some assumption was too little, the cycle is gone through again with
+what was found. Then all answers of the cycle are kept, not the root's alone: the cost of a program is that of its
+distinct questions, however many of them hang on each other. (The components are found as in Tarjan's algorithm.)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import Final, TypeVar
+
+from torchrepro_lint.program.evaluation.values import UNKNOWN
+
+__all__ = ["Memory"]
+
+Answer = TypeVar("Answer")
+
+MAX_NESTED_QUESTIONS: Final = 220
+MAX_STEPS: Final = 150_000
+#: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
+#: next turn of the loop would add.
+MAX_ROUNDS: Final = 3
+#: An answer that hangs on a limit is found anew by the next question, unless the present one took more steps than this.
+MAX_STEPS_TWICE: Final = 2_000
+
+#: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`.
+MAX_FRAMES: Final = 32
+
+_NONE_OPEN: Final = 1 << 30
+_MISSING: Final = object()
+
+
+class Memory:
+    """The answers that are known, and the questions that are open."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        #: How many questions were worked on, in all: what the work is proportional to.
+        self.computed = 0
+        self._memo: dict[Hashable, object] = {}
+        self._active: dict[Hashable, int] = {}
+        # The outermost open question on which the present answer hangs, by its place in the nesting.
+        self._hangs_on = _NONE_OPEN
+        # Answers of cycles that are not closed yet, in the order in which they were found; `_floors` says of those from
+        # a place on what they hang on.
+        self._provisional: dict[Hashable, tuple[object, int]] = {}
+        self._found: list[Hashable] = []
+        self._floors: list[tuple[int, int]] = []
+        # What open questions are taken to be, and which were asked within themselves in the present round.
+        self._assumed: dict[Hashable, object] = {}
+        self._met: list[Hashable] = []
+        # Whether the present answer hangs on a limit, and which of those in memory do.
+        self._is_cut = False
+        self._cut: set[Hashable] = set()
+        self._entered: Counter[Hashable] = Counter()
+
+    def begin_question(self) -> None:
+        """Starts a new question with a budget of its own, also where many are asked to answer one."""
+        self._close()
+        self.steps = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the present question ran out of its budget, so that some answers were left unknown."""
+        return self.steps > MAX_STEPS
+
+    def may_enter(self, function: Hashable) -> bool:
+        """Whether the present question may look at one more call of a function with arguments of its own.
+
+        A function that calls itself with ever new arguments would be followed without end: past the limit its calls
+        are all taken for one, of which the arguments are unknown.
+        """
+        self._entered[function] += 1
+        if self._entered[function] > MAX_FRAMES:
+            self._is_cut = True
+            return False
+        return True
+
+    def remembered(
+        self, key: Hashable, compute: Callable[[], Answer], again: Answer, beyond: Answer | None = None
+    ) -> Answer:
+        """The answer to the question `key`, computed once.
+
+        `again` is what the question is taken to be inside itself at first; `beyond` is the answer where it lies past
+        the limits of nesting and steps, `again` if there is none.
+        """
+        answer = self._memo.get(key, _MISSING)
+        if answer is not _MISSING:
+            if self._cut and key in self._cut:
+                self._is_cut = True
+            return answer  # type: ignore[return-value]
+        place = self._active.get(key)
+        if place is not None:
+            self._hangs_on = min(self._hangs_on, place)
+            self._met.append(key)
+            return self._assumed.setdefault(key, again)  # type: ignore[return-value]
+        provisional = self._provisional.get(key)
+        if provisional is not None:
+            self._hangs_on = min(self._hangs_on, self._floor(provisional[1]))
+            return provisional[0]  # type: ignore[return-value]
+        depth = len(self._active)
+        self.steps += 1
+        if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
+            self._is_cut = True
+            return again if beyond is None else beyond
+        return self._answered(key, compute, depth)
+
+    def _answered(self, key: Hashable, compute: Callable[[], Answer], depth: int) -> Answer:
+        outer, outer_cut = self._hangs_on, self._is_cut
+        start, met, assumed = len(self._found), len(self._met), len(self._assumed)
+        self._active[key] = depth
+        self.computed += 1
+        self._is_cut = False
+        hangs_on = _NONE_OPEN
+        try:
+            for rounds in range(1, MAX_ROUNDS + 1):
+                self._hangs_on = _NONE_OPEN
+                answer = compute()
+                hangs_on = self._hangs_on
+                if hangs_on != depth or rounds == MAX_ROUNDS or self._is_enough(answer, start):
+                    break
+                if not self._assume_more(key, answer, met):
+                    break
+                self._forget(start, met)
+        except BaseException:
+            self._forget(start, met)
+            self._assume_no_more(assumed)
+            raise
+        finally:
+            del self._active[key]
+            self._hangs_on = min(outer, hangs_on) if hangs_on < depth else outer
+            is_cut, self._is_cut = self._is_cut, self._is_cut or outer_cut
+        if hangs_on < depth:
+            self._provisional[key] = (answer, start)
+            self._found.append(key)
+            self._lower(start, hangs_on)
+            return answer
+        self._keep(key, answer, is_cut)
+        for other in self._found[start:]:
+            self._keep(other, self._provisional[other][0], is_cut)
+        self._forget(start, met)
+        self._assume_no_more(assumed)
+        if not depth:
+            self._close()
+        return answer
+
+    def _is_enough(self, answer: object, start: int) -> bool:
+        """Whether an answer on which no other hangs says already that it may be anything."""
+        return len(self._found) == start and isinstance(answer, frozenset) and UNKNOWN in answer
+
+    def _assume_more(self, root: Hashable, answer: object, met: int) -> bool:
+        """Takes what was found for what will be found; whether that is anything new."""
+        changed = False
+        for key in self._met[met:]:
+            found = answer if key == root else self._provisional[key][0]
+            if self._assumed[key] != found:
+                self._assumed[key] = found
+                changed = True
+        return changed
+
+    def _assume_no_more(self, count: int) -> None:
+        """Drops the assumptions but for the first ones, which are those of cycles further out."""
+        while len(self._assumed) > count:
+            self._assumed.popitem()
+
+    def _keep(self, key: Hashable, answer: object, is_cut: bool) -> None:
+        self._memo[key] = answer
+        if is_cut:
+            self._cut.add(key)
+
+    def _forget(self, start: int, met: int) -> None:
+        """Drops the provisional answers, and what was met, since these places."""
+        for key in self._found[start:]:
+            self._provisional.pop(key, None)
+        del self._found[start:], self._met[met:]
+        while self._floors and self._floors[-1][0] >= start:
+            self._floors.pop()
+
+    def _lower(self, start: int, place: int) -> None:
+        """All that was found from `start` on hangs on the open question at `place`."""
+        while self._floors and self._floors[-1][0] >= start:
+            self._floors.pop()
+        self._floors.append((start, place))
+
+    def _floor(self, found_at: int) -> int:
+        """What the provisional answer found at this place hangs on."""
+        return self._floors[bisect_right(self._floors, (found_at, _NONE_OPEN)) - 1][1]
+
+    def _close(self) -> None:
+        """Ends a question of its own: what hung on a limit is dropped, where it is no great loss."""
+        self._entered.clear()
+        if self._cut and self.steps <= MAX_STEPS_TWICE:
+            for key in self._cut:
+                self._memo.pop(key, None)
+            self._cut.clear()
