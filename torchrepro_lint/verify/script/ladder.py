@@ -104,7 +104,7 @@ class Ladder:
             if made[-1].trouble is not None and not (made[-1].failed and number == 1):
                 break
             if number == 1:
-                left = written_since(self._folder, began)
+                left = written_since(self._folder, began, self._launcher.folder)
         return replace(self._judge(made, [None] * len(made), RESULTS), left=left)
 
     def perturbed(self, name: str, reference: Run) -> Result:
