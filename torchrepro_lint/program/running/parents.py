@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
@@ -17,7 +17,12 @@ __all__ = ["Node", "Parents", "parents_of"]
 #: Anything that stands in the tree. A `Clause` and a `Case` have no site of their own.
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
+#: The fields of each kind of node in which nodes can stand.
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.type not in ("int", "str", "bool", "ConstantValue"))
+    for kind in vars(tree).values()
+    if is_dataclass(kind) and isinstance(kind, type)
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -88,24 +93,27 @@ def _parents(facts: ModuleFacts) -> Parents:
         elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
             if isinstance(node.index.value, str):
                 texts.append((node.index.value, node))
-        children = list(_children(node))
+        children = _children(node)
         for child in children:
             above[id(child)] = node
         pending.extend(reversed(children))
     return Parents(above, loops, names, attributes, sets, texts)
 
 
-def _children(node: Node) -> Iterator[Node]:
-    kind = type(node)
-    if kind not in _FIELDS:
-        _FIELDS[kind] = tuple(field.name for field in fields(node))
-    for name in _FIELDS[kind]:
-        yield from _nodes(getattr(node, name))
+def _children(node: Node) -> list[Node]:
+    found: list[Node] = []
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name)
+        if type(value) in _FIELDS:
+            found.append(value)
+        elif value.__class__ is tuple:
+            _add_nodes(value, found)
+    return found
 
 
-def _nodes(value: object) -> Iterator[Node]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _nodes(item)
-    elif type(value).__module__ == tree.__name__:
-        yield value  # type: ignore[misc]
+def _add_nodes(values: tuple[object, ...], found: list[Node]) -> None:
+    for value in values:
+        if type(value) in _FIELDS:
+            found.append(value)  # type: ignore[arg-type]
+        elif value.__class__ is tuple:
+            _add_nodes(value, found)
