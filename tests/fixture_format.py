@@ -43,7 +43,7 @@ def expected(fixture: Fixture) -> Places:
 
 def found(fixture: Fixture, scratch: Path) -> Places:
     """What the tool finds in the fixture, in the same form."""
-    root = _copied(fixture, scratch, stripped=False)
+    root = copied(fixture, scratch)
     return as_places(check([root]).findings, root)
 
 
@@ -57,7 +57,7 @@ def as_places(findings: Iterable[Finding], root: Path) -> Places:
 
 def fixed_texts(fixture: Fixture, scratch: Path, times: int = 1) -> dict[str, str]:
     """What `--fix` makes of the program without its marks, by file; with `times`, fixed so often in a row."""
-    root = _copied(fixture, scratch, stripped=True)
+    root = copied(fixture, scratch, stripped=True)
     for _ in range(times):
         fix([root])
     return {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
@@ -73,7 +73,8 @@ def header_of(text: str) -> str:
     return "".join(text.splitlines(keepends=True)[: header_length(text)])
 
 
-def _copied(fixture: Fixture, scratch: Path, *, stripped: bool) -> Path:
+def copied(fixture: Fixture, scratch: Path, *, stripped: bool = False) -> Path:
+    """The program as a project of itself in a folder; with `stripped`, without its marks."""
     root = scratch / "program"
     root.mkdir()
     (root / SETTINGS_FILE).write_text("".join(f"{line}\n" for line in fixture.settings), encoding="utf-8")

@@ -36,7 +36,8 @@ How it is proven
     two runs differ depends on the GPU and on what else runs on it.
 
 Fix safety
-    Safe: writes `False` in the place of the value. The program may become slower.
+    Safe: writes `False` in the place of the value, which the program's own wish for repeatable runs asks for. cuDNN
+    then takes one algorithm always, of those that it chose from before; the program may become slower.
 
 Do not flag
     Programs without intent; the arm of an `if` that is not the deterministic one (`if args.deterministic: ... else:

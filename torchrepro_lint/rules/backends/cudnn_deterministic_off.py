@@ -39,7 +39,8 @@ How it is proven
     `verify` shows that the switch is off when the bad program ends, and on at the end of the fixed one.
 
 Fix safety
-    Safe: writes `True` in the place of the value. Convolutions may become slower.
+    Safe: writes `True` in the place of the value, as the program does elsewhere. cuDNN then takes its algorithms from
+    fewer; convolutions may become slower.
 
 Do not flag
     Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that

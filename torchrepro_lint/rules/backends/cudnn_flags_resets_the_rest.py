@@ -33,7 +33,8 @@ How it is proven
     Measured on torch 2.13: inside the bad program's block `torch.backends.cudnn.enabled` is False.
 
 Fix safety
-    Safe: passes `enabled=True`.
+    Safe: passes `enabled=True`, so that cuDNN is in use inside as it is outside: a setting of cuDNN's own says that it
+    is meant to be.
 
 Do not flag
     Calls that say `enabled`, or pass `**kwargs`; `set_flags`, whose arguments default to what they are. Benchmark mode

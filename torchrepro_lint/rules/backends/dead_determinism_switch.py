@@ -34,7 +34,8 @@ How it is proven
     letters make it one of them. `verify` shows that the switch is off when the bad program ends.
 
 Fix safety
-    Safe: writes the attribute that is meant, or the call. There is no fix where the argument of a call is not known.
+    Safe: writes the attribute that is meant, or the call: the line did nothing before, and does what it says from then
+    on. There is no fix where the argument of a call is not known.
 
 Do not flag
     Names that are bound to anything but torch's modules; mocks (something to call on the right-hand side) and tests;

@@ -33,7 +33,8 @@ How it is proven
     loader's own.
 
 Fix safety
-    Safe: passes a generator with the same seed. Where nothing else seeds torch, the call stays in a line above.
+    Safe: passes a generator with the same seed, so that the order is the one of that seed, whatever else draws. Where
+    nothing else seeds torch, the call stays in a line above, and all other draws stay what they are.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.manual_seed.html

@@ -38,7 +38,8 @@ How it is proven
     `verify` shows that runs with different seeds have the same order, and that it follows the seed once it is passed.
 
 Fix safety
-    Safe: seeds the generator with the program's own seed, where it is made.
+    Safe: seeds the generator with the program's own seed, where it is made. What is drawn changes once, from numbers
+    that no seed of the program had a part in.
 
 Do not flag
     Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only

@@ -55,7 +55,7 @@ How it is proven
     pytorch/pytorch#5059 and were changed by #56488.
 
 Fix safety
-    Safe: adds `workers=True`.
+    Safe: adds `workers=True`. The draws of workers change; the seed of the program did not reach them before.
 
 Do not flag
     Loaders that the project makes itself: those are TRL101 and TRL102, whose fix also holds without Lightning. A

@@ -37,8 +37,8 @@ How it is proven
     `verify` shows that two runs of the bad program differ, and that those of the fixed one agree.
 
 Fix safety
-    Safe: seeds what is missing beside the others, in the usual order and with the same seed. Declined where the seed is
-    computed in the call.
+    Safe: seeds what is missing beside the others, in the usual order and with the same seed. What was drawn from it
+    differed in every run before. Declined where the seed is computed in the call.
 
 Do not flag
     What the workers of a loader draw: torch seeds them (older versions leave NumPy to TRL101). Draws that no result

@@ -59,7 +59,8 @@ How it is proven
 
 Fix safety
     Safe: `()` is dropped where the loader's own call calls a function without arguments, and `% 2**32` is added to a
-    seed out of range. A function that takes other arguments is left to its author.
+    seed out of range. The function was not passed before, or raised. One that takes other arguments is left to its
+    author.
 
 Do not flag
     A call that gives a function (a factory), a factory that returns None by name (`return None`), `partial` that leaves

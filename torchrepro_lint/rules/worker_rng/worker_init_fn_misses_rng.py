@@ -65,7 +65,8 @@ How it is proven
 
 Fix safety
     Safe: NumPy is seeded as well, by the canonical body where the function only seeds, else by a line at its end.
-    The generator of a library is seeded by a line at the end, where the library has a call for it.
+    The generator of a library is seeded by a line at the end, where the library has a call for it. The draws change;
+    they were the same in every worker, or different in every run.
 
 Do not flag
     Functions in which a call could not be followed, that may come from elsewhere, or that are a library's own.
