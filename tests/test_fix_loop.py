@@ -157,6 +157,15 @@ def test_files_that_no_edit_touches_are_read_once(write, monkeypatch: pytest.Mon
     assert sorted(read) == ["a.py", "a.py", "b.py"]
 
 
+def test_an_import_that_two_fixes_used_last_goes_with_both(write) -> None:
+    text = "import time\n\nimport numpy as np\nimport torch\n\ntorch.manual_seed(int(time.time()))\n"
+    text += "np.random.seed(int(time.time()))\nx = torch.rand(3), np.random.rand()\n"
+    root = write({"torchrepro-lint.toml": "unsafe-fixes = true\n", "a.py": text, "b.py": text + "print(time.time())\n"})
+    assert len(fix([root]).fixed) == 4
+    assert (root / "a.py").read_text().startswith("import numpy as np\nimport torch\n\ntorch.manual_seed(0)\n")
+    assert (root / "b.py").read_text().startswith("import time\n")
+
+
 class Everywhere(WordRule):
     """Its fix changes all files of the project at once."""
 

@@ -202,6 +202,28 @@ class _Loop:
         return texts, after
 
 
+def _tidied(loop: _Loop, report: Report) -> Report:
+    """The report after imports are gone from the texts of the loop that the fixes have left without a use."""
+    from torchrepro_lint.fixes.document import Document
+    from torchrepro_lint.fixes.unused_imports import newly_unused_imports
+    from torchrepro_lint.fixes.verified import verify_edit
+
+    texts = dict(loop.overlay)
+    for path, text in loop.overlay.items():
+        old = loop.sources[path].text
+        if text != old and not is_notebook(path):
+            edits = newly_unused_imports(Document(path, old), Document(path, text))
+            tidy = apply_edits(text, edits)
+            texts[path] = tidy if edits and verify_edit(text, tidy, edits) is None else text
+    if texts == loop.overlay:
+        return report
+    after = loop.check(texts)
+    if len(after.errors) > len(report.errors) or _counts(after) != _counts(report):
+        return report
+    loop.overlay = texts
+    return after
+
+
 def fix(
     paths: Iterable[Path],
     override: SettingsOverride | None = None,
@@ -242,7 +264,7 @@ def fix(
     if len(report.findings) >= len(first.findings):
         loop.overlay = dict(overlay or {}) if given is None else {given.path: given.text}
         return FixReport(loop.marked(first), dropped=dropped)
-    report = loop.marked(report)
+    report = loop.marked(_tidied(loop, report))
     changes = tuple(
         Change(loop.sources[path], text)
         for path, text in sorted(loop.overlay.items())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["drop_unused_imports"]
+__all__ = ["drop_unused_imports", "newly_unused_imports"]
 
 # No fix needs these, so that none that goes in at the same time can rely on the import.
 _ENTROPY = frozenset({"time", "uuid", "datetime", "secrets", "hashlib"})
@@ -27,18 +27,46 @@ def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kep
     names = {node.value for root in replaced for node in document.walk(root) if isinstance(node, cst.Name)}
     edits = []
     for name in sorted(names):
-        bindings = document.scope.bindings.get(name, [])
-        if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0] not in _ENTROPY:
+        node = _entropy_import(document, name)
+        if node is None or name in kept or _is_read(document, name, node, inside):
             continue
-        statement = document.parent(bindings[0].node)
-        module = statement.module if isinstance(statement, cst.ImportFrom) else None
-        for own in filter(None, (bindings[0].node, module)):
-            inside |= {id(node) for node in document.walk(own)}
-        if name in kept or any(_speaks_of(node, name) for node in document.walk() if id(node) not in inside):
-            continue
-        edit = _without(document, bindings[0].node)
+        edit = _without(document, node)
         edits += [edit] if edit is not None else []
     return edits
+
+
+def newly_unused_imports(before: Document, after: Document) -> list[Edit]:
+    """The deletions from `after` of module-level imports of entropy that it needs no more, though `before` did.
+
+    Several fixes that go in together may each leave the import to the others.
+    """
+    if after.path.name == "__init__.py":
+        return []
+    edits = []
+    for name in sorted(after.scope.bindings):
+        node = _entropy_import(after, name)
+        if node is None or _is_read(after, name, node):
+            continue
+        old = _entropy_import(before, name)
+        edit = _without(after, node) if old is not None and _is_read(before, name, old) else None
+        edits += [edit] if edit is not None else []
+    return edits
+
+
+def _entropy_import(document: Document, name: str) -> cst.CSTNode | None:
+    """The import that alone binds a name of the module, if it is one of entropy."""
+    bindings = document.scope.bindings.get(name, [])
+    if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0] not in _ENTROPY:
+        return None
+    return bindings[0].node
+
+
+def _is_read(document: Document, name: str, node: cst.CSTNode, apart: Set[int] = frozenset()) -> bool:
+    """Whether anything but the import `node` itself, and the nodes `apart`, by id, speaks of its name."""
+    statement = document.parent(node)
+    module = statement.module if isinstance(statement, cst.ImportFrom) else None
+    own = {id(part) for root in (node, module) if root is not None for part in document.walk(root)}
+    return any(_speaks_of(part, name) for part in document.walk() if id(part) not in own and id(part) not in apart)
 
 
 def _speaks_of(node: cst.CSTNode, name: str) -> bool:
