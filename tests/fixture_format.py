@@ -83,6 +83,10 @@ def copied(fixture: Fixture, scratch: Path, *, stripped: bool = False) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text(encoding="utf-8")
         target.write_text(strip_marks(text) if stripped else text, encoding="utf-8")
+    for file in fixture.path.rglob("*.yaml"):
+        target = root / _name(fixture, file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(file.read_bytes())
     return root
 
 

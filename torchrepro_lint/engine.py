@@ -48,7 +48,7 @@ class ProgramLike(Protocol):
         ...
 
     @property
-    def outside(self) -> Mapping[str, bool]:
+    def outside(self) -> Mapping[str, bool | str]:
         """The variables for which files that are no Python were searched, and whether one names them."""
         ...
 

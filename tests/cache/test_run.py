@@ -89,6 +89,19 @@ def test_what_a_script_says_is_asked_again(project: Path, counting: Counting) ->
     assert counting.hits == [False, False]
 
 
+@pytest.mark.parametrize("file", ["config.yaml", "conf/more.yaml"])
+def test_what_a_configuration_says_is_asked_again(project: Path, counting: Counting, file: str) -> None:
+    (project / "train.py").write_text("from lightning.pytorch.cli import LightningCLI\nLightningCLI()\n")
+    assert cached(project).findings == ()
+    (project / file).parent.mkdir(exist_ok=True)
+    (project / file).write_text("seed_everything: 1\ntrainer: {benchmark: true}\n")
+    after = cached(project)
+    assert after == check([project])
+    assert [finding.code for finding in after.findings] == ["TRL301"]
+    assert cached(project) == after
+    assert counting.hits == [False, False, True]
+
+
 @pytest.mark.parametrize(
     "other", [{"select": ("TRL1",)}, {"profile": "strict"}, {"target_torch": "1.8"}, {"unsafe_fixes": True}]
 )

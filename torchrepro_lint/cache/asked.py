@@ -18,5 +18,5 @@ class Asked:
     searched for, and what was found. `looks`: what was asked of the texts of each project; None where it is not known.
     """
 
-    outside: dict[Path, dict[str, bool]] = field(default_factory=dict)
+    outside: dict[Path, dict[str, bool | str]] = field(default_factory=dict)
     looks: list[Looks | None] = field(default_factory=list)

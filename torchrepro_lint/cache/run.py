@@ -19,6 +19,7 @@ from torchrepro_lint.cache.key import digest_of, run_key
 from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.rule_metadata import RULES_GROUP
+from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.line_length import LAYOUT_FILES
 from torchrepro_lint.source.outside import METADATA, is_named_below
@@ -86,7 +87,7 @@ class CachedRun:
             return None
         try:
             asked, report = _parsed(data)
-            if any(is_named_below(Path(root), name.encode()) != found for root, name, found in asked):
+            if any(_answer(Path(root), name) != found for root, name, found in asked):
                 return None
             return decoded(report)
         except (ValueError, TypeError, AttributeError):
@@ -110,6 +111,11 @@ class CachedRun:
             # The record stays the one of the run that was made: what changes next is held against the same texts.
             store.put({self._key: report})
         return stored
+
+
+def _answer(root: Path, question: str) -> bool | str:
+    """What was asked of the files that are no Python: the digest of the configurations, or whether one names a word."""
+    return configurations_digest(root) if question == ALL_CONFIGURATIONS else is_named_below(root, question.encode())
 
 
 def _parsed(data: bytes) -> Any:

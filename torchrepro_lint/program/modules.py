@@ -53,8 +53,8 @@ class Project:
         self.unreadable: dict[Path, tuple[int, int, str]] = {}
         self.known = frozenset(self.files)
         self.facts_of = facts_of
-        #: The variables for which other files than Python's were searched, and whether one names them.
-        self.outside: dict[str, bool] = {}
+        #: What was asked of other files than Python's, and the answers: for a variable, whether one names it.
+        self.outside: dict[str, bool | str] = {}
         self._sources: dict[Path, Source | None] = {}
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}

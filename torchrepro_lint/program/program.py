@@ -19,6 +19,7 @@ from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
 from torchrepro_lint.program.running.reach import Link, Walker
+from torchrepro_lint.program.switches.configurations import configured_evidence
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
 from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
@@ -86,8 +87,8 @@ class Program:
         return self.project.is_parsed(path)
 
     @property
-    def outside(self) -> Mapping[str, bool]:
-        """The variables for which files that are no Python were searched, and whether one names them."""
+    def outside(self) -> Mapping[str, bool | str]:
+        """What was asked of files that are no Python, and the answers: for a variable, whether one names it."""
         return self.project.outside
 
     @property
@@ -146,8 +147,8 @@ class Program:
 
     @cached_property
     def evidence(self) -> Sequence[Evidence]:
-        """Every seeding call and determinism switch of the project."""
-        return find_evidence(self.ev)
+        """Every seeding call and determinism switch of the project, and those in its configuration files."""
+        return [*find_evidence(self.ev), *configured_evidence(self)]
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
         """The modules that import any of `paths`, directly or through others, and they themselves."""

@@ -66,7 +66,9 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
 
 def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     known = seeding_call(one.name)
-    assert known is not None and isinstance(one.node, tree.Call)
+    assert isinstance(one.node, tree.Call)
+    if known is None:
+        return None  # a number in a configuration file
     if known.seed_parameter is None or (one.name.endswith(".seed") and one.name.startswith("torch.")):
         # With an argument it raises: that is no seed from the system.
         return ChangingSeed(one, None, _is_guarded(program, one)) if not one.node.args else None

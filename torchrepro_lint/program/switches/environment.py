@@ -111,4 +111,4 @@ def is_set_outside(program: Program, variable: str) -> bool:
     outside = program.project.outside
     if variable not in outside:
         outside[variable] = is_named_below(program.root, variable.encode())
-    return outside[variable]
+    return outside[variable] is True

@@ -1,0 +1,192 @@
+"""Seeds and switches in configuration files, where the program in sight provably uses them.
+
+Two frameworks say in the code which file they read: `LightningCLI` builds the Trainer from the YAML files that it is
+given, and `hydra.main` hands its function the configuration that is put together from those beside it. The evidence
+stands at the call that makes use of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.switches import call_switches, seeding_call, switch_call_names
+from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Constant, External, Values
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.switches.hydra import configured
+from torchrepro_lint.program.switches.intent import Evidence, running_modules
+from torchrepro_lint.program.workers.workers import condition_holds
+from torchrepro_lint.source.configurations import (
+    ALL_CONFIGURATIONS,
+    configurations_digest,
+    read_configuration,
+    yaml_files,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["configured_evidence"]
+
+_CLI = "LightningCLI"
+_TRAINER = "lightning.pytorch.Trainer"
+_SEED_EVERYTHING = "lightning.pytorch.seed_everything"
+
+
+def configured_evidence(program: Program) -> list[Evidence]:
+    """All of it, in the order of files and text."""
+    found: list[Evidence] = []
+    cli, hydra = program.project.containing(_CLI), program.project.containing("hydra")
+    if not cli and not hydra:
+        return found
+    # From here on the answer hangs on files that are no Python.
+    program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
+    for path in sorted({*cli, *(program.project.matching(_switching()) if hydra else ())}):
+        facts = program.facts(path)
+        for scope in facts.walk_scopes() if facts is not None else ():
+            for call, arms in scope.calls:
+                found.extend(_of_call(program, facts, scope, call, arms))  # type: ignore[arg-type]
+    return found
+
+
+@cache
+def _switching() -> re.Pattern[bytes]:
+    words = sorted({*switch_call_names(), "instantiate"})
+    return re.compile(rb"\b(?:" + b"|".join(re.escape(word.encode()) for word in words) + rb")\b")
+
+
+def _of_call(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, arms: ArmPath) -> Iterator[Evidence]:
+    name = called_name(call.func)
+    frame = frame_without_callers(program.ev, facts, scope)
+    if name in switch_call_names() or name == "instantiate":
+        for where, function, keywords in _by_hydra(program, call, frame):
+            yield from _switched(program, where, function, keywords, call, frame, arms)
+    elif name is not None and _is_cli(program, call, frame):
+        for file in _files_of_cli(program, call, facts):
+            given = read_configuration(file)
+            where = f"in {file.relative_to(program.root) if file.is_relative_to(program.root) else file.name}"
+            trainer = given.get("trainer")
+            if isinstance(trainer, Mapping):
+                yield from _switched(program, f"trainer.{{}} {where}", _TRAINER, trainer, call, frame, arms)
+            seed = given.get("seed_everything")
+            if seed is True or type(seed) is int:
+                yield _evidence(
+                    program,
+                    f"seed_everything {where}",
+                    "seed",
+                    "seeded",
+                    frozenset((Constant(seed),)),
+                    call,
+                    frame,
+                    arms,
+                )
+
+
+# --- LightningCLI -------------------------------------------------------------------------------------------------
+
+
+def _is_cli(program: Program, call: tree.Call, frame: Frame) -> bool:
+    for value in program.ev.values(call.func, frame):
+        if isinstance(value, External) and value.name.rpartition(".")[2] == _CLI:
+            return True
+        if isinstance(value, ClassValue) and any(
+            base.rpartition(".")[2] == _CLI for base in attributes.external_bases(program.ev, value)
+        ):
+            return True
+    return False
+
+
+def _files_of_cli(program: Program, call: tree.Call, facts: ModuleFacts) -> list[Path]:
+    """The files that the call names; where it names none, those of the form that its `--config` takes."""
+    named = [text for arg in call.args for text in _texts(arg.value) if text.endswith((".yaml", ".yml"))]
+    if named:
+        places = [folder / text for text in named for folder in (program.root, facts.path.parent)]
+        return list(dict.fromkeys(place for place in places if place.is_file()))
+    for folder in (facts.path.parent, *facts.path.parent.parents):
+        found = [path for path in yaml_files(folder) if _is_for_cli(read_configuration(path))]
+        if found or folder == program.root or not folder.is_relative_to(program.root):
+            return found
+    return []
+
+
+def _is_for_cli(given: Mapping[str, object]) -> bool:
+    return isinstance(given.get("trainer"), Mapping) and not {"model", "data", "seed_everything"}.isdisjoint(given)
+
+
+def _texts(root: tree.Expr) -> Iterator[str]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Const) and isinstance(node.value, str):
+            yield node.value
+        pending.extend(sub_expressions(node))
+
+
+# --- Hydra --------------------------------------------------------------------------------------------------------
+
+
+def _by_hydra(program: Program, call: tree.Call, frame: Frame) -> Iterator[tuple[str, str, Mapping[str, object]]]:
+    """What a call gets from the configuration: how to say it, the function called, and its keywords."""
+    functions = {canonical(v.name) for v in program.ev.values(call.func, frame) if isinstance(v, External)}
+    keywords: dict[str, object] = {}
+    for arg in call.args:
+        if arg.star == "**" or (functions & {"hydra.utils.instantiate", "hydra.utils.call"} and arg.keyword is None):
+            given = configured(program.ev, arg.value, frame)
+            keywords.update(given if isinstance(given, Mapping) else {})
+        elif arg.keyword is not None:
+            keywords[arg.keyword] = configured(program.ev, arg.value, frame)
+    target = keywords.get("_target_")
+    names = {canonical(target)} if isinstance(target, str) else functions
+    for name in sorted(names):
+        yield "{} in the configuration", name, keywords
+
+
+# --- evidence -----------------------------------------------------------------------------------------------------
+
+
+def _switched(
+    program: Program, where: str, function: str, given: Mapping[str, object], call: tree.Call, frame: Frame,
+    arms: ArmPath,
+) -> Iterator[Evidence]:  # fmt: skip
+    """The switches of a call of `function` that the configuration sets, those aside that the code sets itself."""
+    known = {
+        key: value
+        for key, value in given.items()
+        if isinstance(value, (bool, int)) or (isinstance(value, str) and "${" not in value)
+    }
+    arguments = Arguments((), tuple((key, frozenset((Constant(value),)), True) for key, value in sorted(known.items())))
+    for switch in call_switches(function):
+        parameter = switch.parameter.name if switch.parameter is not None else ""
+        if parameter in known and all(condition_holds(condition, arguments) for condition in switch.when):
+            values: Values = frozenset((Constant(known[parameter]),))
+            yield _evidence(program, where.format(parameter), switch.effect, switch.level, values, call, frame, arms)
+
+
+def _evidence(
+    program: Program, name: str, effect: str, level: str | None, values: Values, call: tree.Call, frame: Frame,
+    arms: ArmPath,
+) -> Evidence:  # fmt: skip
+    seeding = seeding_call(_SEED_EVERYTHING) if effect == "seed" else None
+    return Evidence(
+        name=name,
+        effect=effect,
+        level=level,
+        seeds=seeding.seeds if seeding is not None else frozenset(),
+        site=program.site(call, frame),
+        node=call,
+        value=None,
+        values=values,
+        frame=frame,
+        path=arms,
+        roots=running_modules(program.ev, frame.facts, frame.scope),
+    )

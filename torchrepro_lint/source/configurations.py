@@ -1,0 +1,61 @@
+"""The YAML files of a project, which frameworks read as configurations."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["ALL_CONFIGURATIONS", "configurations_digest", "read_configuration", "yaml_files"]
+
+#: What the cache of results calls the question for the contents of all these files.
+ALL_CONFIGURATIONS = "*.yaml"
+
+_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist", "site-packages"})
+_MAX_FILES = 2_000
+_MAX_BYTES = 200_000
+
+
+def yaml_files(root: Path) -> list[Path]:
+    """The YAML files below `root`, in order; no more than some thousand."""
+    found: list[Path] = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        found += [Path(folder, name) for name in sorted(files) if name.endswith((".yaml", ".yml"))]
+        if len(found) > _MAX_FILES:
+            break
+    return found[:_MAX_FILES]
+
+
+def configurations_digest(root: Path) -> str:
+    """A digest of the names and the contents of all YAML files below `root`."""
+    digest = hashlib.sha256()
+    for path in yaml_files(root):
+        digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
+        digest.update(hashlib.sha256(_read(path)).digest())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.stat().st_size <= _MAX_BYTES else b""
+    except OSError:
+        return b""
+
+
+def read_configuration(path: Path) -> Mapping[str, object]:
+    """The mapping that a YAML file holds. Empty where it holds something else, cannot be read, or is no plain YAML."""
+    data = _read(path)
+    if not data:
+        return {}
+    # libcst brings one of the two along; a project without configurations does not pay for it.
+    try:
+        import yaml
+    except ImportError:
+        import yaml_ft as yaml  # type: ignore[import-not-found, unused-ignore]
+    try:
+        found = yaml.safe_load(data)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
