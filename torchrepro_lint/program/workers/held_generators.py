@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Instance, Site, Value
 from torchrepro_lint.program.running.guards import place_of, walk
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
@@ -26,6 +26,7 @@ __all__ = [
     "generator_expression",
     "held_generators",
     "makes_generator",
+    "starts_again_in_every_epoch",
 ]
 
 #: The types of the generators that a program makes for itself.
@@ -76,6 +77,19 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
             events = tuple(first_at[site] for site in sorted(first_at, key=_text_order))
             found.append(HeldGenerator(min(obj.name for obj in objects), made, events))
     return sorted(found, key=lambda one: _text_order(one.draws[0].site))
+
+
+def starts_again_in_every_epoch(program: Program, loader: Loader, held: HeldGenerator) -> bool:
+    """Whether the workers of each epoch get the generator in the state in which it was made."""
+    kept = loader.value("persistent_workers")
+    persistent = bool(kept) and all(isinstance(value, Constant) and value.value is True for value in kept)
+    return not persistent and not any(_is_made_again(program, site) for site in held.made)
+
+
+def _is_made_again(program: Program, site: Site) -> bool:
+    """Whether a method other than `__init__` makes the generator, so that each epoch may get a new one."""
+    place = place_of(program.ev, site)
+    return place is not None and place.scope.self_name is not None and place.scope.name != "__init__"
 
 
 def drawn_objects(event: Event) -> Iterator[ExternalObject]:

@@ -93,11 +93,16 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.reseed_fix import reseed_held_fix
-from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Link, shown
-from torchrepro_lint.program.workers.held_generators import HeldGenerator, generator_expression, held_generators
+from torchrepro_lint.program.workers.held_generators import (
+    HeldGenerator,
+    generator_expression,
+    held_generators,
+    starts_again_in_every_epoch,
+)
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.faults import Fault, Faults
@@ -134,7 +139,7 @@ def _message(program: Program, loader: Loader, held: HeldGenerator) -> str:
     name = f"`{shown(expression)}`" if expression is not None else "this generator"
     where = _where(program, held.made[0])
     repeats = "all workers draw the same numbers"
-    if not _is_persistent(loader) and not any(_is_made_again(program, site) for site in held.made):
+    if starts_again_in_every_epoch(program, loader, held):
         repeats += ", and every epoch starts from it again"
     text = f"{name}, a {held.type} made {where}, is copied into each worker in the same state: {repeats}"
     if held.type == "torch.Generator" and where != "at module level":
@@ -153,14 +158,3 @@ def _where(program: Program, site: Site) -> str:
         case tree.FunctionDef(name=name):
             return f"in `{name}`"
     return "in the main process"
-
-
-def _is_made_again(program: Program, site: Site) -> bool:
-    """Whether a method other than `__init__` makes the generator, so that each epoch may get a new one."""
-    place = place_of(program.ev, site)
-    return place is not None and place.scope.self_name is not None and place.scope.name != "__init__"
-
-
-def _is_persistent(loader: Loader) -> bool:
-    values = loader.value("persistent_workers")
-    return bool(values) and all(isinstance(value, Constant) and value.value is True for value in values)
