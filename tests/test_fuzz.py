@@ -13,6 +13,7 @@ from facts.programs import programs
 from fuzz_files import checked_alone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesmith import from_grammar
 
 from torchrepro_lint.engine import check
 
@@ -29,6 +30,14 @@ HEAD = (
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_random_programs(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "program.py"
+    report = check([path], {"profile": "strict"}, overlay={path: text + "\n" + HEAD})
+    assert report.errors == ()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(from_grammar())
+def test_programs_of_the_grammar(tmp_path: Path, text: str) -> None:
     path = tmp_path / "program.py"
     report = check([path], {"profile": "strict"}, overlay={path: text + "\n" + HEAD})
     assert report.errors == ()

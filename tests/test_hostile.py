@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -234,6 +235,28 @@ def test_helpers_say_what_one_process_says(project: Path, monkeypatch: pytest.Mo
     reports = [check([project], jobs=jobs) for jobs in (1, 2, 3)]
     assert reports[0] == reports[1] == reports[2]
     assert [finding.location.path.name for finding in reports[0].findings] == ["bad.py", "deep.py"]
+
+
+STARTED = """
+import multiprocessing, sys
+from pathlib import Path
+from torchrepro_lint.engine import check
+from torchrepro_lint.facts import readable
+multiprocessing.set_start_method(sys.argv[2])
+readable._BYTES_THAT_PAY = 0
+report = check([Path(sys.argv[1])], jobs=3)
+print([(one.location.path.name, one.code) for one in report.findings], report.errors)
+"""
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_helpers_start_by_any_method(project: Path, method: str) -> None:
+    (project / "sane.py").write_text(SANE)
+    (project / "bad.py").write_text("import torch\ndef\n")
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED, str(project), method], capture_output=True, text=True, cwd=project
+    )
+    assert done.stdout == "[('bad.py', 'TRL900'), ('sane.py', 'TRL203')] ()\n", done.stderr
 
 
 def test_the_exit_status_of_a_broken_file_is_that_of_a_finding(
