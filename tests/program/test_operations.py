@@ -279,6 +279,13 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("x.index_add_(0, index, x)", False),
         ("x.scatter_(1, index, torch.ones(2))", True),
         ("x.scatter_(1, index, x)", True),
+        ("x.gather(-1, index)[..., 0]", True),
+        ("x.gather(1, index)[..., 0]", False),
+        ("x.gather(-1, index)[0, ...]", False),
+        ("places = index[..., None]\nx.gather(-1, places)", True),
+        ("x.gather(-1, index[:, :])", False),
+        ("x.gather(0, index[None].expand(1, -1))", True),
+        ("x.gather(1, index[None].expand(1, -1))", False),
         ("x.scatter_(1, index, x, reduce='add')", False),
     ],
 )

@@ -160,9 +160,15 @@ def _numbers(values: Values) -> list[int]:
 
 
 def _is_one_for_each_row(ev: Evaluator, operation: Operation) -> bool:
-    """Whether what is gathered loses its dimension at once, since it has one place there: `.gather(1, i).squeeze()`."""
+    """Whether what is gathered loses its dimension at once, since it has one place there: `.gather(1, i).squeeze()`,
+    `.gather(-1, i)[..., 0]`.
+    """
     parents = parents_of(ev, operation.frame.facts)
     above = parents.of(operation.call)
+    match above:
+        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=0)))) if operation.name.endswith(".gather"):
+            dimension = _argument(operation, "dim", 0)
+            return dimension is not None and _numbers(ev.values(dimension, operation.frame)) == [-1]
     called = parents.of(above) if above is not None else None
     if not operation.name.endswith(".gather") or not isinstance(called, tree.Call) or called.func is not above:
         return False
@@ -183,6 +189,8 @@ def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     match written:
         case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
             return dimension is not None and _is_same_dimension(ev.values(place, frame), ev.values(dimension, frame))
+        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=None)))):
+            return dimension is not None and _numbers(ev.values(dimension, frame)) in ([-1], [1], [2])
         case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes) if dimension is not None:
             numbers = _numbers(ev.values(dimension, frame))
             if len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0]):
@@ -223,6 +231,6 @@ def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
     if isinstance(node, tree.Name):
         bindings, certain = frame.scope.reaching(node.id, node.site)
         only = bindings[0] if len(bindings) == 1 and certain else None
-        if only is not None and only.kind == "assign" and isinstance(only.node, tree.Call):
-            return only.node
+        if only is not None and only.kind == "assign" and isinstance(only.node, (tree.Call, tree.Subscript)):
+            return only.node if not only.unpack else node
     return node
