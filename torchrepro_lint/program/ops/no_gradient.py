@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -25,18 +26,24 @@ _FORMS = frozenset(
 )
 
 
+# `interp_val = nn.Upsample(...)`: what a program makes for its validation.
+_SAYS_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval)(?:_|$)")
+
+
 def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
     """Whether the result goes through `.detach()`, `.data`, `.argmax()` or a comparison before anything else sees it.
-    Of a module that a function makes for itself: the results of all its calls.
+    Of a module that a function makes for itself: the results of all its calls, or its name says what it is for.
     """
     parents = parents_of(ev, operation.frame.facts)
     if not operation.is_module:
         return _is_cut(parents, operation.call)
     match parents.of(operation.call):
         case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(operation.frame.scope.node, tree.FunctionDef):
+            if _SAYS_EVALUATION.search(name):
+                return True
             function = operation.frame.scope.node
             uses = [node for node in parents.names.get(name, ()) if parents.function(node) is function]
-            calls = [parents.of(node) for node in uses if not _is_bound(parents, node)]
+            calls = [parents.of(node) for node in uses if not parents.is_bound(node)]
             return bool(calls) and all(isinstance(call, tree.Call) and _is_cut(parents, call) for call in calls)
         case tree.Call(func=func) as call if func is operation.call:
             return _is_cut(parents, call)
@@ -68,11 +75,6 @@ def _part_of(node: tree.Expr, scope: Scope) -> str | None:
             return node.id
         node = only
     return None
-
-
-def _is_bound(parents: Parents, node: tree.Name) -> bool:
-    above = parents.of(node)
-    return isinstance(above, tree.Assign) and node in above.targets
 
 
 def _is_cut(parents: Parents, node: tree.Expr) -> bool:

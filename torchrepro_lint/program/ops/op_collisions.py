@@ -161,14 +161,15 @@ def _numbers(values: Values) -> list[int]:
 
 def _is_one_for_each_row(ev: Evaluator, operation: Operation) -> bool:
     """Whether what is gathered loses its dimension at once, since it has one place there: `.gather(1, i).squeeze()`,
-    `.gather(-1, i)[..., 0]`.
+    `.gather(-1, i)[..., 0]`. Of several places of which one is taken, the others add zeros.
     """
     parents = parents_of(ev, operation.frame.facts)
     above = parents.of(operation.call)
     match above:
-        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=0)))) if operation.name.endswith(".gather"):
+        case tree.Subscript(index=tree.Display(items=parts)) if operation.name.endswith(".gather"):
             dimension = _argument(operation, "dim", 0)
-            return dimension is not None and _numbers(ev.values(dimension, operation.frame)) == [-1]
+            numbers = _numbers(ev.values(dimension, operation.frame)) if dimension is not None else []
+            return len(numbers) == 1 and _takes_one(parts, numbers[0])
     called = parents.of(above) if above is not None else None
     if not operation.name.endswith(".gather") or not isinstance(called, tree.Call) or called.func is not above:
         return False
@@ -176,9 +177,18 @@ def _is_one_for_each_row(ev: Evaluator, operation: Operation) -> bool:
         case tree.Attribute(attr="squeeze"):
             return True
         case tree.Attribute(attr="view" | "reshape" | "flatten"):
-            numbers = [_numbers(ev.values(arg.value, operation.frame)) for arg in called.args]
-            return numbers in ([], [[-1]])
+            sizes = [_numbers(ev.values(arg.value, operation.frame)) for arg in called.args]
+            return sizes in ([], [[-1]])
     return False
+
+
+def _takes_one(parts: tuple[tree.Expr, ...], dimension: int) -> bool:
+    """Whether an index takes one place of a dimension: `[:, 0]` of 1, `[..., 0]` of -1."""
+    has_dots = any(isinstance(part, tree.Const) and part.value is ... for part in parts)
+    if not -len(parts) <= dimension < len(parts) or (has_dots if dimension >= 0 else not has_dots):
+        return False
+    part = parts[dimension]
+    return isinstance(part, tree.Const) and type(part.value) is int
 
 
 def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:

@@ -108,9 +108,25 @@ def _combined(op: str, sides: tuple[tuple[Tensor | None, tree.Expr], ...]) -> Te
         on_cpu=all(one.on_cpu for one in tensors),
         floating=floating,
         grad=grad,
-        distinct=len(tensors) == 1 and tensors[0].distinct and op in ("+", "-"),
+        distinct=(
+            op in ("+", "-")
+            and sum(one.distinct for one in tensors) == 1
+            and all(one is None or one.distinct or _is_steady(node) for one, node in sides)
+        ),
         whole=is_exact and op in ("+", "-", "*"),
     )
+
+
+def _is_steady(node: tree.Expr) -> bool:
+    """Whether an expression is a number, or has one in each row: `labels[:, None] * 4`."""
+    match node:
+        case tree.Const():
+            return True
+        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=None)))):
+            return True
+        case tree.Binary(left=left, right=right):
+            return _is_steady(left) and _is_steady(right)
+    return False
 
 
 # --- names --------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def _of_name(program: Program, made: Operation, binding: Binding, statement: Nod
     for use in after:
         place = _place(parents, use)
         reaching, _ = scope.reaching(binding.name, place)
-        if binding not in reaching or _is_bound_by(parents, use):
+        if binding not in reaching or parents.is_bound(use):
             continue
         found = memory_use(program.ev, parents, use, made.frame)
         if found.kind == "form":
@@ -103,16 +103,6 @@ def _uses(parents: Parents, facts: ModuleFacts, scope: Scope, name: str) -> list
         if owner is scope:
             return None
     return found
-
-
-def _is_bound_by(parents: Parents, use: tree.Name) -> bool:
-    """Whether a mention gives the name another value, and reads nothing."""
-    match parents.of(use):
-        case tree.Assign(targets=targets):
-            return any(target is use for target in targets)
-        case tree.For(target=target) | tree.Clause(target=target) | tree.Walrus(target=target):
-            return target is use
-    return False
 
 
 def _place(parents: Parents, use: tree.Name) -> int:

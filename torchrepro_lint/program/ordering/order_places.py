@@ -76,12 +76,7 @@ def _is_inside(parents: Parents, node: tree.Expr, function: object) -> bool:
 
 def _is_target(parents: Parents, node: tree.Expr) -> bool:
     above = parents.of(node)
-    match above:
-        case tree.Assign(targets=targets):
-            return any(target is node for target in targets)
-        case tree.AugAssign(target=target) | tree.For(target=target) | tree.Clause(target=target):
-            return target is node
-    return False
+    return parents.is_bound(node) or (isinstance(above, tree.AugAssign) and above.target is node)
 
 
 def _sorts(parents: Parents, node: tree.Expr) -> bool:

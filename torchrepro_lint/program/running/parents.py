@@ -54,6 +54,15 @@ class Parents:
                 return above
         return None
 
+    def is_bound(self, node: Node) -> bool:
+        """Whether the node is the target of an assignment or a loop: it is given a value there, and not read."""
+        match self.of(node):
+            case tree.Assign(targets=targets):
+                return any(target is node for target in targets)
+            case tree.For(target=target) | tree.Clause(target=target) | tree.Walrus(target=target):
+                return target is node
+        return False
+
     def statement(self, node: Node) -> Node:
         """The statement in which a node stands."""
         if isinstance(node, _STATEMENTS):
