@@ -67,6 +67,7 @@ def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None
         ("pyproject.toml", '[project]\nname = "q"\n'),
         ("requirements.txt", "torch==1.8\n"),
         ("torchrepro-lint.toml", "seed = 7\n"),
+        (".flake8", "[flake8]\nmax-line-length = 60\n"),  # fixes are laid out by it
     ],
 )
 def test_a_change_is_noticed(project: Path, counting: Counting, file: str, text: str) -> None:
