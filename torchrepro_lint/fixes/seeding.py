@@ -39,6 +39,7 @@ from torchrepro_lint.fixes.placement import (
     first_statement_that_needs_init,
     repeats_the_seed,
 )
+from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_rank, find_seed, plus_rank, rank_call
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
@@ -51,7 +52,6 @@ _GENERATOR_NAMES = ("g", "generator", "loader_generator")
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 # Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
 _POSITIONS = {"worker_init_fn": 10, "generator": 12}
-_PLUS_RANK = re.compile(r"(?P<seed>.+?)\s*\+\s*[\w.]*rank[\w.]*(?:\(\))?")
 
 
 def plan_worker_seeding(
@@ -178,7 +178,7 @@ class _Plan:
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
         seed = find_seed(self.document, at, self.seed, self.handed)
-        text = _without_rank(seed.text) or str(self.seed)
+        text = seed_of_all_ranks(self.document, seed.text, at) or str(self.seed)
         return f"{self.imports.require('torch', at=at)}.Generator().manual_seed({text})"
 
     # The worker init function.
@@ -297,14 +297,6 @@ def _above_title(document: Document, statement: cst.BaseStatement) -> int:
     while first > 1 and (title := document.lines.line(first - 1)) in titles and not is_cell_marker(title):
         first -= 1
     return document.lines.starts[first - 1] if first < row - 1 else offset
-
-
-def _without_rank(text: str) -> str | None:
-    """A seed expression without the rank of the process; None where it cannot be taken out."""
-    if "rank" not in text:
-        return text
-    match = _PLUS_RANK.fullmatch(text)
-    return match["seed"] if match is not None and "rank" not in match["seed"] else None
 
 
 def _given(call: cst.Call, name: str, index: int | None) -> cst.Arg | None:

@@ -11,6 +11,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.loader_fix import content_loaders, is_distributed, is_repeated
+from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -62,7 +63,9 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
     handed = handed_seeds(program, call.facts, call.scope)
-    seed = find_seed(document, document.statement(node), program.settings.seed, handed).text
+    at, default = document.statement(node), program.settings.seed
+    # The parts have to be the same on all ranks.
+    seed = seed_of_all_ranks(document, find_seed(document, at, default, handed).text, at) or str(default)
     old = given(node, parameter.name)
     edits = (
         [replace_argument(document, old, seed)]
