@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from program.asking import named, program_of
+from program.asking import named, program_of, shown
 
-from torchrepro_lint.program.evaluation.memory import MAX_NESTED_QUESTIONS, Memory
+from torchrepro_lint.program.evaluation.memory import MAX_CALLERS, MAX_NESTED_QUESTIONS, Memory
 from torchrepro_lint.program.evaluation.values import MAX_MEMBERS
 
 
@@ -81,6 +81,18 @@ def test_an_answer_that_hangs_on_a_limit_is_found_again_when_it_is_asked_for_its
 def test_a_function_that_calls_itself_with_ever_new_arguments_is_followed_so_far(tmp_path: Path) -> None:
     program = program_of(tmp_path, "def grow(x):\n    return grow([x, 1]) if x else 'end'\ny = grow(flag)\n")
     assert named(program, "y") == "'end'"
+
+
+@pytest.mark.parametrize(("calls", "given"), [(MAX_CALLERS, "'given'"), (MAX_CALLERS + 1, "?")])
+def test_callers_are_followed_so_far_up(tmp_path: Path, calls: int, given: str) -> None:
+    chain = [f"def step{number}(x):\n    return step{number + 1}(x)" for number in range(calls - 1)]
+    text = "\n".join([*chain, f"def step{calls - 1}(x):\n    return x", "step0('given')", ""])
+    program = program_of(tmp_path, text)
+    facts = program.facts(tmp_path / "main.py")
+    assert facts is not None
+    last = next(scope for scope in facts.walk_scopes() if scope.name == f"step{calls - 1}")
+    (frame,) = program.ev.contexts(facts, last)
+    assert shown(frame.param("x") or frozenset()) == given
 
 
 def _calling_each_other(count: int) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from torchrepro_lint.program.evaluation.values import UNKNOWN
@@ -30,6 +31,9 @@ MAX_STEPS_TWICE: Final = 2_000
 
 #: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`.
 MAX_FRAMES: Final = 32
+
+#: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
+MAX_CALLERS: Final = 8
 
 _NONE_OPEN: Final = 1 << 30
 _MISSING: Final = object()
@@ -58,6 +62,7 @@ class Memory:
         self._is_cut = False
         self._cut: set[Hashable] = set()
         self._entered: Counter[Hashable] = Counter()
+        self._up = 0
 
     def begin_question(self) -> None:
         """Starts a new question with a budget of its own, also where many are asked to answer one."""
@@ -81,13 +86,28 @@ class Memory:
             return False
         return True
 
+    @contextmanager
+    def further_up(self) -> Iterator[None]:
+        """Around the work on an upward question: one call further up from where the whole began."""
+        self._up += 1
+        try:
+            yield
+        finally:
+            self._up -= 1
+
     def remembered(
-        self, key: Hashable, compute: Callable[[], Answer], again: Answer, beyond: Answer | None = None
+        self,
+        key: Hashable,
+        compute: Callable[[], Answer],
+        again: Answer,
+        beyond: Answer | None = None,
+        *,
+        upward: bool = False,
     ) -> Answer:
         """The answer to the question `key`, computed once.
 
         `again` is what the question is taken to be inside itself at first; `beyond` is the answer where it lies past
-        the limits of nesting and steps, `again` if there is none.
+        the limits of nesting and steps, `again` if there is none. An `upward` question is one about callers.
         """
         answer = self._memo.get(key, _MISSING)
         if answer is not _MISSING:
@@ -105,6 +125,8 @@ class Memory:
             return provisional[0]  # type: ignore[return-value]
         depth = len(self._active)
         self.steps += 1
+        if upward and self._up >= MAX_CALLERS:
+            return again
         if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
             self._is_cut = True
             return again if beyond is None else beyond

@@ -57,11 +57,8 @@ _CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "t
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
     """The frames in which `scope` runs, as far as the project shows; never empty."""
-    return ev.remembered(
-        ("contexts", id(scope)),
-        lambda: _contexts(ev, facts, scope),
-        (frame_without_callers(ev, facts, scope),),
-    )  # fmt: skip
+    alone = (frame_without_callers(ev, facts, scope),)
+    return ev.remembered(("contexts", id(scope)), lambda: _contexts(ev, facts, scope), alone, upward=True)
 
 
 def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
@@ -69,10 +66,11 @@ def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, .
         return (ev.module_frame(facts),)
     frames: dict[Frame, None] = {}
     for outer in contexts(ev, facts, scope.parent):
-        for frame in _frames_within(ev, facts, scope, outer):
-            frames.setdefault(frame)
-            if len(frames) >= MAX_CONTEXTS:
-                return tuple(frames)
+        with ev.further_up():
+            for frame in _frames_within(ev, facts, scope, outer):
+                frames.setdefault(frame)
+                if len(frames) >= MAX_CONTEXTS:
+                    return tuple(frames)
     return tuple(frames) or (frame_without_callers(ev, facts, scope),)
 
 
