@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["is_cut_off", "is_part_of_its_counts"]
 
-_CUTS = frozenset({"data", "detach", "detach_", "numpy", "item", "tolist", "long", "int", "bool", "byte"})
+_CUTS = frozenset(
+    {
+        *("data", "detach", "detach_", "numpy", "item", "tolist", "long", "int", "bool", "byte"),
+        *("shape", "size", "dim", "ndim", "numel", "dtype", "device"),
+    }
+)
 #: Methods that only give another form to what gradients flow through.
 _FORMS = frozenset(
     {
@@ -34,9 +39,9 @@ def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
     """Whether the result goes through `.detach()`, `.data`, `.argmax()` or a comparison before anything else sees it.
     Of a module that a function makes for itself: the results of all its calls, or its name says what it is for.
     """
-    parents = parents_of(ev, operation.frame.facts)
+    parents, scope = parents_of(ev, operation.frame.facts), operation.frame.scope
     if not operation.is_module:
-        return _is_cut(parents, operation.call)
+        return _is_cut(parents, operation.call, scope)
     match parents.of(operation.call):
         case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(operation.frame.scope.node, tree.FunctionDef):
             if _SAYS_EVALUATION.search(name):
@@ -44,9 +49,9 @@ def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
             function = operation.frame.scope.node
             uses = [node for node in parents.names.get(name, ()) if parents.function(node) is function]
             calls = [parents.of(node) for node in uses if not parents.is_bound(node)]
-            return bool(calls) and all(isinstance(call, tree.Call) and _is_cut(parents, call) for call in calls)
+            return bool(calls) and all(isinstance(call, tree.Call) and _is_cut(parents, call, scope) for call in calls)
         case tree.Call(func=func) as call if func is operation.call:
-            return _is_cut(parents, call)
+            return _is_cut(parents, call, scope)
     return False
 
 
@@ -77,16 +82,32 @@ def _part_of(node: tree.Expr, scope: Scope) -> str | None:
     return None
 
 
-def _is_cut(parents: Parents, node: tree.Expr) -> bool:
+def _is_cut(parents: Parents, node: tree.Expr, scope: Scope, steps: int = 4) -> bool:
+    """Whether a result is cut off, through the local names that it gets, of which there may be so many."""
     match parents.of(node):
         case tree.Compare() | tree.Unary(op="~"):
             return True
         case tree.Subscript(value=value) as above if value is node:
-            return _is_cut(parents, above)
+            return _is_cut(parents, above, scope, steps)
         case tree.Attribute(attr=attr) as above:
             called = parents.of(above)
             if attr in _CUTS or result_is_floating(f"torch.Tensor.{attr}") is False:
                 return True
             is_called = isinstance(called, tree.Call) and called.func is above
-            return is_called and attr in _FORMS and _is_cut(parents, called)  # type: ignore[arg-type]
+            return is_called and attr in _FORMS and _is_cut(parents, called, scope, steps)  # type: ignore[arg-type]
+        case tree.Assign(targets=(tree.Name(id=name),), value=value) if value is node and steps:
+            reads = [use for use in parents.names.get(name, ()) if _reads(parents, use, node, scope)]
+            return bool(reads) and all(
+                parents.function(use) is scope.node and _is_cut(parents, use, scope, steps - 1) for use in reads
+            )
     return False
+
+
+def _reads(parents: Parents, use: tree.Name, value: tree.Expr, scope: Scope) -> bool:
+    """Whether a name may read what `value` was bound to in `scope`, be it in a function within."""
+    function = scope.node
+    if not isinstance(function, tree.FunctionDef) or parents.is_bound(use) or function not in parents.around(use):
+        return False
+    inner = parents.function(use) is not function
+    bindings, _ = scope.reaching(use.id) if inner else scope.reaching(use.id, use.site)
+    return any(binding.node is value for binding in bindings)
