@@ -279,6 +279,8 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("x.index_add_(0, index, x)", False),
         ("x.scatter_(1, index, torch.ones(2))", True),
         ("x.scatter_(1, index, x)", True),
+        ("torch.take_along_dim(x, x.argsort(1), dim=1)", True),
+        ("torch.take_along_dim(x, index[None], dim=1)", False),
         ("x.gather(-1, index)[..., 0]", True),
         ("x.gather(1, index)[:, 0]", True),
         ("x.gather(1, index)[0, :]", False),

@@ -35,7 +35,10 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     if "indices" in row.flags:
         if operation.name.endswith((".scatter", ".scatter_")) and _argument(operation, "reduce", 3) is None:
             return True  # a plain assignment
-        index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
+        if operation.name.endswith(".take_along_dim"):
+            index = _argument(operation, "indices", 0)
+        else:
+            index = _argument(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and _is_unique(ev, operation, index):
             return True
         return _is_one_value(operation) or _is_one_for_each_row(ev, operation)
