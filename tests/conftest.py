@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes says how busy the machine is.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# How long an example takes says how busy the machine is. The same examples in each run: a failure is then of the
+# change, and not of chance. `--hypothesis-profile=search` looks for new ones.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("gate", parent=settings.get_profile("search"), derandomize=True, database=None)
+settings.load_profile("gate")
 
 Write = Callable[[Mapping[str, str | bytes]], Path]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -61,11 +60,9 @@ def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -
         wait()
         """
     path = script(tmp_path, text)
-    began = time.monotonic()
-    status, found = answer("--timeout", "5", "train.py", folder=tmp_path)
-    assert time.monotonic() - began < 300
+    status, found = answer("--timeout", "20", "train.py", folder=tmp_path)
     assert status == 2
-    assert "run 1 did not end within 5 s; it stood at train.py:4" in found["verdict"]
+    assert "run 1 did not end within 20 s; it stood at train.py:4" in found["verdict"]
     assert path.read_text().splitlines()[3] == "    time.sleep(600)"
     assert not _alive(int((tmp_path / "pid").read_text()))
 
