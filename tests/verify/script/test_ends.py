@@ -79,7 +79,7 @@ def test_a_script_that_fails_once_parts(tmp_path: Path) -> None:
     script(tmp_path, "import os\nif os.path.exists('flag'): raise OSError('there already')\nopen('flag', 'w')")
     status, found = answer("train.py", folder=tmp_path)
     assert (status, found["outcome"]) == (1, "parted")
-    assert "did not end alike: run 2 failed: OSError: there already" in found["verdict"]
+    assert "did not end alike: run 2 failed: OSError: there already at train.py:2" in found["verdict"]
 
 
 def test_a_script_that_does_what_it_likes_with_its_process(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 Kind: TypeAlias = Literal[
@@ -42,6 +43,13 @@ class Place:
     file: str
     line: int
     function: str = ""
+
+    def below(self, folder: str) -> str:
+        """`file:line`, the file relative to `folder` where it lies below it."""
+        name = self.file
+        if PurePath(name).is_relative_to(folder):
+            name = PurePath(name).relative_to(folder).as_posix()
+        return f"{name}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from torchrepro_lint.verify.runner import end_group
-from torchrepro_lint.verify.script.entries import Header
+from torchrepro_lint.verify.script.entries import Header, Place
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record
 
@@ -118,7 +118,7 @@ def _trouble(record: Record, status: int | None, timeout: float, trace: Path) ->
     if status < 0:
         return f"was ended by {_signal_name(-status)}{_stood(trace)}", False
     if (failure := record.failure) is not None:
-        place = f" at {failure.place.file}:{failure.place.line}" if failure.place else ""
+        place = f" at {failure.place.below(os.getcwd())}" if failure.place else ""  # noqa: PTH109 - it is compared as text
         lines = (failure.shown or "").strip().splitlines()
         return f"failed: {failure.name}{': ' + lines[0] if lines else ''}{place}", True
     if record.end is None:
@@ -136,7 +136,7 @@ def _stood(trace: Path) -> str:
     frames = _STOOD.findall(text.split("\n\n")[-1])
     library = re.compile(r"site-packages|[/\\]lib[/\\]python3|^<|torchrepro_lint[/\\]verify")
     own = [frame for frame in frames if not library.search(frame[0])] or frames
-    return f"; it stood at {own[0][0]}:{own[0][1]}" if own else ""
+    return f"; it stood at {Place(own[0][0], int(own[0][1])).below(os.getcwd())}" if own else ""  # noqa: PTH109
 
 
 def _signal_name(number: int) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
@@ -109,10 +107,7 @@ def what(entry: Entry) -> str:
 
 def place(at: Place, folder: str) -> str:
     """`file:line (function)`, the file relative to the folder that the run was started in."""
-    name = at.file
-    if PurePath(name).is_relative_to(folder):
-        name = str(PurePath(name).relative_to(folder)).replace(os.sep, "/")
-    return f"{name}:{at.line}" + (f" ({at.function})" if at.function else "")
+    return at.below(folder) + (f" ({at.function})" if at.function else "")
 
 
 def reason(cause: Cause) -> str:
