@@ -343,7 +343,9 @@ def test_a_reader_that_has_enough_causes_no_traceback(write) -> None:
 
 def test_an_interruption_causes_no_traceback(tmp_path: Path) -> None:
     code = """
-import sys, time, torchrepro_lint.cli as cli
+import signal, sys, time, torchrepro_lint.cli as cli
+# What is started in the background of a shell script has Ctrl-C switched off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 cli._dispatch = lambda arguments: (print("go", flush=True), time.sleep(60))
 sys.exit(cli.main([]))
 """

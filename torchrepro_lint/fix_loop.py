@@ -6,8 +6,9 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
@@ -19,6 +20,11 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import Source, read_bytes, read_source, split_lines
+
+if TYPE_CHECKING:
+    from torchrepro_lint.facts.memory import TextMemory
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.program.locations import ParsedFile
 
 __all__ = ["Change", "Dropped", "FixReport", "fix"]
 
@@ -90,17 +96,23 @@ class _Held:
 
 def _remembering() -> Toolkit:
     """The tool's own rules, with a memory of what a text says by itself: few files change from round to round."""
-    from torchrepro_lint.facts.memory import TextMemory
-    from torchrepro_lint.facts.module import facts_of_text
-    from torchrepro_lint.program.locations import ParsedFile
-    from torchrepro_lint.program.program import Program
 
-    facts_of, parsed_of = TextMemory(facts_of_text), TextMemory(ParsedFile)
+    @cache
+    def memory() -> tuple[TextMemory[ModuleFacts], TextMemory[ParsedFile]]:
+        from torchrepro_lint.facts.memory import TextMemory
+        from torchrepro_lint.facts.module import facts_of_text
+        from torchrepro_lint.program.locations import ParsedFile
+
+        return TextMemory(facts_of_text), TextMemory(ParsedFile)
 
     def make(
         root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
         *, read: Read = read_bytes,
     ) -> ProgramLike:  # fmt: skip
+        # When there is something to look at: most files have nothing to mend.
+        from torchrepro_lint.program.program import Program
+
+        facts_of, parsed_of = memory()
         return Program(root, files, settings, target, overlay, facts_of, None, read, parsed_of)
 
     return Toolkit(make_program=make)
