@@ -224,6 +224,16 @@ def dotted_name(node: tree.Expr) -> str | None:
     return None
 
 
+def strings_in(root: tree.Expr) -> Iterator[str]:
+    """The string constants in an expression, without those in scopes of their own."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Const) and isinstance(node.value, str):
+            yield node.value
+        pending.extend(sub_expressions(node))
+
+
 def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
     """The direct parts of an expression, without those that live in a scope of their own."""
     match node:

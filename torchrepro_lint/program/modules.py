@@ -11,7 +11,7 @@ from typing import TypeAlias
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.facts.scopes import strings_in
 from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks
@@ -271,20 +271,11 @@ class Project:
                 case tree.Attribute(
                     value=tree.Attribute(value=tree.Name(id="sys"), attr="path"), attr="insert" | "append"
                 ) if call.args:
-                    for text in _strings(call.args[-1].value):
+                    for text in strings_in(call.args[-1].value):
                         for base in (facts.path.parent, self.root):
                             folder = Path(_normal(base / text))
                             if folder in self._folders:
                                 yield folder
-
-
-def _strings(root: tree.Expr) -> Iterable[str]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Const) and isinstance(node.value, str):
-            yield node.value
-        pending.extend(sub_expressions(node))
 
 
 def _normal(path: Path) -> str:

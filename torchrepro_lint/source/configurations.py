@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
+
+from torchrepro_lint.source.outside import SKIPPED, files_below
 
 __all__ = ["ALL_CONFIGURATIONS", "configurations_digest", "read_configuration", "yaml_files"]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_CONFIGURATIONS = "*.yaml"
 
-_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist", "site-packages"})
 _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
 
 
 def yaml_files(root: Path) -> list[Path]:
     """The YAML files below `root`, in order; no more than some thousand."""
-    found: list[Path] = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        found += [Path(folder, name) for name in sorted(files) if name.endswith((".yaml", ".yml"))]
-        if len(found) > _MAX_FILES:
-            break
-    return found[:_MAX_FILES]
+    files = files_below(root, SKIPPED | {"site-packages"})
+    return list(islice((path for path in files if path.name.endswith((".yaml", ".yml"))), _MAX_FILES))
 
 
 def configurations_digest(root: Path) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-__all__ = ["METADATA", "is_named_below"]
+__all__ = ["METADATA", "SKIPPED", "files_below", "is_named_below"]
 
 #: The files at the root of a project that may name its console scripts.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -16,26 +17,31 @@ _FILES = re.compile(
     r"|yaml|mk|dockerfile|ps1|bat|toml|ini|cfg)|\.env.*|\.envrc|.*rc",
     re.IGNORECASE,
 )
-_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist"})
+SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", "build", "dist"})
 _MAX_FILES = 5_000
 _MAX_BYTES = 1_000_000
+
+
+def files_below(root: Path, skipped: Collection[str] = SKIPPED) -> Iterator[Path]:
+    """The files below `root`, folder by folder in order, but for folders that are called one of `skipped`."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in skipped)
+        for name in sorted(files):
+            yield Path(folder, name)
 
 
 def is_named_below(root: Path, needle: bytes) -> bool:
     """Whether a shell script, container file, Makefile, .env or CI file below `root` holds `needle`."""
     seen = 0
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        for name in sorted(files):
-            if not _FILES.fullmatch(name):
-                continue
-            seen += 1
-            if seen > _MAX_FILES:
-                return False
-            path = Path(folder, name)
-            try:
-                if path.stat().st_size <= _MAX_BYTES and needle in path.read_bytes():
-                    return True
-            except OSError:
-                continue
+    for path in files_below(root):
+        if not _FILES.fullmatch(path.name):
+            continue
+        seen += 1
+        if seen > _MAX_FILES:
+            return False
+        try:
+            if path.stat().st_size <= _MAX_BYTES and needle in path.read_bytes():
+                return True
+        except OSError:
+            continue
     return False

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.scopes import Scope, strings_in
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call, switch_call_names
 from torchrepro_lint.program.evaluation import attributes
@@ -108,7 +108,7 @@ def _is_cli(program: Program, call: tree.Call, frame: Frame) -> bool:
 
 def _files_of_cli(program: Program, call: tree.Call, facts: ModuleFacts) -> list[Path]:
     """The files that the call names; where it names none, those of the form that its `--config` takes."""
-    named = [text for arg in call.args for text in _texts(arg.value) if text.endswith((".yaml", ".yml"))]
+    named = [text for arg in call.args for text in strings_in(arg.value) if text.endswith((".yaml", ".yml"))]
     if named:
         places = [folder / text for text in named for folder in (program.root, facts.path.parent)]
         return list(dict.fromkeys(place for place in places if place.is_file()))
@@ -121,15 +121,6 @@ def _files_of_cli(program: Program, call: tree.Call, facts: ModuleFacts) -> list
 
 def _is_for_cli(given: Mapping[str, object]) -> bool:
     return isinstance(given.get("trainer"), Mapping) and not {"model", "data", "seed_everything"}.isdisjoint(given)
-
-
-def _texts(root: tree.Expr) -> Iterator[str]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Const) and isinstance(node.value, str):
-            yield node.value
-        pending.extend(sub_expressions(node))
 
 
 # --- Hydra --------------------------------------------------------------------------------------------------------
