@@ -59,6 +59,33 @@ def shown(root: Path, files: Mapping[str, str] | str) -> list[str]:
         ("torch.set_deterministic_debug_mode(0)\nhere()", []),
         ("torch.backends.cudnn.deterministic, x = True, 1\nhere()", ["cudnn deterministic"]),
         ("torch.backends.cudnn.deterministic = x\nhere()", []),
+        # An option that says so, given or not, is an `if` about it; what torch is set to is none, nor what says nothing.
+        ("torch.use_deterministic_algorithms(args.deterministic)\nhere()", ["algorithms deterministic"]),
+        (
+            "torch.use_deterministic_algorithms(args.deterministic, warn_only=True)\nhere()",
+            ["algorithms-warn deterministic"],
+        ),
+        ("cudnn.deterministic = config['reproducible']\nhere()", ["cudnn deterministic"]),
+        ("cudnn.deterministic = args.seed is not None\nhere()", ["cudnn deterministic"]),
+        ("torch.use_deterministic_algorithms(args.strict)\nhere()", []),
+        ("torch.use_deterministic_algorithms(not args.nondeterministic)\nhere()", []),
+        ("torch.use_deterministic_algorithms(True, warn_only=args.deterministic_warning)\nhere()", []),
+        (
+            "deterministic = torch.are_deterministic_algorithms_enabled()\n"
+            "torch.use_deterministic_algorithms(deterministic)\nhere()",
+            [],
+        ),
+        ("deterministic = cudnn.deterministic\ncudnn.deterministic = deterministic\nhere()", []),
+        ("def seed(deterministic=False):\n    cudnn.deterministic = deterministic\nseed()\nhere()", []),
+        ("def seed(deterministic):\n    cudnn.deterministic = deterministic\nhere()", []),
+        (
+            "def seed(deterministic):\n    cudnn.deterministic = deterministic\nseed(args.slow)\nhere()",
+            ["cudnn deterministic"],
+        ),
+        (
+            "from lightning.pytorch import Trainer\nTrainer(deterministic=cfg.deterministic)\nhere()",
+            ["algorithms deterministic"],
+        ),
         ("WANTED = True\ncudnn.deterministic = WANTED\nhere()", ["cudnn deterministic"]),
         ("import random\nrandom.seed(0)\nhere()", []),
         ("here()\ntorch.manual_seed(0)", ["seed seeded"]),

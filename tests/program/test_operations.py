@@ -238,6 +238,17 @@ def test_networks_that_no_program_in_sight_trains(
 
 
 OFF, ON = "torch.use_deterministic_algorithms(False)\n", "torch.use_deterministic_algorithms(True)\n"
+UP = "nn.Upsample(scale_factor=2, mode='bicubic')"
+NET = f"""\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = {UP}
+
+    def forward(self, images):
+        return self.up(images)
+
+"""
 
 
 @pytest.mark.parametrize(
@@ -251,6 +262,15 @@ OFF, ON = "torch.use_deterministic_algorithms(False)\n", "torch.use_deterministi
         (f"{ON}if flag:\n    {OFF}    x.cumsum(0)", True),
         (f"{ON}def f():\n    x.cumsum(0)\n{OFF}f()\n{ON}", True),
         (f"{ON}def f():\n    x.cumsum(0)\n{OFF}f()\n{ON}f()", False),
+        # A module runs where it is called, not where it is built.
+        (f"{ON}up = {UP}\n{OFF}up(x)\n{ON}", True),
+        (f"{ON}{OFF}up = {UP}\n{ON}up(x)", False),
+        (f"{ON}up = nn.Sequential(nn.ReLU(), {UP}).to(device)\nup.train()\n{OFF}up(x)\n{ON}", True),
+        (f"{ON}up = {UP}\n{OFF}up(x)\n{ON}up(x)", False),
+        (f"{ON}up = {UP}\n{OFF}fit(up)\n{ON}", False),
+        (f"{ON}{NET}net = Net().to(device)\n{OFF}net(x)\n{ON}", True),
+        (f"{ON}{NET}{OFF}net = Net()\n{ON}net(x)", False),
+        (f"{ON}{NET}{OFF}net = Net()\n{ON}fit(net)", False),
     ],
 )
 def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:

@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.ops.module_runs import module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import is_network_class
@@ -229,11 +230,16 @@ def _blocks(statement: tree.Stmt) -> Sequence[tree.Block]:
 
 
 def flag_is_off(program: Program, operation: Operation) -> bool:
-    """Whether `use_deterministic_algorithms(False)` was the last word before the operation, on every way to it."""
+    """Whether `use_deterministic_algorithms(False)` was the last word before the operation, on every way to it; before
+    the calls of a module, wherever it was built.
+    """
     switches = [one for one in program.evidence if one.effect in ("algorithms", "algorithms-off", "algorithms-warn")]
     if not any(one.effect == "algorithms-off" for one in switches):
         return False
-    return all(_last_word(program, switches, way) == "algorithms-off" for way in ways_to(program, operation))
+    places: tuple[Way, ...] = ()
+    if operation.is_module:
+        places = module_runs(program.ev, operation.frame.facts, operation.frame.scope, operation.call)
+    return all(_last_word(program, switches, way) == "algorithms-off" for way in places or ways_to(program, operation))
 
 
 def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:

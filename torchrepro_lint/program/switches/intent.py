@@ -1,7 +1,9 @@
 """What a program says of its determinism: seeds, switches, and the modules for which they hold.
 
 Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs
-where it is called from) and for all that they import. A helper that nothing calls is no evidence.
+where it is called from) and for all that they import. A helper that nothing calls is no evidence. A switch that is
+given an option of that name (`cudnn.deterministic = args.deterministic`) shows intent as `if args.deterministic:`
+around it does: in some runs it is on.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, Store
+from torchrepro_lint.knowledge.conditions import Condition, Parameter
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import (
     SeedingCall,
@@ -27,9 +31,17 @@ from torchrepro_lint.knowledge.switches import (
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Constant, External, Site, Values
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
+    Constant,
+    External,
+    Site,
+    Values,
+)
 from torchrepro_lint.program.running.callers import called_name, contexts, instances_of, visible_calls
 from torchrepro_lint.program.running.references import references
+from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
@@ -116,7 +128,7 @@ def _from_calls(
             arguments = ev.arguments(call.args, frame)
             site = ev.site(call, frame)
             for switch in call_switches(value.name):
-                if all(condition_holds(condition, arguments) for condition in switch.when):
+                if takes_effect(switch, arguments, partial(_written, call, arguments)):
                     node, values = _written(call, arguments, switch.parameter)
                     nothing: frozenset[str] = frozenset()
                     yield Evidence(
@@ -145,11 +157,12 @@ def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> b
     return not given or values == frozenset((Constant(None),))
 
 
-def _written(call: tree.Call, arguments: Arguments, parameter: object) -> tuple[tree.Expr | None, Values]:
+def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condition | None) -> Given:
     """The expression written for a parameter, and what it can be."""
     if parameter is None:
         return None, frozenset()
-    name, position = parameter.name, parameter.position  # type: ignore[attr-defined]
+    name = parameter.name if isinstance(parameter, Parameter) else parameter.parameter
+    position = parameter.position
     _, values = argument(arguments, name, position)
     for arg in call.args:
         if arg.keyword == name:
@@ -171,13 +184,17 @@ def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame, roots: frozen
             name = canonical(f"{owner.name}.{store.target.attr}")
             values = containers.unpack(ev, ev.values(store.value, frame), store.unpack)
             for switch in assignment_switch(name):
-                given = Arguments((values,))
-                if all(condition_holds(condition.at(0), given) for condition in switch.when):
-                    site, written = ev.site(statement, frame), _item(store)
+                written = _item(store)
+                if takes_effect(switch, Arguments((), (("value", values, True),)), partial(_itself, (written, values))):
+                    site = ev.site(statement, frame)
                     yield Evidence(
                         name, switch.effect, switch.level, frozenset(), site, statement, written, values, frame,
                         store.path, roots,
                     )  # fmt: skip
+
+
+def _itself(given: Given, _condition: Condition) -> Given:
+    return given
 
 
 def _item(store: Store) -> tree.Expr | None:

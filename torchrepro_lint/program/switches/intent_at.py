@@ -21,6 +21,7 @@ from torchrepro_lint.program.running.ways import (
     ways,
 )
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.wishes import WISH
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -35,7 +36,6 @@ __all__ = [
     "ways_of",
 ]
 
-_WISH = re.compile(r"determinis|reproduc|seed", re.IGNORECASE)
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 
 
@@ -90,7 +90,7 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
 def _is_given_a_wish(one: Evidence) -> bool:
     """Whether what a switch is given names determinism, and says that it is not wanted in this run."""
     is_on = all(isinstance(value, Constant) and bool(value.value) for value in one.values)
-    return one.value is not None and says(one.value, is_on, _WISH) is False
+    return one.value is not None and says(one.value, is_on, WISH) is False
 
 
 def _other_arm_is_deterministic(stand: Stand) -> bool:
@@ -110,7 +110,7 @@ def _is_deterministic_store(store: Store) -> bool:
 
 def is_chosen_for_speed(places: tuple[Way, ...]) -> bool:
     """Whether an `if` says that determinism is not wanted where the place runs."""
-    return chosen_by(places, _WISH, wanted=False)
+    return chosen_by(places, WISH, wanted=False)
 
 
 def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) -> bool:

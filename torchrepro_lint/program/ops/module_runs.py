@@ -1,0 +1,125 @@
+"""Where a module runs: it is built in one place, and runs where the object, or one that holds it, is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
+from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
+from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.ways import Way, ways
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["module_runs"]
+
+MAX_HOLDERS = 4
+
+_HOLDERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.DataParallel"})
+_SAME_OBJECT = frozenset({"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_"})
+
+
+def module_runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> tuple[Way, ...]:
+    """The ways to the calls of what `made` constructs in `scope`; none where somebody else may call it too."""
+    found = _runs(ev, facts, scope, made, MAX_HOLDERS)
+    return tuple(found) if found is not None else ()
+
+
+def _runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call, holders: int) -> list[Way] | None:
+    calls = _calls(ev, facts, scope, made)
+    if calls is None:
+        return None
+    found: list[Way] = []
+    for call in calls:
+        function = parents_of(ev, facts).function(call)
+        if isinstance(function, tree.Lambda):
+            return None
+        inside = facts.scope if function is None else facts.scope_of(function)
+        for way in ways(ev, facts, inside, call.site):
+            further = _of_holder(ev, way, holders)
+            if further is None:
+                return None
+            found.extend(further)
+    return found
+
+
+def _of_holder(ev: Evaluator, way: Way, holders: int) -> list[Way] | None:
+    """A way that ends in the `forward` of a class, with the ways on to the calls of the objects of that class."""
+    last = way[-1]
+    cls = last.scope.parent
+    if last.scope.name != "forward" or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+        return [way]
+    around = frame_without_callers(ev, last.facts, cls.parent)
+    found: list[Way] = []
+    for instance in instances_of(ev, ClassValue(cls.node, around)):
+        place = _place_of(ev, instance.site) if holders and instance.site is not None else None
+        further = _runs(ev, *place, holders - 1) if place is not None else None
+        if further is None:
+            return None
+        found.extend((*way, *rest) for rest in further)
+    return found
+
+
+def _place_of(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call] | None:
+    facts = ev.project.facts(site.path)
+    if facts is None:
+        return None
+    for scope in facts.walk_scopes():
+        for call, _ in scope.calls:
+            if call.site == site.number:
+                return facts, scope, call
+    return None
+
+
+def _calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[tree.Call] | None:
+    """The calls of an object by the one name or attribute that it gets; None where it has another use as well."""
+    parents = parents_of(ev, facts)
+    outer = _outermost(ev, parents, made, scope, facts)
+    match parents.of(outer):
+        case tree.Call(func=func) as call if func is outer:
+            return [call]
+        case tree.Assign(targets=(tree.Name(id=name),)) if len(scope.bindings.get(name, ())) == 1:
+            uses: Iterator[tree.Expr] = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
+        case tree.Assign(targets=(tree.Attribute(value=tree.Name(id=owner), attr=attr),)) if owner == scope.self_name:
+            uses = (use for use in parents.attributes.get(attr, ()) if not parents.is_bound(use))
+        case _:
+            return None
+    found: list[tree.Call] = []
+    for use in uses:
+        match parents.of(use):
+            case tree.Call(func=func) as call if func is use:
+                found.append(call)
+            case tree.Attribute():  # `model.train()`, `model.parameters()`
+                continue
+            case _:
+                return None
+    return found
+
+
+def _outermost(ev: Evaluator, parents: Parents, made: tree.Call, scope: Scope, facts: ModuleFacts) -> tree.Expr:
+    """What is bound to a name: the object itself, moved to a device, or in the `nn.Sequential` that holds it."""
+    node: tree.Expr = made
+    while True:
+        match parents.of(node):
+            case tree.Attribute(attr=attr) as method if attr in _SAME_OBJECT:
+                call = parents.of(method)
+                if not (isinstance(call, tree.Call) and call.func is method):
+                    return node
+                node = call
+            case tree.Arg(keyword=None) as arg:
+                call = parents.of(arg)
+                if not isinstance(call, tree.Call) or not _is_holder(ev, call, scope, facts):
+                    return node
+                node = call
+            case _:
+                return node
+
+
+def _is_holder(ev: Evaluator, call: tree.Call, scope: Scope, facts: ModuleFacts) -> bool:
+    values = ev.values(call.func, frame_without_callers(ev, facts, scope))
+    return bool(values) and all(isinstance(value, External) and value.name in _HOLDERS for value in values)
