@@ -22,6 +22,15 @@ from torchrepro_lint.program.switches.intent_at import (
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
 ON = "torch.use_deterministic_algorithms(True)\n"
+DECORATOR = """\
+import functools
+def seeded(function):
+    @functools.wraps(function)
+    def inner(*args):
+        torch.manual_seed(0)
+        return function(*args)
+    return inner
+"""
 
 
 def place_of(program: Program, name: str = "here") -> tuple[Path, tuple[Way, ...]]:
@@ -92,6 +101,8 @@ def shown(root: Path, files: Mapping[str, str] | str) -> list[str]:
         ("def helper():\n    torch.manual_seed(0)\nhere()", []),
         ("def helper():\n    torch.manual_seed(0)\nhelper()\nhere()", ["seed seeded"]),
         ("def main():\n    torch.manual_seed(0)\nhere()", ["seed seeded"]),
+        (f"{DECORATOR}here()", []),
+        (f"{DECORATOR}@seeded\ndef test():\n    here()", ["seed seeded"]),
         ("def work(rank):\n    torch.manual_seed(rank)\n    here()\ntorch.spawn(work, nprocs=2)", ["seed seeded"]),
         ("if flag:\n    torch.manual_seed(0)\nhere()", ["seed seeded"]),
         ("if False:\n    torch.manual_seed(0)\nhere()", []),

@@ -36,10 +36,11 @@ from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
     External,
+    FunctionValue,
     Site,
     Values,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, instances_of, visible_calls
+from torchrepro_lint.program.running.callers import called_name, contexts, decorator_uses, instances_of, visible_calls
 from torchrepro_lint.program.running.references import references
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -228,7 +229,17 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     # by a console script; any other function is a helper that may never run.
     if isinstance(scope.parent.node, tree.ClassDef):
         return _where_made(ev, facts, scope) or frozenset((facts.path,))
+    if isinstance(scope.parent.node, tree.FunctionDef):  # what a decorator gives, too: it runs where that is used
+        return running_modules(ev, facts, scope.parent) | frozenset(_decorated(ev, facts, scope.parent))
     return frozenset((facts.path,)) if node.decorators or node.name in _ENTRY_NAMES else frozenset()
+
+
+def _decorated(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Path]:
+    """The modules with functions and classes to which a function is applied as a decorator."""
+    for _, arguments in decorator_uses(ev, facts, scope):
+        for decorated in ordered(arguments.positional[0]):
+            if isinstance(decorated, (FunctionValue, ClassValue)):
+                yield decorated.frame.facts.path
 
 
 def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
