@@ -17,7 +17,7 @@ def test_no_table_matches_everything(table: WordTable) -> None:
 @pytest.mark.parametrize(
     ("table", "text", "found"),
     [
-        ("seeds_itself", b"from lightning.pytorch.cli import LightningCLI", True),
+        ("seeds_itself", b"trainer = Trainer.from_argparse_args(args)", True),
         ("seeds_itself", b"import jax.numpy as jnp", True),
         ("seeds_itself", b"ajaxian", False),
         ("starts_python", b"os.system('python other.py')", True),

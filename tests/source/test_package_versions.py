@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.source.package_versions import declared_versions, is_declared, versions_in
+from torchrepro_lint.source.package_versions import declared_versions, is_declared, surely_in, versions_in
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,22 @@ def test_names_are_compared_as_packages_are(write) -> None:
     assert declared_versions(root, "opencv-python") == ("==4.1",)
     assert is_declared(root, "opencv-python")
     assert not is_declared(root, "opencv")
+
+
+@pytest.mark.parametrize(
+    ("text", "surely"),
+    [
+        ("imgaug==0.2.9\n", True),
+        ("imgaug>=0.1,<0.3\n", True),
+        ("imgaug>=0.1\n", False),
+        ("imgaug<=0.3\n", False),
+        ("imgaug>0.2.9,<0.5\n", False),
+        ("imgaug\n", False),
+        ("torch==0.2\n", False),
+    ],
+)
+def test_every_version_that_is_admitted_counts(write, text: str, surely: bool) -> None:
+    assert surely_in(write({"requirements.txt": text}), "imgaug", "<0.3") is surely
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=3), st.sampled_from(["==", ">=", "<=", "<", ">", "!="]))

@@ -9,14 +9,19 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
-__all__ = ["declared_versions", "is_declared", "versions_in"]
+from torchrepro_lint.knowledge.versions import admits
+
+__all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "versions_in"]
 
 _FILES = (
     "requirements*.txt", "requirements/*.txt", "*requirements*.in", "setup.py", "setup.cfg", "pyproject.toml",
     "Pipfile", "environment*.y*ml", "conda*.y*ml", "Dockerfile*", "docker/Dockerfile*", "*.lock", "pylock.toml",
 )  # fmt: skip
 _MAX_BYTES = 2_000_000
+#: A version above all that there will be.
+BEYOND_ALL: Final = "99999"
 
 
 def declared_versions(root: Path, package: str) -> tuple[str, ...]:
@@ -26,6 +31,17 @@ def declared_versions(root: Path, package: str) -> tuple[str, ...]:
     `^1.3` and pip's `~=1.3` stand for is written out.
     """
     return tuple(dict.fromkeys(found for text in _texts(root) for found in versions_in(text, package)))
+
+
+def surely_in(root: Path, package: str, versions: str) -> bool:
+    """Whether the project asks for the package with a version, and every one that it admits lies in `versions`."""
+    declared = declared_versions(root, package)
+    numbers = re.findall(r"\d+(?:\.\d+)*", " ".join((versions, *declared)))
+    # Between two versions that are named, and above the last, nothing changes that a specifier can tell.
+    candidates = [BEYOND_ALL, *numbers, *(f"{number}.0.1" for number in numbers)]
+    return bool(declared) and all(
+        admits(versions, version) for version in candidates if any(admits(one, version) for one in declared)
+    )
 
 
 def versions_in(text: str, package: str) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.command_lines import command_lines
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -18,6 +19,7 @@ from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, Entr
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
 from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import Effect, effects_of
@@ -125,17 +127,32 @@ class EntryRun:
         """Whether the program takes the steps of a training: what it builds is then what it begins with."""
         if self.program.project.holds(self.entry.path, _TRAINS):
             return True
+        if any(one.facts.path == self.entry.path for one in command_line_calls(self.program)):
+            return True
         return any(event.note == TRAINS for event in self._walked[0])
 
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:
         """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
-        if self._finds(program_words("seeds_itself")):
+        if self._finds(program_words("seeds_itself")) or self._has_seeding_command_line():
             return True
         return any(_unknown_seeding(self.program, path) for path in sorted(self.files))
 
+    def _has_seeding_command_line(self) -> bool:
+        """Whether a command line of a framework may seed; one that is named and never called here may be anywhere."""
+        if not self._finds(_command_line_names()):
+            return False
+        calls = [one for one in command_line_calls(self.program) if one.facts.path in self.files]
+        return not calls or any(may_seed(self.program, one) for one in calls)
+
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         return any(self.program.project.holds(path, pattern) for path in self.files)
+
+
+@cache
+def _command_line_names() -> re.Pattern[bytes]:
+    names = {name.rpartition(".")[2] for known in command_lines() for name in known.names}
+    return re.compile("|".join(sorted(map(re.escape, names))).encode())
 
 
 def draws_weights(event: Event) -> bool:

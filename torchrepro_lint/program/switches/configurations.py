@@ -10,53 +10,41 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope, strings_in
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call, switch_call_names
-from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Constant, External, Values
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Values
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.switches.command_lines import CommandLineCall, command_line_calls, configuration_files
 from torchrepro_lint.program.switches.hydra import configured
 from torchrepro_lint.program.switches.intent import Evidence, running_modules
 from torchrepro_lint.program.workers.workers import condition_holds
-from torchrepro_lint.source.configurations import (
-    ALL_CONFIGURATIONS,
-    configurations_digest,
-    read_configuration,
-    yaml_files,
-)
+from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, read_configuration
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["configured_evidence"]
 
-_CLI = "LightningCLI"
-_TRAINER = "lightning.pytorch.Trainer"
-_SEED_EVERYTHING = "lightning.pytorch.seed_everything"
-
 
 def configured_evidence(program: Program) -> list[Evidence]:
     """All of it, in the order of files and text."""
-    found: list[Evidence] = []
-    cli, hydra = program.project.containing(_CLI), program.project.containing("hydra")
-    if not cli and not hydra:
-        return found
-    # From here on the answer hangs on files that are no Python.
-    program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
-    for path in sorted({*cli, *(program.project.matching(_switching()) if hydra else ())}):
-        facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
-            for call, arms in scope.calls:
-                found.extend(_of_call(program, facts, scope, call, arms))  # type: ignore[arg-type]
-    return found
+    found = [one for call in command_line_calls(program) for one in _of_command_line(program, call)]
+    if program.project.containing("hydra"):
+        # From here on the answer hangs on files that are no Python.
+        program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
+        for path in program.project.matching(_switching()):
+            facts = program.facts(path)
+            for scope in facts.walk_scopes() if facts is not None else ():
+                for call, arms in scope.calls:
+                    found.extend(_of_call(program, facts, scope, call, arms))  # type: ignore[arg-type]
+    return sorted(found, key=lambda one: (str(one.site.path), one.site.number))
 
 
 @cache
@@ -65,65 +53,32 @@ def _switching() -> re.Pattern[bytes]:
     return re.compile(rb"\b(?:" + b"|".join(re.escape(word.encode()) for word in words) + rb")\b")
 
 
-def _of_call(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, arms: ArmPath) -> Iterator[Evidence]:
-    name = called_name(call.func)
-    frame = frame_without_callers(program.ev, facts, scope)
-    if name in switch_call_names() or name == "instantiate":
-        for where, function, keywords in _by_hydra(program, call, frame):
-            yield from _switched(program, where, function, keywords, call, frame, arms)
-    elif name is not None and _is_cli(program, call, frame):
-        for file in _files_of_cli(program, call, facts):
-            given = read_configuration(file)
-            where = f"in {file.relative_to(program.root) if file.is_relative_to(program.root) else file.name}"
-            trainer = given.get("trainer")
-            if isinstance(trainer, Mapping):
-                yield from _switched(program, f"trainer.{{}} {where}", _TRAINER, trainer, call, frame, arms)
-            seed = given.get("seed_everything")
-            if seed is True or type(seed) is int:
-                yield _evidence(
-                    program,
-                    f"seed_everything {where}",
-                    "seed",
-                    "seeded",
-                    frozenset((Constant(seed),)),
-                    call,
-                    frame,
-                    arms,
-                )
-
-
-# --- LightningCLI -------------------------------------------------------------------------------------------------
-
-
-def _is_cli(program: Program, call: tree.Call, frame: Frame) -> bool:
-    for value in program.ev.values(call.func, frame):
-        if isinstance(value, External) and value.name.rpartition(".")[2] == _CLI:
-            return True
-        if isinstance(value, ClassValue) and any(
-            base.rpartition(".")[2] == _CLI for base in attributes.external_bases(program.ev, value)
-        ):
-            return True
-    return False
-
-
-def _files_of_cli(program: Program, call: tree.Call, facts: ModuleFacts) -> list[Path]:
-    """The files that the call names; where it names none, those of the form that its `--config` takes."""
-    named = [text for arg in call.args for text in strings_in(arg.value) if text.endswith((".yaml", ".yml"))]
-    if named:
-        places = [folder / text for text in named for folder in (program.root, facts.path.parent)]
-        return list(dict.fromkeys(place for place in places if place.is_file()))
-    for folder in (facts.path.parent, *facts.path.parent.parents):
-        found = [path for path in yaml_files(folder) if _is_for_cli(read_configuration(path))]
-        if found or folder == program.root or not folder.is_relative_to(program.root):
-            return found
-    return []
-
-
-def _is_for_cli(given: Mapping[str, object]) -> bool:
-    return isinstance(given.get("trainer"), Mapping) and not {"model", "data", "seed_everything"}.isdisjoint(given)
+def _of_command_line(program: Program, one: CommandLineCall) -> Iterator[Evidence]:
+    known = one.known
+    for file in configuration_files(program, one):
+        given = read_configuration(file)
+        where = f"in {file.relative_to(program.root) if file.is_relative_to(program.root) else file.name}"
+        trainer = given.get(known.trainer_key)
+        if isinstance(trainer, Mapping):
+            name = f"{known.trainer_key}.{{}} {where}"
+            yield from _switched(program, name, known.trainer, trainer, one.call, one.frame, one.arms)
+        seed = given.get(known.seed_key)
+        if seed is True or type(seed) is int:
+            yield _evidence(
+                program, f"{known.seed_key} {where}", "seed", "seeded", frozenset((Constant(seed),)),
+                one.call, one.frame, one.arms, known.seeding,
+            )  # fmt: skip
 
 
 # --- Hydra --------------------------------------------------------------------------------------------------------
+
+
+def _of_call(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, arms: ArmPath) -> Iterator[Evidence]:
+    name = called_name(call.func)
+    if name in switch_call_names() or name == "instantiate":
+        frame = frame_without_callers(program.ev, facts, scope)
+        for where, function, keywords in _by_hydra(program, call, frame):
+            yield from _switched(program, where, function, keywords, call, frame, arms)
 
 
 def _by_hydra(program: Program, call: tree.Call, frame: Frame) -> Iterator[tuple[str, str, Mapping[str, object]]]:
@@ -165,9 +120,9 @@ def _switched(
 
 def _evidence(
     program: Program, name: str, effect: str, level: str | None, values: Values, call: tree.Call, frame: Frame,
-    arms: ArmPath,
+    arms: ArmPath, seeds_by: str = "",
 ) -> Evidence:  # fmt: skip
-    seeding = seeding_call(_SEED_EVERYTHING) if effect == "seed" else None
+    seeding = seeding_call(seeds_by)
     return Evidence(
         name=name,
         effect=effect,

@@ -16,7 +16,7 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import condition_holds
-from torchrepro_lint.source.package_versions import declared_versions, is_declared
+from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -28,7 +28,6 @@ LIBRARY_RNGS: Final = frozenset({"imgaug", "opencv", "own", "fresh", "faker", "g
 
 #: Another distribution of the same modules, in which torch's worker seed decides.
 _SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
-_BEYOND_ALL: Final = "99999"
 _PIPELINES: Final = frozenset({"imgaug.augmenters.Sequential", "imgaug.augmenters.WithChannels"})
 
 
@@ -82,11 +81,11 @@ def has_effect(root: Path, effect: RngEffect) -> bool:
         return True
     declared = declared_versions(root, effect.package)
     pins = tuple(one for one in declared if one.startswith("=="))
-    candidates = [_BEYOND_ALL, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
+    candidates = [BEYOND_ALL, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
     return any(
         admits(specifier, version) and effect.holds_at(version)
         for specifier in pins or declared or (None,)
-        for version in (candidates if declared else (_BEYOND_ALL,))
+        for version in (candidates if declared else (BEYOND_ALL,))
     )
 
 
