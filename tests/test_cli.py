@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from fakes import BrokenRule, WordRule, toolkit
 
 from torchrepro_lint import __version__
+from torchrepro_lint.arguments import check_parser, settings_override
 from torchrepro_lint.cli import main
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.commands.explain import explain
@@ -195,14 +197,35 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["verfy", "x"], 'verfy: no such file or folder; did you mean the command "verify"?'),
         (["clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
         (["--per-file-ignores", "TRL1"], '"TRL1" is not of the form PATTERN:RULE,...'),
-        (["--profile", "x"], "invalid choice"),
-        (["--output-format", "xml"], "invalid choice"),
+        (["--per-file-ignores", "a.py:"], '"a.py:" is not of the form PATTERN:RULE,...'),
+        (["--profile", "stric"], 'did you mean "strict"?'),
+        (["--output-format", "jsn"], 'did you mean "json"?'),
+        (["--jobs", "x"], 'argument --jobs/-j: "x" is not a number from 1 on'),
+        (["--jobs", "0"], '"0" is not a number from 1 on'),
+        (["--select", ""], "argument --select: no rule is named"),
+        (["--fixable", ","], "argument --fixable: no rule is named"),
+        (["check", "src/"], "a check needs no command: torchrepro-lint src\n"),
+        (["chek"], "a check needs no command: torchrepro-lint .\n"),
+        (["--add-noqa", "--fix"], "--add-noqa and --fix do not go together"),
+        (["--write-baseline", "--diff"], "--write-baseline and --diff do not go together"),
+        (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),
+        (["--watch", "-"], "--watch and - do not go together"),
+        (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - do not go together"),
+        (["--stdin-filename", "b.py", "a.py"], "beside it there is no other path"),
         (["nothing.py"], "nothing.py: no such file or folder"),
         (["--select", "TRL99"], 'unknown rule "TRL99"'),
         (["--target-torch", "new"], "--target-torch"),
         (["rule", "numpy-rng-in-wokers"], 'did you mean "numpy-rng-in-workers"?'),
+        (["rule", "--al"], 'did you mean "--all"?'),
+        (["rule", "--output-format", "jsn"], 'did you mean "json"?'),
+        (["completion", "zhs"], 'did you mean "zsh"?'),
+        (["verify", "--perturbb", "x"], 'did you mean "--perturb"?'),
         (["explain", "a.py"], '"a.py" is not FILE:LINE'),
-        (["explain", "no.py:1"], "no.py: no such file"),
+        (["explain", "clea.py:1"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
+        (["clean", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
+        (["--show-settings", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
+        (["explain", "no.py:1"], "no.py: no such file or folder"),
+        (["explain", ".:1"], ".: not a file"),
         (["explain", "a.py:9"], "has 2 lines"),
     ],
 )
@@ -225,11 +248,57 @@ def test_wrong_settings_are_one_message_and_exit_2(write, capsys: pytest.Capture
     assert error.count("\n") == 1
 
 
+def test_what_is_left_out_can_be_left_out_where_it_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "pyproject.toml").write_text("[tool.torchrepro-lint]\nextend-exclude = ['old']\n")
+    (project / "old").mkdir()
+    dead = "import torch\ntorch.manual_seed\n"
+    for name in ("old/a.py", "a.py"):
+        (project / name).write_text(dead)
+    options = ["--output-format", "concise", "-q"]
+    for named in ("old/a.py", "old"):
+        assert main([*options, named]) == 1
+        assert main([*options, "--force-exclude", named]) == 0
+    capsys.readouterr()
+    assert main([*options, "--force-exclude", "old/a.py", "a.py", "."]) == 1
+    assert capsys.readouterr().out.startswith("a.py:2:1: TRL305 ")
+    for arguments, out in (([], ""), (["--fix"], dead)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(dead.encode())))
+        assert main([*options, *arguments, "--force-exclude", "--stdin-filename", "old/a.py", "-"]) == 0
+        assert capsys.readouterr().out == out
+
+
+def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write({"pyproject.toml": "[tool.torchrepro-lint]\nunfixable = ['TRL9x']\n", "a.py": "import torch\n"})
+    told = 'unfixable: unknown rule "TRL9x"; did you mean "TRL901"?\n'
+    for arguments in ([], ["--show-settings"]):
+        assert main([*arguments, str(root)]) == 2
+        assert capsys.readouterr().err == f"torchrepro-lint: error: {root}/pyproject.toml: {told}"
+    assert main(["--ignore", "E501", str(root)]) == 2
+    assert capsys.readouterr().err == (
+        'torchrepro-lint: error: ignore: unknown rule "E501"; `torchrepro-lint rule` lists them\n'
+    )
+
+
 def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = "clean.py --select TRL1,TRL101 --select TRL900 --ignore TRL101 --extend-select trl9 --no-cache -q"
     arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --fix-only --show-fixes --exit-non-zero-on-fix --color never --output-format full"
     assert main(arguments.split()) == 0
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--per-file-ignores", "a.py:TRL101,TRL102", "--per-file-ignores", "b.py:TRL3"],
+        ["--per-file-ignores", "a.py:TRL101,TRL102,b.py:TRL3"],
+        ["--per-file-ignores", "a.py:TRL101, a.py:TRL102, b.py:TRL3"],
+    ],
+)
+def test_per_file_ignores_in_the_forms_of_ruff_and_flake8(given: list[str]) -> None:
+    override = settings_override(check_parser().parse_args(given))
+    assert override == {"per_file_ignores": (("a.py", ("TRL101", "TRL102")), ("b.py", ("TRL3",)))}
 
 
 def test_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +352,7 @@ def test_version_and_help() -> None:
     assert run("--version").stdout == f"torchrepro-lint {__version__}\n"
     result = run("--help")
     assert result.returncode == 0
-    for word in ("verify", "explain", "rule", "--fix", "exit status"):
+    for word in ("verify", "explain", "rule", "--fix", "--add-noqa[=REASON]", "exit status"):
         assert word in result.stdout
 
 

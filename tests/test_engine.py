@@ -90,6 +90,8 @@ def test_files_without_interest_start_nothing(write) -> None:
         ({"profile": "strict"}, ["TRL101", "TRL102", "TRL403"]),
         ({"select": ("TRL",)}, ["TRL101", "TRL102"]),
         ({"select": ("ALL",)}, ["TRL101", "TRL102", "TRL403"]),
+        ({"ignore": ("ALL",)}, []),
+        ({"ignore": ("ALL",), "extend_select": ("TRL102",)}, ["TRL102"]),
         ({"select": ("TRL4",)}, ["TRL403"]),
         ({"select": ("strict-word",)}, ["TRL403"]),
         ({"select": ("trl101", "TRL403")}, ["TRL101", "TRL403"]),
@@ -121,7 +123,7 @@ def test_unknown_rules_are_said_whatever_the_files(write, selector: str, message
     root = write({"a.py": ""})
     with pytest.raises(TorchReproLintError) as error:
         check([root], {"select": (selector,)}, toolkit=toolkit(BAD, WORSE))
-    assert str(error.value).startswith(message)
+    assert str(error.value).startswith(f"select: {message}")
 
 
 def test_comments_silence(write) -> None:

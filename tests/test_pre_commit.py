@@ -112,6 +112,12 @@ def test_the_fixing_hook_mends_what_is_staged_and_then_passes(repository: Reposi
     assert (repository.root / "pkg" / "loader.py").read_text() == mended
 
 
+def test_a_staged_file_that_the_settings_exclude_is_passed_over(repository: Repository, write) -> None:
+    write({"pyproject.toml": "[tool.torchrepro-lint]\nextend-exclude = ['pkg/loader.py']\n"})
+    repository.git("add", "pyproject.toml")
+    assert repository.hook().returncode == 0
+
+
 def test_a_staged_notebook_is_judged(repository: Repository, write) -> None:
     write({"notebooks/a.ipynb": notebook("import sys\nsys.path.insert(0, '..')", LOADER)})
     repository.git("add", "notebooks")
@@ -125,8 +131,8 @@ def test_the_hook_file_says_what_pre_commit_needs() -> None:
 
     hooks = {hook["id"]: hook for hook in load_manifest(str(PROJECT / ".pre-commit-hooks.yaml"))}
     assert {name: hook["entry"] for name, hook in hooks.items()} == {
-        "torchrepro-lint": "torchrepro-lint",
-        "torchrepro-lint-fix": "torchrepro-lint --fix",
+        "torchrepro-lint": "torchrepro-lint --force-exclude",
+        "torchrepro-lint-fix": "torchrepro-lint --force-exclude --fix",
     }
     for hook in hooks.values():
         assert (hook["language"], hook["types_or"], hook["require_serial"]) == (

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.cache.store import FOLDER
@@ -16,7 +16,16 @@ from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride, did_you_mean
 from torchrepro_lint.source.root import absolute
 
-__all__ = ["COMMANDS", "ArgumentParser", "check_parser", "misspelt_command", "settings_override"]
+__all__ = [
+    "COMMANDS",
+    "ArgumentParser",
+    "check_parser",
+    "misspelt_command",
+    "refuse_contradictions",
+    "settings_override",
+]
+
+_T = TypeVar("_T")
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
@@ -47,25 +56,67 @@ class ArgumentParser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
         """As argparse does it, but an option without `=` takes no reason: what follows is a path."""
         words = [f"{word}=" if word in _WITHOUT_REASON else word for word in (sys.argv[1:] if args is None else args)]
         return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and end with exit status 2."""
+        """Print the usage and the message, with what was meant, and end with exit status 2."""
         unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
         if unknown is not None:
             message += did_you_mean(unknown[1], list(self._option_string_actions))
+        choice = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
+        if choice is not None:
+            message += did_you_mean(choice[2], self._choices(choice[1]))
         super().error(message)
+
+    def _choices(self, argument: str) -> list[str]:
+        """What may stand for an argument, which messages call by its options or by the name of its place."""
+        for action in self._actions:
+            if argument in ("/".join(action.option_strings), action.metavar, action.dest):
+                return [str(one) for one in action.choices or ()]
+        return []
+
+    def format_help(self) -> str:
+        """As argparse writes it, but a value that takes `=` stands at its option."""
+        return super().format_help().replace(" [=", "[=")
+
+
+# What others call to check, and what is a path here.
+_CHECKS = ("check", "lint")
 
 
 def misspelt_command(paths: Sequence[Path]) -> str:
     """`; did you mean the command "verify"?` where the first path is not there and looks like a command."""
     word = str(paths[0]) if paths else ""
-    if word.isalpha() and not paths[0].exists():
-        return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
-    return ""
+    if not word.isalpha() or paths[0].exists():
+        return ""
+    if did_you_mean(word, _CHECKS):
+        return f"; a check needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
+    return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
+
+
+# What is done instead of a check, of which one can be asked for at a time, and what a check can do beside it.
+_INSTEAD = ("--show-files", "--show-settings", "--add-noqa", "--write-baseline")
+_OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
+
+
+def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
+    """End as for any wrong usage where options were given of which one would be left out without a word."""
+
+    def is_given(name: str) -> bool:
+        if name == "-":
+            return Path("-") in options.paths or options.stdin_filename is not None
+        return getattr(options, name.lstrip("-").replace("-", "_")) not in (None, False)
+
+    instead = [name for name in _INSTEAD if is_given(name)]
+    beside = [name for name in _OF_A_CHECK if is_given(name)]
+    apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
+    if len(apart) > 1:
+        parser.error(f"{apart[0]} and {apart[1]} do not go together")
 
 
 def check_parser() -> ArgumentParser:
@@ -87,22 +138,25 @@ def check_parser() -> ArgumentParser:
     parser.add_argument(
         "--stdin-filename", type=Path, metavar="FILE", help="what standard input is called: it counts in place of it"
     )
+    parser.add_argument(
+        "--force-exclude", action="store_true", help="leave out what the settings exclude also where it is named"
+    )
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
     parser.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
 
     rules = parser.add_argument_group("rules", "RULE is a code, the beginning of one (TRL1), a name, or ALL")
-    for option, text in (
-        ("--select", "run these rules; the lists of the settings file are laid aside"),
-        ("--ignore", "do not run these rules"),
-        ("--extend-select", "run these rules as well"),
+    for option, kind, text in (
+        ("--select", _some_listed, "run these rules only; the lists of the settings file are laid aside"),
+        ("--ignore", _listed, "do not run these rules"),
+        ("--extend-select", _listed, "run these rules as well"),
     ):
-        rules.add_argument(option, action="append", type=_listed, metavar="RULE,...", help=text)
+        rules.add_argument(option, action="append", type=kind, metavar="RULE,...", help=text)
     rules.add_argument(
         "--per-file-ignores",
         action="append",
-        type=_pattern_and_rules,
+        type=_patterns_and_rules,
         metavar="PATTERN:RULE,...",
         help="do not run these rules on files that match the pattern, in addition to those of the settings file",
     )
@@ -112,13 +166,15 @@ def check_parser() -> ArgumentParser:
     fixes = parser.add_argument_group("fixes")
     fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
     fixes.add_argument(
-        "--fixable", action="append", type=_listed, metavar="RULE,...", help="mend only what these rules find (ALL)"
+        "--fixable",
+        action="append",
+        type=_some_listed,
+        metavar="RULE,...",
+        help="mend only what these find (ALL)",
     )
-    fixes.add_argument(
-        "--unfixable", action="append", type=_listed, metavar="RULE,...", help="leave what these rules find"
-    )
+    fixes.add_argument("--unfixable", action="append", type=_listed, metavar="RULE,...", help="leave what these find")
     fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
-    fixes.add_argument("--unsafe-fixes", action="store_true", help="with fixes that need a look afterwards")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="with the fixes that need a look afterwards")
     fixes.add_argument("--fix-only", action="store_true", help="--fix, and neither print nor count what is left")
     fixes.add_argument("--show-fixes", action="store_true", help="list what was mended, by file and rule")
     fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
@@ -128,8 +184,8 @@ def check_parser() -> ArgumentParser:
     known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
     known.add_argument(
         "--add-noqa",
-        metavar="REASON",
-        help="silence the findings by `# noqa` comments, --add-noqa=REASON with a reason",
+        metavar="[=REASON]",
+        help="silence the findings by `# noqa` comments, with a reason where one is given",
     )
 
     output = parser.add_argument_group("output")
@@ -139,7 +195,12 @@ def check_parser() -> ArgumentParser:
     output.add_argument("--statistics", action="store_true", help="count the findings of each rule instead")
     output.add_argument("--quiet", "-q", action="store_true", help="print findings and errors, and nothing else")
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 also when something is found")
-    output.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="(auto)")
+    output.add_argument(
+        "--color",
+        choices=["auto", "always", "never"],
+        default="auto",
+        help="auto: on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise (auto)",
+    )
 
     running = parser.add_argument_group("running")
     running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
@@ -159,25 +220,39 @@ def _epilog() -> str:
 
 
 def _jobs(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on')
+    return int(text)
 
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _flat(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(word for words in lists for word in words)
+def _some_listed(text: str) -> tuple[str, ...]:
+    """What chooses nothing would pass for a clean project."""
+    if not _listed(text):
+        raise argparse.ArgumentTypeError("no rule is named")
+    return _listed(text)
 
 
-def _pattern_and_rules(text: str) -> tuple[str, tuple[str, ...]]:
-    pattern, separator, rules = text.rpartition(":")
-    if not separator or not pattern or not _listed(rules):
+def _flat(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
+    return tuple(one for some in lists for one in some)
+
+
+def _patterns_and_rules(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """`a.py:TRL1,TRL2` and, as flake8 and ruff take it, `a.py:TRL1,TRL2,b.py:TRL3`."""
+    found: dict[str, tuple[str, ...]] = {}
+    pattern = ""
+    for word in _listed(text):
+        before, separator, rule = word.rpartition(":")
+        pattern = before if separator else pattern
+        if not pattern or not rule:
+            raise argparse.ArgumentTypeError(f'"{text}" is not of the form PATTERN:RULE,...')
+        found[pattern] = (*found.get(pattern, ()), rule)
+    if not found:
         raise argparse.ArgumentTypeError(f'"{text}" is not of the form PATTERN:RULE,...')
-    return pattern, _listed(rules)
+    return tuple(found.items())
 
 
 # Options that are called as the settings are: lists of rules that may be said more than once, and single words.
@@ -192,7 +267,7 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
     }
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
-        said["per_file_ignores"] = tuple(options.per_file_ignores)
+        said["per_file_ignores"] = _flat(options.per_file_ignores)
     if options.baseline is not None:
         said["baseline"] = absolute(options.baseline)
     if options.no_cache:

@@ -79,9 +79,11 @@ def _dispatch(arguments: list[str]) -> int:
             from torchrepro_lint.commands.completion import completion
 
             return completion(rest)
-    from torchrepro_lint.arguments import check_parser, misspelt_command
+    from torchrepro_lint.arguments import check_parser, misspelt_command, refuse_contradictions
 
-    options = check_parser().parse_args(arguments)
+    parser = check_parser()
+    options = parser.parse_args(arguments)
+    refuse_contradictions(parser, options)
     try:
         return _check(options)
     except TorchReproLintError as error:
@@ -94,6 +96,14 @@ def _check(options: argparse.Namespace) -> int:
     from torchrepro_lint.commands.check import CheckOptions, run_check
 
     run: Callable[[CheckOptions], int] = run_check
+    override = settings_override(options)
+    paths = tuple(options.paths)
+    if options.force_exclude and paths != (Path("-"),):
+        from torchrepro_lint.source.discovery import present
+        from torchrepro_lint.source.project import Projects
+
+        projects = Projects(override)
+        paths = tuple(path for path in paths if not projects.leaves_out(present(path)))
     if options.show_settings or options.show_files:
         from torchrepro_lint.commands.show import show_files, show_settings
 
@@ -109,15 +119,15 @@ def _check(options: argparse.Namespace) -> int:
     elif Path("-") in options.paths or options.stdin_filename is not None:
         from torchrepro_lint.commands.stdin import check_stdin
 
-        run = partial(check_stdin, name=options.stdin_filename)
+        run = partial(check_stdin, name=options.stdin_filename, force_exclude=options.force_exclude)
     elif options.watch:
         from torchrepro_lint.commands.watch import watch
 
         run = watch
     return run(
         CheckOptions(
-            paths=tuple(options.paths),
-            override=settings_override(options),
+            paths=paths,
+            override=override,
             fix=options.fix,
             diff=options.diff,
             fix_only=options.fix_only,

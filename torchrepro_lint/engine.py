@@ -15,7 +15,7 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.selection import RuleLike, is_ignored, selected_rules
+from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.noqa import may_silence
@@ -304,7 +304,7 @@ def _check_project(
     """
     from torchrepro_lint.facts.readable import Readers
 
-    rules = selected_rules(toolkit.rules(), project.settings)
+    rules = rules_of(project, toolkit.rules())
     everything = sorted({*project.files, *files})
     own = {path: overlay[path] for path in everything if path in overlay}
     try:

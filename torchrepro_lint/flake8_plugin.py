@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from torchrepro_lint import __version__
 from torchrepro_lint.console import print_errors
-from torchrepro_lint.settings import SettingsOverride, normalised_specifier
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings import SettingsOverride, override_from_table
 from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.root import absolute
 
@@ -49,7 +50,6 @@ class Plugin:
         add(
             "--torchrepro-lint-target-torch",
             metavar="VERSION",
-            type=_specifier,
             parse_from_config=True,
             help='The torch to judge by, such as 2.1 or ">=1.7,<2" (Default: from the project itself)',
         )
@@ -64,11 +64,14 @@ class Plugin:
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
         """Take over what flake8 was told. A rule of the strict profile runs where flake8 selects it by its code."""
-        override: SettingsOverride = {}
-        if options.torchrepro_lint_profile is not None:
-            override["profile"] = options.torchrepro_lint_profile
-        if options.torchrepro_lint_target_torch is not None:
-            override["target_torch"] = options.torchrepro_lint_target_torch
+        said = {"profile": options.torchrepro_lint_profile, "target-torch": options.torchrepro_lint_target_torch}
+        try:
+            # flake8 itself looks at its command line only, and not at what its configuration says.
+            override = override_from_table(said, "--torchrepro-lint-")
+        except TorchReproLintError as error:
+            from flake8.exceptions import ExecutionError
+
+            raise ExecutionError(f"torchrepro-lint: {error}") from error
         if options.torchrepro_lint_baseline is not None:
             override["baseline"] = absolute(options.torchrepro_lint_baseline)
         chosen = [*(options.select or ()), *(options.extend_select or ())]
@@ -96,12 +99,6 @@ class Plugin:
             yield start.row, start.column - 1, f"{finding.code} {message}", type(self)
 
 
-def _specifier(text: str) -> str:
-    """A version or a specifier of versions, as argparse takes a type: ValueError where it is none."""
-    normalised_specifier(text)
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class _Analysis:
     """The findings in a project by file, with what the file looked like on the disk when they were made."""
@@ -115,8 +112,6 @@ _ANALYSES: dict[Path, _Analysis] = {}
 
 
 def _findings(path: Path, text: str) -> list[Finding]:
-    from torchrepro_lint.diagnostics import TorchReproLintError
-
     try:
         if _differs_from_disk(path, text):
             # From standard input, or from an editor that has not saved: for this once, in the place of the file.

@@ -7,18 +7,30 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rule_metadata import Named, RuleMetadata
-from torchrepro_lint.settings import Settings, did_you_mean
+from torchrepro_lint.settings import Settings, did_you_mean, settings_file
 from torchrepro_lint.source.ignore import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchrepro_lint.diagnostics import Finding
+    from torchrepro_lint.source.project import Project
 
-__all__ = ["PREFIX", "RuleLike", "is_fixable", "is_ignored", "is_ignored_in", "is_selected", "selected_rules"]
+__all__ = [
+    "PREFIX",
+    "RuleLike",
+    "is_fixable",
+    "is_ignored",
+    "is_ignored_in",
+    "is_selected",
+    "rules_of",
+    "selected_rules",
+    "unknown_rule",
+]
 
 PREFIX = "TRL"
 
@@ -36,16 +48,30 @@ class RuleLike(RuleMetadata, Protocol):
 def selected_rules(rules: Iterable[RuleLike], settings: Settings) -> list[RuleLike]:
     """The rules that `settings` select, in the order of their codes.
 
-    Of `select` and `ignore`, the longer prefix that fits a rule decides, and `ignore` where they are equal. A rule of
+    Of `select` and `ignore`, the longer prefix that fits a rule decides, and `ignore` where they are equal; `ALL` is as
+    general as `TRL`. A rule of
     the strict profile needs that profile, `ALL`, or a selector of its own: its code, its name or its family (`TRL4`).
     `TRL` alone means the rules of the profile, as `flake8 --select TRL` does.
 
-    TorchReproLintError for a selector that fits no rule.
+    TorchReproLintError, which begins with the setting, for a selector that fits no rule.
     """
     known = sorted(rules, key=lambda rule: rule.code)
-    for selector in _all_selectors(settings):
-        _require_known(selector, known)
+    for setting, selectors in _all_selectors(settings):
+        for selector in selectors:
+            _require_known(selector, setting, known)
     return [rule for rule in known if is_selected(rule, settings)]
+
+
+def rules_of(project: Project, rules: Iterable[RuleLike]) -> list[RuleLike]:
+    """The rules that the settings of `project` select, as `selected_rules` does.
+
+    TorchReproLintError, which begins with the settings file, for a selector that fits no rule; what the command line
+    says is taken to be checked.
+    """
+    try:
+        return selected_rules(rules, project.settings)
+    except TorchReproLintError as error:
+        raise TorchReproLintError(f"{settings_file(project.root)}: {error}") from error
 
 
 def is_selected(rule: RuleMetadata, settings: Settings) -> bool:
@@ -92,10 +118,12 @@ def _names(selectors: Sequence[str], rule: Named) -> bool:
     return _weight(rule, selectors) >= 0
 
 
-def _all_selectors(settings: Settings) -> Iterator[str]:
-    yield from (*settings.select, *settings.extend_select, *settings.ignore, *settings.fixable, *settings.unfixable)
-    for _, selectors in settings.per_file_ignores:
-        yield from selectors
+def _all_selectors(settings: Settings) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every list of selectors, with the name of its setting."""
+    for name in ("select", "extend_select", "ignore", "fixable", "unfixable"):
+        yield name.replace("_", "-"), getattr(settings, name)
+    for pattern, selectors in settings.per_file_ignores:
+        yield f'per-file-ignores: "{pattern}"', selectors
 
 
 def _weight(rule: Named, selectors: Sequence[str]) -> int:
@@ -107,14 +135,22 @@ def _fit(code: str, name: str, selector: str) -> int:
     if selector.lower() == name:
         return len(code)
     if selector.upper() == _ALL:
-        return 0
+        return len(PREFIX)
     return len(selector) if selector and code.startswith(selector.upper()) else -1
 
 
-def _require_known(selector: str, rules: Sequence[RuleMetadata]) -> None:
+def _require_known(selector: str, setting: str, rules: Sequence[RuleMetadata]) -> None:
     named = [(rule.code, rule.name) for rule in (*rules, *HOUSEKEEPING)]
     if selector.upper() == _ALL or any(_fit(code, name, selector) > 0 for code, name in named):
         return
-    words = [name for _, name in named] if "-" in selector else [code for code, _ in named]
-    near = did_you_mean(selector.lower() if "-" in selector else selector.upper(), words)
-    raise TorchReproLintError(f'unknown rule "{selector}"{near}')
+    raise TorchReproLintError(f"{setting}: {unknown_rule(selector, named)}")
+
+
+def unknown_rule(word: str, rules: Iterable[tuple[str, str]]) -> str:
+    """What is said of a word that is neither code nor name of one of `rules`, given as pairs of both."""
+    by_name = "-" in word
+    known = [name if by_name else code for code, name in rules]
+    # A code of another tool, such as E501, is not near to one of ours.
+    ours = by_name or word.upper().startswith(PREFIX)
+    near = did_you_mean(word.lower() if by_name else word.upper(), known) if ours else ""
+    return f'unknown rule "{word}"{near or f"; `{PROGRAM} rule` lists them"}'

@@ -39,6 +39,8 @@ def test_the_settings_can_be_read_back(write, capsys: pytest.CaptureFixture[str]
     assert "# torch: >=2.1 (from requirements.txt)" in out
     assert "#   TRL101 numpy-rng-in-workers" in out
     assert "TRL201" not in out
+    assert "#   TRL900 unreadable-file" in out  # whatever is selected
+    assert "TRL901" not in out
 
 
 def test_without_settings(write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,3 +49,6 @@ def test_without_settings(write, capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "# settings file: none" in out
     assert "# torch: unknown, so every version counts" in out
+    assert "#   TRL901 unused-suppression" in out
+    show_settings(CheckOptions((root,), {"ignore": ("TRL900",)}))
+    assert "TRL900" not in capsys.readouterr().out.partition("# rules")[2]

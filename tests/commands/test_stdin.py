@@ -71,9 +71,13 @@ def test_the_mended_text_goes_to_standard_output(streams: Streams) -> None:
 
 
 def test_a_difference(streams: Streams) -> None:
-    status, out, _ = streams.run(b"import torch\nbad\n", "a.py", diff=True)
+    text = b"import torch\nbad\n"
+    status, out, err = streams.run(text, "a.py", diff=True)
     assert status == 1
     assert out == b"--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n import torch\n-bad\n+good\n"
+    assert err == "Would fix 1 error.\n"
+    assert b"\x1b[32m+good" in streams.run(text, "a.py", diff=True, colour="always")[1]
+    assert "1 x TRL101 (wrong-word)" in streams.run(text, "a.py", diff=True, show_fixes=True)[2]
 
 
 @pytest.mark.parametrize("data", [b"import torch\nx = (\n", b"import torch\nx = '\xff'\n"])
@@ -85,5 +89,5 @@ def test_a_broken_text_goes_through_as_it_is(streams: Streams, data: bytes) -> N
 
 
 def test_it_is_the_only_path(streams: Streams) -> None:
-    with pytest.raises(TorchReproLintError, match="the only path"):
+    with pytest.raises(TorchReproLintError, match="no other path"):
         streams.run(b"", paths=(Path("-"), Path("a.py")))

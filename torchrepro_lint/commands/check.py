@@ -1,4 +1,4 @@
-"""`torchrepro-lint [PATH ...]`: check, mend, print."""
+"""`torchrepro-lint [PATH ...]`: check, print, and the exit status."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from torchrepro_lint.console import PassingLine, print_errors
 from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
-from torchrepro_lint.report.places import place
 from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
+from torchrepro_lint.report.summary import statistics, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 
-if TYPE_CHECKING:
-    from torchrepro_lint.fix_loop import FixReport
-
-__all__ = ["CheckOptions", "print_report", "run_check", "status"]
+__all__ = ["CheckOptions", "cores", "print_all", "print_report", "run_check", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +43,22 @@ class CheckOptions:
     jobs: int | None = None
     cache_folder: Path | None = None
 
+    @property
+    def repairs(self) -> bool:
+        """Whether fixes are made, or shown."""
+        return self.fix or self.fix_only or self.diff
+
 
 def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     """Check, print, and give the exit status: 0 nothing is left, 1 findings or changes to make, 2 a fault of the tool.
 
     TorchReproLintError where the paths or the settings are wrong.
     """
+    if options.repairs:
+        from torchrepro_lint.commands.repair import repair
+
+        return repair(options, toolkit)
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
-    if options.fix or options.fix_only or options.diff:
-        return _repair(options, colours, toolkit)
     cache = CacheChoice(options.cache_folder.absolute() if options.cache_folder is not None else None)
     with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
@@ -75,43 +78,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _repair(options: CheckOptions, colours: Colours, toolkit: Toolkit | None) -> int:
-    from torchrepro_lint.fix_loop import fix
-
-    jobs = options.jobs or cores()
-    result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs)
-    texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
-    silent = options.diff or options.fix_only
-    if silent or options.output_format != "full":
-        _print_dropped(result, texts)
-    for change in result.changes if options.diff else ():
-        for line in change.diff(texts.name(change.source.path)):
-            sys.stdout.write(_painted(line, colours))
-    # Beside a diff, or what a program reads, standard output is not ours to write on.
-    stream = sys.stdout if is_for_people(options.output_format) and not options.diff else sys.stderr
-    sys.stdout.flush()
-    if options.show_fixes and not options.quiet:
-        _print_all(list_fixes(result.fixed, texts, written=not options.diff), stream)
-    if not silent:
-        print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed))
-    else:
-        if not options.quiet:
-            line = fix_summary(
-                len(result.fixed), result.report.findings, result.report.may_fix, written=not options.diff
-            )
-            print(line, file=stream)
-        print_errors(result.report.errors)
-    left = bool(result.report.findings) and not options.fix_only
-    changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
-    return status(result.report, options, left or changed)
-
-
-def _print_dropped(result: FixReport, texts: Texts) -> None:
-    for dropped in result.dropped:
-        where = place(dropped.finding.location, texts).text
-        print(f"{where}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
-
-
 def print_report(
     report: Report,
     options: CheckOptions,
@@ -127,13 +93,13 @@ def print_report(
     """
     for_people = options.statistics or is_for_people(options.output_format)
     if options.statistics:
-        _print_all(statistics(report.findings, report.may_fix), stream)
+        print_all(statistics(report.findings, report.may_fix), stream)
     else:
         rules = (toolkit or Toolkit()).sorted_rules
         reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)
-        _print_all(written(options.output_format, reported), stream)
+        print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.findings):
-        _print_all(summary(report.findings, report.may_fix, fixed, report.known), stream)
+        print_all(summary(report.findings, report.may_fix, fixed, report.known), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:
         if not report.files_checked:
@@ -146,7 +112,8 @@ def print_report(
     print_errors(report.errors)
 
 
-def _print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:
+def print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Print lines, to standard output where no stream is given."""
     for line in lines:
         print(line, file=stream)
 
@@ -156,12 +123,3 @@ def status(report: Report, options: CheckOptions, something: bool) -> int:
     if report.errors:
         return 2
     return int(something and not options.exit_zero)
-
-
-def _painted(line: str, colours: Colours) -> str:
-    body = line.rstrip("\r\n")
-    end = line[len(body) :]
-    if body.startswith(("+++", "---")):
-        return colours.strong(body) + end
-    paint = {"+": colours.good, "-": colours.gone, "@": colours.note}.get(body[:1])
-    return (paint(body) if paint else body) + end

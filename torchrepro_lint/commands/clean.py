@@ -8,18 +8,22 @@ from pathlib import Path
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.cache.store import FOLDER, clean
 from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.root import absolute, project_root
 
 __all__ = ["clean_caches"]
 
 
 def clean_caches(arguments: Sequence[str]) -> int:
-    """Remove the cache of the project of each path, or that of `--cache-dir`; 0, whether there was one or not."""
+    """Remove the cache of the project of each path, or that of `--cache-dir`; 0, whether there was one or not.
+
+    TorchReproLintError where a path is not there.
+    """
     parser = ArgumentParser(f"{PROGRAM} clean", "Remove the results that were kept for the projects of the paths.")
     parser.add_argument("paths", nargs="*", type=Path, default=[Path()], metavar="PATH", help="files and folders (.)")
     parser.add_argument("--cache-dir", type=Path, metavar="DIR", help="the folder, where it is not that of a project")
     options = parser.parse_args(arguments)
-    folders = {project_root(absolute(path)) / FOLDER for path in options.paths}
+    folders = {project_root(present(path)) / FOLDER for path in options.paths}
     if options.cache_dir is not None:
         folders = {absolute(options.cache_dir)}
     for folder in sorted(folders):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.commands.rule import all_rules, find_rule
-from torchrepro_lint.console import print_errors
+from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -18,6 +18,7 @@ from torchrepro_lint.report.places import place
 from torchrepro_lint.report.rule_pages import documentation
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 
 __all__ = ["explain"]
@@ -30,7 +31,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where the place is not one.
     """
-    parser = argparse.ArgumentParser(prog="torchrepro-lint explain", description="Say what the tool finds at a line.")
+    parser = ArgumentParser(f"{PROGRAM} explain", "Say what the tool finds at a line.")
     parser.add_argument("place", metavar="FILE:LINE", help="in a notebook, FILE:cell N:LINE")
     path, cell, row = _place(parser.parse_args(arguments).place)
     toolkit = toolkit or Toolkit()
@@ -81,9 +82,9 @@ def _place(text: str) -> tuple[Path, int | None, int]:
     match = re.fullmatch(r"(.+?):(?:cell (\d+):)?(\d+)(?::\d+)?:?", text)
     if match is None:
         raise TorchReproLintError(f'"{text}" is not FILE:LINE')
-    path = Path.cwd() / match[1]
+    path = present(Path(match[1]))
     if not path.is_file():
-        raise TorchReproLintError(f"{match[1]}: no such file")
+        raise TorchReproLintError(f"{match[1]}: not a file")
     return path, int(match[2]) if match[2] else None, int(match[3])
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.report.op_evidence import op_evidence
 from torchrepro_lint.report.rule_pages import documentation, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.settings import did_you_mean
+from torchrepro_lint.selection import unknown_rule
 
 __all__ = ["all_rules", "find_rule", "rule", "rule_object"]
 
@@ -22,9 +23,7 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where there is no such rule.
     """
-    parser = argparse.ArgumentParser(
-        prog="torchrepro-lint rule", description="Say what a rule is about.", allow_abbrev=False
-    )
+    parser = ArgumentParser(f"{PROGRAM} rule", "Say what a rule is about.")
     parser.add_argument("code", nargs="?", metavar="CODE", help="a code or a name; all rules are listed without it")
     parser.add_argument("--all", action="store_true", help="what every rule is about")
     parser.add_argument("--output-format", choices=["text", "json"], default="text", help="(text)")
@@ -53,9 +52,7 @@ def find_rule(code: str, rules: Sequence[RuleMetadata]) -> RuleMetadata:
     for one in rules:
         if code.upper() == one.code or code.lower() == one.name:
             return one
-    known = [one.name for one in rules] if "-" in code else [one.code for one in rules]
-    near = did_you_mean(code.lower() if "-" in code else code.upper(), known)
-    raise TorchReproLintError(f'unknown rule "{code}"{near}')
+    raise TorchReproLintError(unknown_rule(code, [(one.code, one.name) for one in rules]))
 
 
 def rule_object(one: RuleMetadata) -> dict[str, object]:

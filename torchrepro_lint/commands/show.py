@@ -8,11 +8,13 @@ from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.engine import Toolkit
+from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.selection import selected_rules
+from torchrepro_lint.rule_metadata import RuleMetadata
+from torchrepro_lint.selection import is_ignored, is_selected, rules_of, selected_rules
 from torchrepro_lint.settings import Settings, settings_file
+from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
-from torchrepro_lint.source.root import absolute
 
 __all__ = ["show_files", "show_settings"]
 
@@ -26,10 +28,18 @@ def show_files(options: CheckOptions) -> int:
 
 
 def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
-    """Print the settings that count for the first path, as a settings file would have them. Exit status 0."""
-    path = absolute(options.paths[0])
+    """Print the settings that count for the first path, as a settings file would have them. Exit status 0.
+
+    TorchReproLintError where the path is not there.
+    """
+    path = present(options.paths[0])
     project = Projects(options.override).of(path / "x.py" if path.is_dir() else path)
     settings, target = project.settings, project.target
+    known = (toolkit or Toolkit()).sorted_rules()
+    selected_rules(known, Settings().overridden(options.override))  # what the command line names
+    rules: list[RuleMetadata] = [*rules_of(project, known)]
+    rules += [UNREADABLE_FILE] if not is_ignored(UNREADABLE_FILE, path, settings) else []
+    rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []
     print(f"# The settings for {path}, defaults among them.")
     print(f"# project: {project.root}")
     print(f"# settings file: {settings_file(project.root) or 'none'}")
@@ -38,7 +48,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     for line in _as_toml(settings):
         print(line)
     print("\n# rules that run:")
-    for rule in selected_rules((toolkit or Toolkit()).rules(), settings):
+    for rule in rules:
         print(f"#   {rule.code} {rule.name}")
     return 0
 

@@ -13,7 +13,7 @@ from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
 
-__all__ = ["ProjectTree", "expand", "find_files"]
+__all__ = ["ProjectTree", "expand", "find_files", "present"]
 
 SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 
@@ -32,7 +32,9 @@ class ProjectTree:
         self._walked: dict[Path, tuple[Path, ...]] = {}
 
     def accepts(self, path: Path) -> bool:
-        """Whether the file `path`, which lies below the root, belongs to the project."""
+        """Whether the file or folder `path`, which lies below the root, belongs to the project."""
+        if path.is_dir():
+            return self._layers_in(path) is not None
         layers = self._layers_in(path.parent)
         return layers is not None and not self._left_out(_posix(path), False, layers)
 
@@ -121,8 +123,7 @@ def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> lis
     named: set[Path] = set()
     found: set[Path] = set()
     for path in paths:
-        full = absolute(path)
-        mode = _mode(full, path)
+        full, mode = _present(path)
         if stat.S_ISREG(mode):
             named.add(full)
         elif stat.S_ISDIR(mode):
@@ -144,17 +145,23 @@ def _without_links(found: set[Path], named: set[Path]) -> set[Path]:
     return {path for path in found if path not in links or path.resolve() not in real}
 
 
-def _mode(full: Path, shown: Path) -> int:
+def present(path: Path) -> Path:
+    """The absolute path of what `path` names. TorchReproLintError, with what was meant, where it is not there."""
+    return _present(path)[0]
+
+
+def _present(path: Path) -> tuple[Path, int]:
+    full = absolute(path)
     try:
         mode = full.stat().st_mode
         if stat.S_ISDIR(mode):
             os.scandir(full).close()
-        return mode
+        return full, mode
     except (FileNotFoundError, NotADirectoryError):
         siblings = [entry.name for entry in _entries(full.parent)]
-        raise TorchReproLintError(f"{shown}: no such file or folder{did_you_mean(full.name, siblings)}") from None
+        raise TorchReproLintError(f"{path}: no such file or folder{did_you_mean(full.name, siblings)}") from None
     except OSError as error:
-        raise TorchReproLintError(f"{shown}: cannot be read: {error.strerror}") from error
+        raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

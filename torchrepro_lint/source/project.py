@@ -68,9 +68,10 @@ class Projects:
         above = [folder for folder in file.parents if folder.parent == root]
         return self._project(root, project, above[0]) if above else project
 
-    def leaves_out(self, file: Path) -> bool:
-        """Whether the project around `file` (absolute) leaves it out, as far as patterns say."""
-        return not self._project(self._root(file.parent), None).tree.accepts(file)
+    def leaves_out(self, path: Path) -> bool:
+        """Whether the project around a file or folder (absolute) leaves it out, as far as patterns say."""
+        folder = path if path.is_dir() else path.parent
+        return not self._project(self._root(folder), None).tree.accepts(path)
 
     def whole(self, file: Path) -> list[Path]:
         """The files that are in the project of `file` and in no project further in."""

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.console import PassingLine, counted
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM, PassingLine, counted
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
 from torchrepro_lint.verify.claims import DEVICES, Device
@@ -184,15 +185,8 @@ exit status: 0 no difference observed (fixtures: as claimed), 1 runs parted (not
 No run proves that a program is deterministic: the answer is about the runs that were made."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="torchrepro-lint verify",
-        usage=_USAGE,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(f"{PROGRAM} verify", _DESCRIPTION, _EPILOG, _USAGE)
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
     )

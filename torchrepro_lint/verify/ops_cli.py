@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
-from torchrepro_lint.console import PassingLine
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM, PassingLine
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.knowledge.op_cases import op_cases
 from torchrepro_lint.knowledge.op_measurements import OpMeasurement
@@ -60,12 +61,11 @@ def measurements(machine: Machine, seen: Sequence[Seen], kind: str, runs: int) -
     return [OpMeasurement(one.case.op, one.case.when, *where, one.result, one.detail) for one in seen if one.result]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="torchrepro-lint verify --ops",
-        description="Run each operation of the table many times, forward and backward, beside other work; with "
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        f"{PROGRAM} verify --ops",
+        "Run each operation of the table many times, forward and backward, beside other work; with\n"
         "use_deterministic_algorithms off and on; and compare with what the table says.",
-        allow_abbrev=False,
     )
     parser.add_argument("--ops", action="store_true", required=True, help=argparse.SUPPRESS)
     parser.add_argument("only", nargs="*", metavar="WORD", help="operations with one of these in their name (all)")

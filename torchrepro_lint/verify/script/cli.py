@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -11,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
@@ -89,11 +90,10 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
 
 def compare_main(arguments: Sequence[str]) -> int:
     """Compare two records that were saved. 0: no difference; 1: they part; 2: there is nothing to compare."""
-    parser = argparse.ArgumentParser(
-        prog="torchrepro-lint verify compare",
-        description="Say where two saved records of a script first part. Nothing is run, and torch is not needed.",
-        epilog="exit status: 0 no difference, 1 the records part, 2 a file is no record or there is nothing to compare",
-        allow_abbrev=False,
+    parser = ArgumentParser(
+        f"{PROGRAM} verify compare",
+        "Say where two saved records of a script first part. Nothing is run, and torch is not needed.",
+        "exit status: 0 no difference, 1 the records part, 2 a file is no record or there is nothing to compare",
     )
     parser.add_argument("first", type=Path, metavar="A", help="a record that `verify --save` has written")
     parser.add_argument("second", type=Path, metavar="B", help="another one, perhaps of another machine")

@@ -1,0 +1,83 @@
+"""`torchrepro-lint --fix`, `--fix-only` and `--diff`: mend, or show what would be, and print what is left."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from torchrepro_lint.commands.check import CheckOptions, cores, print_all, print_report, status
+from torchrepro_lint.console import print_errors
+from torchrepro_lint.engine import Toolkit
+from torchrepro_lint.fix_loop import FixReport, fix
+from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.report.formats import is_for_people
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.summary import fix_summary, list_fixes
+from torchrepro_lint.report.texts import Texts
+
+__all__ = ["print_repair", "repair"]
+
+
+def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
+    """Mend the files of the paths, print, and give the exit status as `run_check` does.
+
+    TorchReproLintError where the paths or the settings are wrong.
+    """
+    jobs = options.jobs or cores()
+    result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs)
+    # What is left is found in the new texts, which are on the disk only where they were written.
+    texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
+    return print_repair(result, options, texts, toolkit, sys.stdout)
+
+
+def print_repair(
+    result: FixReport, options: CheckOptions, texts: Texts, toolkit: Toolkit | None, stream: TextIO
+) -> int:
+    """Print a difference on standard output or what is left on `stream`, what else is to be said beside it, and give
+    the exit status.
+    """
+    silent = options.diff or options.fix_only
+    if silent or options.output_format != "full":
+        _print_dropped(result, texts)
+    if options.diff:
+        _print_difference(result, options, texts)
+    # Beside a difference, or what a program reads, standard output is not ours to write on.
+    notes = stream if is_for_people(options.output_format) and not options.diff else sys.stderr
+    sys.stdout.flush()
+    if options.show_fixes and not options.quiet:
+        print_all(list_fixes(result.fixed, texts, written=not options.diff), notes)
+    if not silent:
+        colours = Colours(wants_colour(options.colour, stream, os.environ))
+        print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed), stream=stream)
+    else:
+        if not options.quiet:
+            report = result.report
+            line = fix_summary(len(result.fixed), report.findings, report.may_fix, written=not options.diff)
+            print(line, file=notes)
+        print_errors(result.report.errors)
+    left = bool(result.report.findings) and not options.fix_only
+    changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
+    return status(result.report, options, left or changed)
+
+
+def _print_dropped(result: FixReport, texts: Texts) -> None:
+    for dropped in result.dropped:
+        where = place(dropped.finding.location, texts).text
+        print(f"{where}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
+
+
+def _print_difference(result: FixReport, options: CheckOptions, texts: Texts) -> None:
+    colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
+    for change in result.changes:
+        for line in change.diff(texts.name(change.source.path)):
+            sys.stdout.write(_painted(line, colours))
+
+
+def _painted(line: str, colours: Colours) -> str:
+    body = line.rstrip("\r\n")
+    end = line[len(body) :]
+    if body.startswith(("+++", "---")):
+        return colours.strong(body) + end
+    paint = {"+": colours.good, "-": colours.gone, "@": colours.note}.get(body[:1])
+    return (paint(body) if paint else body) + end
