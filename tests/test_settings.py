@@ -123,7 +123,10 @@ def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None
         ('selct = ["TRL1"]', 'selct: unknown setting; did you mean "select"?'),
         ("zzz = 1", "zzz: unknown setting"),
         ("base = '.'", 'base: unknown setting; did you mean "baseline"?'),
-        ('select = "TRL1"', "select: expected a list, found a string"),
+        ('select = "TRL1"', 'select: expected a list, found a string; write ["TRL1"]'),
+        ("target-torch = 2.1", 'target-torch: expected a string, found a number; write "2.1"'),
+        ('seed = "7"', "seed: expected an integer, found a string; write 7"),
+        ('cache = "False"', "cache: expected a boolean, found a string; write false"),
         ("ignore = [1]", "ignore: expected a list of strings, found an integer"),
         ("seed = true", "seed: expected an integer, found a boolean"),
         ("seed = 4294967296", "seed: 4294967296 is outside 0..2**32-1, the seeds that NumPy takes"),
@@ -146,6 +149,23 @@ def test_what_the_file_must_not_say(write, text: str, message: str) -> None:
     with pytest.raises(TorchReproLintError) as error:
         load_settings(root)
     assert str(error.value) == f"{root / 'pyproject.toml'}: tool.torchrepro-lint.{message}"
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["torchrepro-lint", "torchrepro_lint", "tool.torchrepro_lint", "tool.torchreprolint", "tool.TorchRepro-Linter"],
+)
+def test_settings_under_a_name_that_nobody_looks_for_are_said(write, table: str) -> None:
+    root = write({"pyproject.toml": f"[project]\nname = 'torchrepro-lint'\n[{table}]\nseed = 1\n"})
+    with pytest.raises(TorchReproLintError) as error:
+        load_settings(root)
+    assert str(error.value) == f"{root}/pyproject.toml: {table}: the settings stand in [tool.torchrepro-lint]"
+
+
+def test_the_own_file_has_no_table(write) -> None:
+    root = write({"torchrepro-lint.toml": "[tool.torchrepro-lint]\nseed = 1\n"})
+    with pytest.raises(TorchReproLintError, match=r"stand here without \[tool.torchrepro-lint\] above them"):
+        load_settings(root)
 
 
 @pytest.mark.parametrize("data", [b"seed = ", b"\xff", b"[tool]\ntorchrepro-lint = 1"])

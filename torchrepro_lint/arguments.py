@@ -11,9 +11,9 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.cache.store import FOLDER
-from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.console import PROGRAM, did_you_mean
 from torchrepro_lint.report.formats import FORMATS
-from torchrepro_lint.settings import SettingsOverride, did_you_mean
+from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import shutil
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["PROGRAM", "PassingLine", "counted", "print_errors"]
+__all__ = ["PROGRAM", "PassingLine", "counted", "did_you_mean", "print_errors"]
 
 PROGRAM = "torchrepro-lint"
 
@@ -23,6 +24,12 @@ def print_errors(messages: Iterable[object]) -> None:
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean "x"?` for the known word nearest to `word`, empty where none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 class PassingLine:

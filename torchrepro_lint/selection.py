@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.console import PROGRAM, did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rule_metadata import Named, RuleMetadata
-from torchrepro_lint.settings import Settings, did_you_mean, settings_file
+from torchrepro_lint.settings import Settings, settings_files
 from torchrepro_lint.source.ignore import Layer
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def rules_of(project: Project, rules: Iterable[RuleLike]) -> list[RuleLike]:
     try:
         return selected_rules(rules, project.settings)
     except TorchReproLintError as error:
-        raise TorchReproLintError(f"{settings_file(project.root)}: {error}") from error
+        where = "".join(f"{path}: " for path in settings_files(project.root)[:1])
+        raise TorchReproLintError(f"{where}{error}") from error
 
 
 def is_selected(rule: RuleMetadata, settings: Settings) -> bool:

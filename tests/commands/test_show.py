@@ -24,18 +24,19 @@ def test_the_files(write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 def test_the_settings_can_be_read_back(write, capsys: pytest.CaptureFixture[str]) -> None:
     text = """
+        extend = "shared.toml"
         select = ["TRL1"]
         seed = 7
         [per-file-ignores]
         "tests/*.py" = ["TRL101"]
         """
-    root = write({"torchrepro-lint.toml": text, "requirements.txt": "torch>=2.1\n", "a.py": ""})
+    root = write({"torchrepro-lint.toml": text, "requirements.txt": "torch>=2.1\n", "a.py": "", "shared.toml": ""})
     assert show_settings(CheckOptions((root / "a.py",), {"profile": "strict"})) == 0
     out = capsys.readouterr().out
     read = tomllib.loads(out)
     assert (read["select"], read["seed"], read["profile"]) == (["TRL1"], 7, "strict")
     assert read["per-file-ignores"] == {"tests/*.py": ["TRL101"]}
-    assert f"# settings file: {root}/torchrepro-lint.toml" in out
+    assert f"# settings file: {root}/torchrepro-lint.toml, which extends {root}/shared.toml\n" in out
     assert "# torch: >=2.1 (from requirements.txt)" in out
     assert "#   TRL101 numpy-rng-in-workers" in out
     assert "TRL201" not in out

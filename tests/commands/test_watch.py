@@ -16,11 +16,13 @@ def touch(path: Path, text: str) -> None:
 
 
 def test_a_change_anywhere_in_the_project_is_seen(write) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.py": "x = 1\n", "other/b.py": "x = 1\n"})
+    root = write(
+        {"torchrepro-lint.toml": "extend = 'all.toml'", "all.toml": "", "a.py": "x = 1\n", "other/b.py": "x\n"}
+    )
     options = CheckOptions((root / "a.py",))
     before = snapshot(options)
     assert snapshot(options) == before
-    for name in ("a.py", "other/b.py", "torchrepro-lint.toml", "new.py"):
+    for name in ("a.py", "other/b.py", "all.toml", "torchrepro-lint.toml", "new.py"):
         touch(root / name, "" if name.endswith("toml") else "y = 2\n")
         after = snapshot(options)
         assert after != before

@@ -12,7 +12,7 @@ from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import is_ignored, is_selected, rules_of, selected_rules
-from torchrepro_lint.settings import Settings, settings_file
+from torchrepro_lint.settings import Settings, settings_files
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 
@@ -42,7 +42,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []
     print(f"# The settings for {path}, defaults among them.")
     print(f"# project: {project.root}")
-    print(f"# settings file: {settings_file(project.root) or 'none'}")
+    print(f"# settings file: {', which extends '.join(map(str, settings_files(project.root))) or 'none'}")
     where = f" (from {target.origin})" if target.known else ""
     print(f"# torch: {target.specifier or 'unknown, so every version counts'}{where}")
     for line in _as_toml(settings):

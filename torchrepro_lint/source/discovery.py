@@ -7,8 +7,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.settings import Settings, did_you_mean
+from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root

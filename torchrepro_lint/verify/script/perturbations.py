@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.settings import did_you_mean
 from torchrepro_lint.verify.script.clock import SHIFT
 from torchrepro_lint.verify.script.entries import Kind
 

@@ -1,0 +1,27 @@
+"""What the user has chosen: read from `torchrepro-lint.toml` or `[tool.torchrepro-lint]`, the command line over it.
+
+model.py      the settings, and how the command line stands over them
+values.py     what each may be, and what is said where it is something else
+files.py      which file counts, and what it extends
+override.py   tables of an editor or of another tool
+specifier.py  versions of torch
+"""
+
+from __future__ import annotations
+
+from torchrepro_lint.settings.files import load_settings, settings_files
+from torchrepro_lint.settings.model import DEFAULT_EXCLUDE, Intent, Profile, Settings, SettingsOverride
+from torchrepro_lint.settings.override import override_from_table
+from torchrepro_lint.settings.specifier import normalised_specifier
+
+__all__ = [
+    "DEFAULT_EXCLUDE",
+    "Intent",
+    "Profile",
+    "Settings",
+    "SettingsOverride",
+    "load_settings",
+    "normalised_specifier",
+    "override_from_table",
+    "settings_files",
+]

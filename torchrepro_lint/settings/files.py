@@ -1,0 +1,147 @@
+"""Settings from files: which one counts, and what it extends."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings.model import Settings
+from torchrepro_lint.settings.values import checked, require_known, typed
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["load_settings", "settings_files"]
+
+NAME = "torchrepro-lint"
+SETTINGS_FILE = f"{NAME}.toml"
+PROJECT_FILE = "pyproject.toml"
+TABLE = f"tool.{NAME}"
+
+# The name, also as it comes out when it is written from memory.
+_NAME = re.compile(rb"torch[-_]?repro[-_]?lint(?:er)?", re.IGNORECASE)
+
+
+# A file, what its keys are called in messages, and the settings in it.
+_Table: TypeAlias = tuple[Path, str, Mapping[str, Any]]
+
+
+def load_settings(root: Path) -> Settings:
+    """The settings for the project at `root`: from the nearest file at or above it that has any, else the defaults.
+
+    The search ends at the top of the git repository. TorchReproLintError where the file does not say what it should.
+    """
+    chain = _chain(root)
+    if not chain:
+        return Settings()
+    values: dict[str, Any] = {}
+    for one in reversed(chain):
+        values.update(_values(*one))
+    return Settings(**{**values, "base": chain[0][0].parent})
+
+
+def settings_files(root: Path) -> list[Path]:
+    """The files that `load_settings` reads for the project at `root`, the nearest first."""
+    return [path for path, _, _ in _chain(root)]
+
+
+def _nearest_table(root: Path) -> _Table | None:
+    for folder in (root, *root.parents):
+        table = _table_in(folder)
+        if table is not None:
+            return table
+        if (folder / ".git").exists():
+            break
+    return None
+
+
+def _table_in(folder: Path) -> _Table | None:
+    """The settings that `folder` holds, if it holds any."""
+    return _table_of(folder / SETTINGS_FILE) or _table_of(folder / PROJECT_FILE)
+
+
+def _table_of(path: Path) -> _Table | None:
+    """The settings that a file holds, if it holds any."""
+    data = _read(path)
+    if data is None:
+        return None
+    if path.name != PROJECT_FILE:
+        table = _parsed(path, data)
+        if "tool" in table:
+            raise TorchReproLintError(f"{path}: the settings stand here without [{TABLE}] above them")
+        return path, "", table
+    # A file that never says the name is not parsed: it is none of our business when it is broken.
+    if not _NAME.search(data):
+        return None
+    whole = _parsed(path, data)
+    tool = whole.get("tool")
+    if not isinstance(tool, dict) or NAME not in tool:
+        _refuse_misspelt(path, whole)
+        return None
+    return path, TABLE + ".", typed(tool[NAME], dict, "a table", f"{path}: {TABLE}")
+
+
+def _refuse_misspelt(path: Path, whole: Mapping[str, Any]) -> None:
+    """TorchReproLintError where settings stand under a name that nobody looks for."""
+    tool = whole.get("tool")
+    named = {f"tool.{name}": value for name, value in (tool.items() if isinstance(tool, dict) else ())}
+    for name, value in {**named, **whole}.items():
+        if isinstance(value, dict) and _NAME.fullmatch(name.removeprefix("tool.").encode()):
+            raise TorchReproLintError(f"{path}: {name}: the settings stand in [{TABLE}]")
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        reason = str(error).splitlines()[0]
+        raise TorchReproLintError(f"{path}: not valid TOML: {reason}") from error
+
+
+def _chain(root: Path) -> list[_Table]:
+    """The nearest table, the one of the file that its `extend` names, and so on.
+
+    A key of the nearer file takes the place of the same key of the farther one. Patterns count from the nearest file;
+    the folders of `src` from the file that they stand in.
+    """
+    nearest = _nearest_table(root)
+    chain = [nearest] if nearest is not None else []
+    while chain and "extend" in chain[-1][2]:
+        here, prefix, table = chain[-1]
+        where = f"{here}: {prefix}extend"
+        name = typed(table["extend"], str, "a string", where)
+        target = (here.parent / Path(name).expanduser()).resolve()
+        if target in [path.resolve() for path, _, _ in chain]:
+            raise TorchReproLintError(f"{where}: {target} extends itself")
+        extended = _table_of(target)
+        if extended is None:
+            raise TorchReproLintError(f"{where}: {target} is not there, or has no settings of this tool")
+        chain.append(extended)
+    return chain
+
+
+def _values(path: Path, prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    keys = ["extend", *(field.name.replace("_", "-") for field in fields(Settings) if field.name != "base")]
+    for key, value in table.items():
+        where = f"{path}: {prefix}{key}"
+        require_known(key, keys, where)
+        if key != "extend":
+            values[key.replace("-", "_")] = checked(key, value, where, path.parent)
+    return values

@@ -1,0 +1,114 @@
+"""What can be chosen, and how what is said at one place stands over what another says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from torchrepro_lint.settings.values import target_torch
+
+__all__ = ["DEFAULT_EXCLUDE", "Intent", "Profile", "Settings", "SettingsOverride"]
+
+Profile = Literal["default", "strict"]
+Intent = Literal["seeded", "deterministic"]
+
+# The folders that ruff leaves out by default, and caches of tools that came after its list was made.
+DEFAULT_EXCLUDE = (
+    ".bzr",
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".git-rewrite",
+    ".hg",
+    ".hypothesis",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".nox",
+    ".pants.d",
+    ".pyenv",
+    ".pytest_cache",
+    ".pytype",
+    ".ruff_cache",
+    ".svn",
+    ".torchrepro-lint-cache",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "__pypackages__",
+    "_build",
+    "buck-out",
+    "build",
+    "dist",
+    "node_modules",
+    "site-packages",
+    "venv",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one project.
+
+    `select`, `extend_select`, `ignore`, `fixable` and `unfixable` hold codes, prefixes of codes and rule names as they
+    were written; `per_file_ignores` holds them for each pattern of files.
+    Patterns, also those of `exclude` and `extend_exclude`, are as in a .gitignore file, relative to `base`, which is
+    the folder of the file that the settings come from, None where there is no file. `src` are the folders, absolute, in
+    which absolute imports are looked up; empty means that they are found. `baseline` is a file, absolute, with findings
+    that are known and not reported.
+    """
+
+    select: tuple[str, ...] = ("TRL",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    fixable: tuple[str, ...] = ("ALL",)
+    unfixable: tuple[str, ...] = ()
+    profile: Profile = "default"
+    target_torch: str | None = None
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    src: tuple[Path, ...] = ()
+    seed: int = 0
+    intent: Intent | None = None
+    cache: bool = True
+    unsafe_fixes: bool = False
+    baseline: Path | None = None
+    base: Path | None = None
+
+    def overridden(self, override: SettingsOverride) -> Settings:
+        """These settings with the command line's over them.
+
+        `select` on the command line says all about what is run: the lists of the file are laid aside then. Without
+        it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores` and `unfixable` always.
+        """
+        changes: dict[str, Any] = dict(override)
+        if "select" in changes:
+            changes = {"extend_select": (), "ignore": ()} | changes
+        else:
+            for name in ("extend_select", "ignore"):
+                if name in changes:
+                    changes[name] = (*getattr(self, name), *changes[name])
+        for name in ("per_file_ignores", "unfixable"):
+            if name in changes:
+                changes[name] = (*getattr(self, name), *changes[name])
+        if changes.get("target_torch") is not None:
+            changes["target_torch"] = target_torch(changes["target_torch"], "--target-torch")
+        return replace(self, **changes)
+
+
+class SettingsOverride(TypedDict, total=False):
+    """What the command line may say over the settings file; a key that is missing says nothing."""
+
+    select: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
+    fixable: tuple[str, ...]
+    unfixable: tuple[str, ...]
+    profile: Profile
+    target_torch: str | None
+    cache: bool
+    unsafe_fixes: bool
+    baseline: Path | None

@@ -1,0 +1,26 @@
+"""Settings over those of the files, as an editor or another tool hands them on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from torchrepro_lint.settings.model import SettingsOverride
+from torchrepro_lint.settings.values import checked, require_known
+
+__all__ = ["override_from_table"]
+
+
+def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverride:
+    """What a table of settings with the names of the settings file, such as an editor gives, says over that file.
+
+    A value of None says nothing. TorchReproLintError, which begins with `where`, where it does not say what it should.
+    """
+    keys = [name.replace("_", "-") for name in SettingsOverride.__annotations__]
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        require_known(key, keys, f"{where}{key}")
+        if value is not None:
+            values[key.replace("-", "_")] = checked(key, value, f"{where}{key}", Path())
+    return cast("SettingsOverride", values)

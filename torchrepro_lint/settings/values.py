@@ -1,0 +1,92 @@
+"""What a setting may be, and what is said where it is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torchrepro_lint.console import did_you_mean
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings.specifier import normalised_specifier
+
+__all__ = ["checked", "require_known", "target_torch", "typed"]
+
+
+def require_known(key: str, keys: Iterable[str], where: str) -> None:
+    """TorchReproLintError, which begins with `where`, for a key that is none of `keys`."""
+    if key not in keys:
+        raise TorchReproLintError(f"{where}: unknown setting{did_you_mean(key, keys)}")
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {"profile": ("default", "strict"), "intent": ("seeded", "deterministic")}
+
+
+def checked(key: str, value: Any, where: str, base: Path) -> Any:
+    """`value` in the type of the field `key`; TorchReproLintError where it is of another."""
+    if key in _CHOICES:
+        return _choice(value, _CHOICES[key], where)
+    if key == "target-torch":
+        return target_torch(typed(value, str, "a string", where), where)
+    if key == "seed":
+        seed = typed(value, int, "an integer", where)
+        if not 0 <= seed < 2**32:
+            raise TorchReproLintError(f"{where}: {seed} is outside 0..2**32-1, the seeds that NumPy takes")
+        return seed
+    if key in ("cache", "unsafe-fixes"):
+        return typed(value, bool, "a boolean", where)
+    if key == "baseline":
+        return (base / typed(value, str, "a string", where)).resolve()
+    if key == "per-file-ignores":
+        table: Mapping[str, Any] = typed(value, dict, "a table of lists of rules", where)
+        return tuple((pattern, _strings(rules, f'{where}: "{pattern}"')) for pattern, rules in table.items())
+    strings = _strings(value, where)
+    return tuple((base / one).resolve() for one in strings) if key == "src" else strings
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(typed(one, str, "a list of strings", where) for one in typed(value, list, "a list", where))
+
+
+def _choice(value: Any, choices: tuple[str, ...], where: str) -> str:
+    text: str = typed(value, str, "a string", where)
+    if text not in choices:
+        allowed = " or ".join(f'"{choice}"' for choice in choices)
+        raise TorchReproLintError(f'{where}: "{text}" is not {allowed}{did_you_mean(text, list(choices))}')
+    return text
+
+
+def target_torch(text: str, where: str) -> str:
+    """The specifier that `text` means; TorchReproLintError, which begins with `where`, where it means none."""
+    try:
+        return normalised_specifier(text)
+    except ValueError:
+        raise TorchReproLintError(
+            f'{where}: "{text}" is neither a version nor a version specifier, such as "2.1" or ">=1.7,<2"'
+        ) from None
+
+
+def typed(value: Any, kind: type, name: str, where: str) -> Any:
+    """`value`, which must be of a type that people call `name`; TorchReproLintError, with what to write, if not."""
+    # bool is a subclass of int, and `seed = true` is a mistake.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TorchReproLintError(f"{where}: expected {name}, found {_kind(value)}{_meant(value, kind)}")
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {bool: "a boolean", int: "an integer", float: "a number", str: "a string", list: "a list", dict: "a table"}
+    return names.get(type(value), "a date or time")
+
+
+def _meant(value: Any, kind: type) -> str:
+    """How a value of another type is written as one of `kind`, where that is plain."""
+    if kind is list and isinstance(value, str):
+        return f'; write ["{value}"]'
+    if kind is str and isinstance(value, float):
+        return f'; write "{value}"'
+    if kind is int and isinstance(value, str) and value.isdecimal():
+        return f"; write {value}"
+    if kind is bool and isinstance(value, str) and value.lower() in ("true", "false"):
+        return f"; write {value.lower()}"
+    return ""
