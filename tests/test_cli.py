@@ -20,6 +20,7 @@ from torchrepro_lint.cli import main
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.commands.explain import explain
 from torchrepro_lint.commands.rule import rule
+from torchrepro_lint.commands.write_baseline import write_baseline
 from torchrepro_lint.diagnostics import Applicability, TorchReproLintError
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -77,6 +78,11 @@ def test_quiet_statistics_and_exit_zero(project: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == "a.py:2:1: TRL101 [*] found bad\na.py:2:7: TRL102 found risky\n"
     run_check(CheckOptions(statistics=True, quiet=True), KIT)
     assert capsys.readouterr().out == "1\tTRL101\t[*]\tbad-word\n1\tTRL102\t[ ]\trisky-word\n"
+    run_check(CheckOptions(statistics=True, output_format="json"), KIT)
+    assert json.loads(capsys.readouterr().out) == [
+        {"code": "TRL101", "name": "bad-word", "count": 1, "fixable": True, "fixable_count": 1},
+        {"code": "TRL102", "name": "risky-word", "count": 1, "fixable": False, "fixable_count": 0},
+    ]
 
 
 def test_fix(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,6 +217,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),
         (["--watch", "-"], "--watch and - do not go together"),
         (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - do not go together"),
+        (["--statistics", "--output-format", "sarif"], "--statistics comes as text or json, not as sarif"),
         (["--stdin-filename", "b.py", "a.py"], "beside it there is no other path"),
         (["nothing.py"], "nothing.py: no such file or folder"),
         (["--select", "TRL99"], 'unknown rule "TRL99"'),
@@ -309,9 +316,17 @@ def test_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line[:6] for line in lines[3:]] == ["TRL900", "TRL901"]
     assert rule(["bad-word"], KIT) == 0
     out = capsys.readouterr().out
-    assert out.startswith("TRL101 bad-word: error, default profile\n\nA program and rules for tests")
-    assert rule(["trl900"], KIT) == 0
-    assert capsys.readouterr().out.startswith("TRL900 unreadable-file: error, default profile\n\n")
+    about = (
+        "TRL101 bad-word\n\nA word that should not be there.\nSeverity: error. Profile: default. Fix: none.\nhttps://"
+    )
+    assert out.startswith(about)
+    assert "\n\nA program and rules for tests" in out
+    assert rule(["trl901"], KIT) == 0
+    out = capsys.readouterr().out
+    assert out.count("unused-suppression") == 1
+    assert "Severity: warning. Profile: default. Fix: safe.\nhttps://" in out
+    assert rule(["trl1"], KIT) == 0
+    assert [line[:6] for line in capsys.readouterr().out.splitlines()] == ["TRL101", "TRL102"]
     with pytest.raises(TorchReproLintError, match='unknown rule "TRL405"; did you mean "TRL403"'):
         rule(["TRL405"], KIT)
 
@@ -322,14 +337,14 @@ def test_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert one["code"] == "TRL901"
     assert one["summary"].startswith("A `# noqa` comment")
     assert one["fix"].startswith("Safe:")
-    assert one["explanation"].startswith("TRL901 unused-suppression.\n")
+    assert one["explanation"].startswith("# TRL901 unused-suppression\n\n## What it does\n\nFinds ")
     assert one["url"].endswith("/rules/TRL901/")
     assert rule(["--all", "--output-format", "json"], KIT) == 0
     assert [one["code"] for one in json.loads(capsys.readouterr().out)] == [
         "TRL101", "TRL102", "TRL403", "TRL900", "TRL901"
     ]  # fmt: skip
     assert rule(["--all"], KIT) == 0
-    assert capsys.readouterr().out.count("profile\n\n") == 5
+    assert capsys.readouterr().out.count("Profile: ") == 5
     with pytest.raises(SystemExit):
         rule(["TRL901", "--all"], KIT)
 
@@ -338,14 +353,25 @@ def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     root = write({"pyproject.toml": "", "a.py": "import torch\nx = 1\nbad  # noqa: TRL101\nstrict\n"})
     monkeypatch.chdir(root)
     assert explain(["a.py:2"], KIT) == 0
-    assert capsys.readouterr().out == "No rule finds anything at a.py:2.\n"
+    assert capsys.readouterr().out == "No rule finds anything at a.py:2.\n\n"
     assert explain(["a.py:3:1"], KIT) == 0
     out = capsys.readouterr().out
     assert "a.py:3:1: TRL101 [*] found bad" in out
     assert "This finding is not reported: a comment silences it." in out
-    assert "A program and rules for tests" in out
+    assert out.endswith("\ntorchrepro-lint rule TRL101: a word that should not be there\n")
     assert explain([f"{root}/a.py:4"], KIT) == 0
     assert "This finding is not reported: the settings do not select it." in capsys.readouterr().out
+
+
+def test_explain_knows_what_hides_a_finding(write, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = "baseline = 'known.json'\n[per-file-ignores]\n'b.py' = ['TRL101']\n"
+    root = write({"torchrepro-lint.toml": settings, "a.py": "import torch\nbad\n", "b.py": "import torch\nbad\n"})
+    write_baseline(CheckOptions((root / "a.py",)), KIT)
+    capsys.readouterr()
+    explain([f"{root}/a.py:2"], KIT)
+    assert f"This finding is not reported: it is in the baseline {root}/known.json." in capsys.readouterr().out
+    explain([f"{root}/b.py:2"], KIT)
+    assert "This finding is not reported: `per-file-ignores` names it for this file." in capsys.readouterr().out
 
 
 def test_version_and_help() -> None:

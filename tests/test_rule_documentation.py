@@ -9,7 +9,7 @@ import pytest
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.housekeeping import HOUSEKEEPING, UNREADABLE_FILE
-from torchrepro_lint.report.rule_pages import documentation, sections
+from torchrepro_lint.report.rule_pages import documentation, markdown, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.rules import all_rules
 
@@ -56,3 +56,19 @@ def test_nothing_is_found_in_what_to_use_instead(rule: RuleMetadata, tmp_path: P
 @each_rule
 def test_the_documentation_begins_with_code_and_name(rule: RuleMetadata) -> None:
     assert documentation(rule).startswith(f"{rule.code} {rule.name}.\n")
+
+
+@each_rule
+def test_a_title_begins_like_a_sentence_and_keeps_names_as_they_are(rule: RuleMetadata) -> None:
+    first, rest = title(rule).split(maxsplit=1)
+    summary, rest_of_summary = rule.summary.split(maxsplit=1)
+    assert rest == rest_of_summary
+    assert summary[0] not in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" or summary in ("DataLoader", "TF32")
+    assert first == (summary.capitalize() if summary.strip(",").isalpha() and summary.islower() else summary)
+
+
+@each_rule
+def test_as_markdown_only_programs_are_code(rule: RuleMetadata) -> None:
+    text = markdown(rule)
+    assert text.startswith(f"# {rule.code} {rule.name}\n\n## What it does\n\n")
+    assert not re.search(r"^ {4}", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from torchrepro_lint import __version__
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM, did_you_mean
-from torchrepro_lint.report.formats import FORMATS
+from torchrepro_lint.report.formats import FORMATS, is_for_people
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
 
@@ -117,6 +117,8 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
     apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
     if len(apart) > 1:
         parser.error(f"{apart[0]} and {apart[1]} do not go together")
+    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
+        parser.error(f"--statistics comes as text or json, not as {options.output_format}")
 
 
 def check_parser() -> ArgumentParser:

@@ -6,10 +6,14 @@ from typing import Protocol
 
 from torchrepro_lint.diagnostics import Severity
 
-__all__ = ["RULES_GROUP", "Named", "RuleMetadata"]
+__all__ = ["RESERVED", "RULES_GROUP", "Named", "RuleMetadata"]
 
 #: The entry points by which installed packages bring rules.
 RULES_GROUP = "torchrepro_lint.rules"
+
+
+#: How their codes begin, which no rule of ours has.
+RESERVED = "TRL8"
 
 
 class Named(Protocol):

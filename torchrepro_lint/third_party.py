@@ -8,12 +8,12 @@ from importlib.metadata import EntryPoint, entry_points
 
 from torchrepro_lint.api import Rule
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.rule_metadata import RULES_GROUP
+from torchrepro_lint.rule_metadata import RESERVED, RULES_GROUP
 from torchrepro_lint.selection import RuleLike
 
 __all__ = ["third_party_rules"]
 
-_CODE = re.compile(r"TRL8\d\d")
+_CODE = re.compile(rf"{RESERVED}\d\d")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 

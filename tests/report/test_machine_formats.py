@@ -43,7 +43,9 @@ def test_sarif_says_what_was_found_where_and_why() -> None:
     assert place["region"] == {"startLine": 5, "startColumn": 14, "endLine": 5, "endColumn": 43}
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [step["location"]["message"]["text"] for step in steps] == ["the dataset is Data", "its __getitem__ draws"]
-    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "TRL101"
+    rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert rule["id"] == "TRL101"
+    assert rule["help"]["markdown"].startswith("# TRL101 a-name")
     assert run["invocations"] == [{"executionSuccessful": True}]
 
 

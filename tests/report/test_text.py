@@ -10,7 +10,7 @@ from report_examples import OTHER, PATH, PLAIN, SAFE, UNSAFE, at, finding, repor
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.frames import WIDTH, code_frame, shown_line
-from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, summary
+from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, statistics_text, summary
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts, printable
 
@@ -193,7 +193,7 @@ def test_statistics() -> None:
         finding(),
         finding(code="TRL301"),
     ]
-    assert list(statistics(findings, safe_only)) == [
+    assert list(statistics_text(statistics(findings, safe_only))) == [
         "2\tTRL101\t[ ]\ta-name",
         "2\tTRL201\t[*]\ta-name",
         "1\tTRL301\t[ ]\ta-name",

@@ -15,7 +15,7 @@ from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.summary import statistics, summary
+from torchrepro_lint.report.summary import statistics, statistics_json, statistics_text, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 
@@ -91,9 +91,10 @@ def print_report(
     """Print findings, what is to be said of them and of the files, and errors. `fixed` are the findings that this run
     has mended; `stream` is standard output where none is given.
     """
-    for_people = options.statistics or is_for_people(options.output_format)
+    for_people = is_for_people(options.output_format)
     if options.statistics:
-        print_all(statistics(report.findings, report.may_fix), stream)
+        write = statistics_text if for_people else statistics_json
+        print_all(write(statistics(report.findings, report.may_fix)), stream)
     else:
         rules = (toolkit or Toolkit()).sorted_rules
         reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)

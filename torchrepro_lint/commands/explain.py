@@ -15,9 +15,9 @@ from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproL
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.places import place
-from torchrepro_lint.report.rule_pages import documentation
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.selection import is_ignored_in, is_selected
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 
@@ -25,9 +25,9 @@ __all__ = ["explain"]
 
 
 def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
-    """Print what the rules find at a line, all profiles and suppressed findings included, with the rules'
-    documentation, which chains of findings elsewhere pass through it, and what is known of a loader that is made there.
-    Exit status 0.
+    """Print what the rules find at a line, all profiles and suppressed findings included, which chains of findings
+    elsewhere pass through it, what is known of a loader that is made there, and where the rules are explained. Exit
+    status 0.
 
     TorchReproLintError where the place is not one.
     """
@@ -41,29 +41,39 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     everything = check([path], {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
     at_line = [finding for finding in everything.findings if _stands_at(finding, row)]
     reported = set(check([path], toolkit=toolkit).findings)
-    unsuppressed = set(check([path], suppressed_too=True, toolkit=toolkit).findings)
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
         if finding not in reported:
-            why = "a comment silences it" if finding in unsuppressed else "the settings do not select it"
-            print(f"This finding is not reported: {why}.\n")
-    for code in dict.fromkeys(finding.code for finding in at_line):
-        rule = find_rule(code, all_rules(toolkit))
-        if rule is not None:
-            print(f"{documentation(rule)}\n")
+            print(f"This finding is not reported: {_why_not(finding, toolkit)}.\n")
     passing = [one for one in everything.findings if one not in at_line and _passes(one, path, row)]
     if passing:
         print("This line is part of the proof of:")
         for finding in passing:
             print(f"  {concise(finding, texts, colours, everything.may_fix(finding))}")
+        print()
     if not at_line and not passing:
         at = Position(row, 1)
-        print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.")
+        print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.\n")
     view = _view(toolkit, path, row, texts)
     if view:
-        print("\n" + "\n".join(view))
+        print("\n".join(view) + "\n")
+    for code in dict.fromkeys(finding.code for finding in (*at_line, *passing)):
+        print(f"{colours.note(f'{PROGRAM} rule {code}')}: {find_rule(code, all_rules(toolkit)).summary}")
     print_errors(everything.errors)
     return 2 if everything.errors else 0
+
+
+def _why_not(finding: Finding, toolkit: Toolkit) -> str:
+    """What keeps a finding from being reported."""
+    path = finding.location.path
+    settings = Projects({}).of(path).settings
+    if not is_selected(find_rule(finding.code, all_rules(toolkit)), settings):
+        return "the settings do not select it"
+    if is_ignored_in(path, finding, settings):
+        return "`per-file-ignores` names it for this file"
+    if settings.baseline is not None and finding in check([path], {"baseline": None}, toolkit=toolkit).findings:
+        return f"it is in the baseline {settings.baseline}"
+    return "a comment silences it"
 
 
 def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:

@@ -11,7 +11,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.report.op_evidence import op_evidence
-from torchrepro_lint.report.rule_pages import documentation, rule_url, sections, title
+from torchrepro_lint.report.rule_pages import explanation, markdown, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import unknown_rule
 
@@ -24,19 +24,23 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where there is no such rule.
     """
     parser = ArgumentParser(f"{PROGRAM} rule", "Say what a rule is about.")
-    parser.add_argument("code", nargs="?", metavar="CODE", help="a code or a name; all rules are listed without it")
+    parser.add_argument(
+        "code", nargs="?", metavar="CODE", help="a code, a name, or the beginning of codes; without it, all are listed"
+    )
     parser.add_argument("--all", action="store_true", help="what every rule is about")
     parser.add_argument("--output-format", choices=["text", "json"], default="text", help="(text)")
     options = parser.parse_args(arguments)
     if options.code is not None and options.all:
         parser.error("a rule or --all, not both")
     rules = all_rules(toolkit)
-    chosen = [find_rule(options.code, rules)] if options.code is not None else rules
+    word = options.code or ""
+    family = [one for one in rules if one.code.startswith(word.upper()) and one.code != word.upper()]
+    chosen = family or [find_rule(word, rules)]
     if options.output_format == "json":
         objects = [rule_object(one) for one in chosen]
-        print(json.dumps(objects if options.code is None else objects[0], indent=2))
-    elif options.code is None and not options.all:
-        _list(rules)
+        print(json.dumps(objects if family else objects[0], indent=2))
+    elif family and not options.all:
+        _list(family)
     else:
         print("\n\n".join(_text(one) for one in chosen))
     return 0
@@ -56,7 +60,9 @@ def find_rule(code: str, rules: Sequence[RuleMetadata]) -> RuleMetadata:
 
 
 def rule_object(one: RuleMetadata) -> dict[str, object]:
-    """A rule as an object of JSON. `fix` says whether the fix is safe and why, None where the rule has none."""
+    """A rule as an object of JSON. `fix` says whether the fix is safe and why, None where the rule has none;
+    `explanation` is Markdown.
+    """
     text = sections(one)
     return {
         "code": one.code,
@@ -65,7 +71,7 @@ def rule_object(one: RuleMetadata) -> dict[str, object]:
         "severity": one.severity.value,
         "profile": one.profile,
         "fix": text.get("Fix safety"),
-        "explanation": documentation(one),
+        "explanation": markdown(one),
         "url": rule_url(one.code),
     }
 
@@ -78,9 +84,18 @@ def _list(rules: Sequence[RuleMetadata]) -> None:
 
 
 def _text(one: RuleMetadata) -> str:
+    about = [f"Severity: {one.severity.value}. Profile: {one.profile}. Fix: {_fix(one)}."]
+    url = rule_url(one.code)
     parts = (
-        f"{one.code} {one.name}: {one.severity.value}, {one.profile} profile",
-        documentation(one),
+        f"{one.code} {one.name}",
+        "\n".join([f"{title(one)}.", *about, *filter(None, [url])]),
+        explanation(one),
         op_evidence(one.code),
     )
     return "\n\n".join(filter(None, parts))
+
+
+def _fix(one: RuleMetadata) -> str:
+    """The word with which the documentation of fixes begins: safe, unsafe or none."""
+    word = sections(one).get("Fix safety", "None").partition(" ")[0].strip(":")
+    return {"Safe": "safe", "Unsafe": "unsafe"}.get(word, "none")

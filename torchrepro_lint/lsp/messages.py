@@ -24,12 +24,13 @@ _SEVERITY = {
 def diagnostic(finding: Finding, buffers: Buffers, *, related: bool = True) -> types.Diagnostic:
     """The finding where it stands; with `related`, the chain that proves it, for editors that can show it."""
     steps = [types.DiagnosticRelatedInformation(buffers.location(step.location), step.note) for step in finding.trace]
+    url = rule_url(finding.code)
     return types.Diagnostic(
         range=buffers.range(finding.location),
         message=finding.message,
         severity=_SEVERITY[finding.severity],
         code=finding.code,
-        code_description=types.CodeDescription(rule_url(finding.code)),
+        code_description=types.CodeDescription(url) if url is not None else None,
         source=SOURCE,
         related_information=steps if related and steps else None,
     )
@@ -39,7 +40,9 @@ def hover(found: Iterable[types.Diagnostic], rules: Iterable[RuleMetadata], at: 
     """What the rules say whose diagnostics stand at a position; None where there are none."""
     here = [one for one in found if is_within(at, one.range)]
     by_code = {rule.code: rule for rule in rules}
-    texts = [markdown(by_code[code]) for code in dict.fromkeys(str(one.code) for one in here) if code in by_code]
+    texts = [
+        markdown(by_code[code], level=3) for code in dict.fromkeys(str(one.code) for one in here) if code in by_code
+    ]
     if not texts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(texts)), here[0].range)

@@ -36,7 +36,7 @@ def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
         "message": place(finding.location, texts).before_message + finding.message,
         "location": _location(finding.location, texts),
         "severity": finding.severity.value.upper(),
-        "code": {"value": finding.code, "url": rule_url(finding.code)},
+        "code": _code(finding.code),
     }
     suggestions = list(_suggestions(finding, texts))
     if suggestions:
@@ -50,6 +50,11 @@ def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
             for step in finding.trace
         ]
     return diagnostic
+
+
+def _code(code: str) -> dict[str, str]:
+    url = rule_url(code)
+    return {"value": code} if url is None else {"value": code, "url": url}
 
 
 def _suggestions(finding: Finding, texts: Texts) -> Iterator[dict[str, Any]]:

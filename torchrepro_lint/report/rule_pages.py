@@ -7,9 +7,9 @@ import re
 import sys
 import textwrap
 
-from torchrepro_lint.rule_metadata import RuleMetadata
+from torchrepro_lint.rule_metadata import RESERVED, RuleMetadata
 
-__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "markdown", "rule_url", "sections", "title"]
+__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "explanation", "markdown", "rule_url", "sections", "title"]
 
 PROJECT = "https://github.com/torchrepro-lint/torchrepro-lint"
 DOCUMENTATION = "https://torchrepro-lint.github.io/torchrepro-lint"
@@ -31,18 +31,33 @@ def sections(rule: RuleMetadata) -> dict[str, str]:
     return {heading: text for heading, body in found if (text := textwrap.dedent(body).strip())}
 
 
-def markdown(rule: RuleMetadata) -> str:
-    """The documentation as Markdown, with its sections under headings."""
-    parts = [f"### {rule.code} {rule.name}"]
-    parts += [f"#### {heading}\n\n{body}" for heading, body in sections(rule).items()]
+def explanation(rule: RuleMetadata) -> str:
+    """The documentation without its first line, which names the rule."""
+    named, _, rest = documentation(rule).partition("\n")
+    return rest.strip() if named.startswith(rule.code) else documentation(rule)
+
+
+def markdown(rule: RuleMetadata, level: int = 1) -> str:
+    """The documentation as Markdown: the name under a heading of this level, the sections under the next one."""
+    marks = "#" * level
+    parts = [f"{marks} {rule.code} {rule.name}"]
+    parts += [f"{marks}# {heading}\n\n{body}" for heading, body in sections(rule).items()]
     return "\n\n".join(parts)
 
 
-def rule_url(code: str) -> str:
-    """The page of a rule on the documentation site."""
-    return f"{DOCUMENTATION}/rules/{code}/"
+def rule_url(code: str) -> str | None:
+    """The page of a rule on the documentation site, None for a rule of another package, which has none there."""
+    return None if code.startswith(RESERVED) else f"{DOCUMENTATION}/rules/{code}/"
+
+
+# A word that a sentence may begin with: `torch.Generator` and `cuDNN` stay as they are written.
+_WORD = re.compile(r"^[a-z]+(?=[\s,])")
 
 
 def title(rule: RuleMetadata) -> str:
     """The summary as a sentence begins."""
-    return rule.summary[:1].upper() + rule.summary[1:]
+    return (
+        _WORD.sub(lambda word: word[0].capitalize(), rule.summary, count=1)
+        if _WORD.match(rule.summary)
+        else rule.summary
+    )

@@ -18,7 +18,7 @@ from torchrepro_lint.fixes.apply import in_order
 from torchrepro_lint.report.fingerprints import fingerprints
 from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.rule_pages import DOCUMENTATION, documentation, rule_url, title
+from torchrepro_lint.report.rule_pages import DOCUMENTATION, documentation, markdown, rule_url, title
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 
@@ -54,17 +54,17 @@ def sarif_report(reported: Reported) -> Iterator[str]:
 
 
 def _rule(rule: RuleMetadata) -> dict[str, Any]:
-    text = documentation(rule)
-    return {
+    described: dict[str, Any] = {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": title(rule)},
-        "fullDescription": {"text": title(rule)},
-        "help": {"text": text, "markdown": text},
-        "helpUri": rule_url(rule.code),
+        "fullDescription": {"text": f"{title(rule)}."},
+        "help": {"text": documentation(rule), "markdown": markdown(rule)},
         "defaultConfiguration": {"enabled": rule.profile == "default", "level": _level(rule.severity)},
         "properties": {"tags": ["reproducibility"]},
     }
+    url = rule_url(rule.code)
+    return described if url is None else {**described, "helpUri": url}
 
 
 def _invocation(errors: Sequence[str]) -> dict[str, Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import groupby
 
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["fix_summary", "list_fixes", "statistics", "summary"]
+__all__ = ["RuleCount", "fix_summary", "list_fixes", "statistics", "statistics_json", "statistics_text", "summary"]
 
 
 def summary(
@@ -60,10 +62,32 @@ def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iter
     yield ""
 
 
-def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) -> Iterator[str]:
-    """Count, code, whether `--fix` mends all of them, and name, separated by tabs, the most frequent first."""
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """How often a rule found something; `fixable` says whether `--fix` mends all of it, `fixable_count` how much."""
+
+    code: str
+    name: str
+    count: int
+    fixable: bool
+    fixable_count: int
+
+
+def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) -> list[RuleCount]:
+    """The findings of each rule, the most frequent first."""
     findings = list(findings)
     counts = Counter((finding.code, finding.name) for finding in findings)
-    stubborn = {finding.code for finding in findings if not may_fix(finding)}
-    for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"{count}\t{code}\t[{' ' if code in stubborn else '*'}]\t{name}"
+    mended = Counter(finding.code for finding in findings if may_fix(finding))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [RuleCount(code, name, count, mended[code] == count, mended[code]) for (code, name), count in ordered]
+
+
+def statistics_text(counts: Iterable[RuleCount]) -> Iterator[str]:
+    """Count, code, a star where `--fix` mends all of them, and name, separated by tabs."""
+    for one in counts:
+        yield f"{one.count}\t{one.code}\t[{'*' if one.fixable else ' '}]\t{one.name}"
+
+
+def statistics_json(counts: Iterable[RuleCount]) -> Iterator[str]:
+    """The same as a list of objects, with the field names of ruff."""
+    yield json.dumps([asdict(one) for one in counts], indent=2)

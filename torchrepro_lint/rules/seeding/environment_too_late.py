@@ -75,7 +75,7 @@ from torchrepro_lint.rules.base import Rule
 class EnvironmentTooLate(Rule):
     code = "TRL505"
     name = "environment-too-late"
-    summary = "An environment variable is set after those who read it have started"
+    summary = "an environment variable is set after those who read it have started"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -68,7 +68,7 @@ _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's
 class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
-    summary = "The program seeds some of random, NumPy and torch, and draws from one that it leaves out"
+    summary = "the program seeds some of random, NumPy and torch, and draws from one that it leaves out"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):

@@ -61,7 +61,7 @@ from torchrepro_lint.rules.base import Rule
 class ReseededInLoop(Rule):
     code = "TRL506"
     name = "reseeded-in-loop"
-    summary = "A global random number generator gets the same seed again in every epoch or step"
+    summary = "a global random number generator gets the same seed again in every epoch or step"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

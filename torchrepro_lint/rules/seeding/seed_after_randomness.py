@@ -64,7 +64,7 @@ from torchrepro_lint.rules.base import Rule
 class SeedAfterRandomness(Rule):
     code = "TRL504"
     name = "seed-after-randomness"
-    summary = "A model is built, or a number drawn, before the first call that seeds"
+    summary = "a model is built, or a number drawn, before the first call that seeds"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_seeds(program):

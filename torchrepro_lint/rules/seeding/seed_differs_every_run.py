@@ -65,7 +65,7 @@ from torchrepro_lint.rules.base import Rule
 class SeedDiffersEveryRun(Rule):
     code = "TRL503"
     name = "seed-differs-every-run"
-    summary = "The seed comes from the clock, the system or the hash of a text: another one in every run"
+    summary = "the seed comes from the clock, the system or the hash of a text: another one in every run"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in changing_seeds(program):

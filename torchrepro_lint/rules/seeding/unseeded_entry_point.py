@@ -67,7 +67,7 @@ _WORDS = {"python": "`random`", "numpy": "NumPy", "torch": "torch"}
 class UnseededEntryPoint(Rule):
     code = "TRL501"
     name = "unseeded-entry-point"
-    summary = "A program draws random numbers and seeds nothing"
+    summary = "a program draws random numbers and seeds nothing"
     severity = Severity.WARNING
     profile: ClassVar[Literal["default", "strict"]] = "strict"
 
