@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject, Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import parents_of
@@ -20,7 +20,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["GENERATOR", "Seeding", "consumers", "holder_of", "is_used", "made_generators", "seedings"]
+__all__ = ["GENERATOR", "Seeding", "consumers", "is_used", "made_generators", "may_be_seeded_by", "seedings"]
 
 GENERATOR: Final = "torch.Generator"
 _METHODS: Final = frozenset({"manual_seed", "seed", "set_state"})
@@ -93,12 +93,41 @@ def _last_name(node: tree.Expr) -> str | None:
     return None
 
 
-def holder_of(program: Program, made: KnownCall) -> str | None:
-    """The last name under which a generator is kept where it is made: `g = torch.Generator()`."""
-    match parents_of(program.ev, made.facts).of(made.call):
+def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
+    """Whether a seeding is, or may be, of a generator: of what is known, or by the name under which it is kept.
+
+    What a call of the project is handed may be seeded by whatever there seeds an argument, or what it keeps, of that
+    name.
+    """
+    if made.site in one.made:
+        return True
+    if one.holder is None:
+        return False
+    parents = parents_of(program.ev, made.facts)
+    match parents.of(made.call):
         case tree.Assign(targets=(target,)):
-            return _last_name(target)
-    return None
+            return one.open and one.holder == _last_name(target)
+        case tree.Arg(keyword=keyword) as arg if one.holder == keyword:
+            call = parents.of(arg)
+            if not isinstance(call, tree.Call) or not _is_own(program, call, made):
+                return False
+            return one.open or (_is_handed(one) and made.facts.path in program.imports.above(one.facts.path))
+    return False
+
+
+def _is_handed(one: Seeding) -> bool:
+    """Whether what is seeded is an argument, or kept by an object: `self.generator`."""
+    match one.call.func:
+        case tree.Attribute(value=tree.Name(id=name)):
+            owner = one.scope.binder(name)
+            return owner is not None and any(binding.kind == "param" for binding in owner.bindings[name])
+        case tree.Attribute(value=tree.Attribute()):
+            return True
+    return False
+
+
+def _is_own(program: Program, call: tree.Call, made: KnownCall) -> bool:
+    return not any(isinstance(value, External) for value in program.ev.values(call.func, made.frame))
 
 
 def is_used(program: Program, made: KnownCall) -> bool:

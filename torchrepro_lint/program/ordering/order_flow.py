@@ -52,10 +52,14 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sink:
-    """Where the order decides something; the chain ends there."""
+    """Where the order decides something; the chain ends there.
+
+    Not where `beside` has the same order: then an element is looked up by the position that it has itself.
+    """
 
     kind: SinkKind
     chain: tuple[Link, ...]
+    beside: tree.Expr | None = None
 
 
 def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, indexes: bool = False) -> Sink | None:
@@ -78,6 +82,7 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | None:
     seen: set[int] = set()
+    unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
             break
@@ -86,10 +91,13 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | N
             continue
         seen.add(id(carrier.node))
         for found in _next(program, carrier, indexes):
-            if isinstance(found, Sink):
+            if not isinstance(found, Sink):
+                pending.append(found)
+            elif found.beside is None:
                 return found
-            pending.append(found)
-    return None
+            else:
+                unless.append(found)
+    return next((found for found in unless if id(found.beside) not in seen), None)
 
 
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
@@ -177,7 +185,10 @@ def _through_subscript(
         return
     if not isinstance(above.index, tree.Opaque):
         if indexes:
-            yield sink(carrier, "index", above, "is looked up by position")
+            found = sink(carrier, "index", above, "is looked up by position")
+            parents = parents_of(program.ev, carrier.facts)
+            beside = order_loops.numbered_beside(above.index, parents) if isinstance(above.index, tree.Name) else None
+            yield replace(found, beside=beside)
         return
     statement = parents_of(program.ev, carrier.facts).statement(above)
     if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["counts", "through_comprehension", "through_loop"]
+__all__ = ["counts", "numbered_beside", "through_comprehension", "through_loop"]
 
 _FILLS = frozenset({"append", "extend", "insert"})
 
@@ -45,7 +45,7 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
         match statement:
             case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
                 counted = _mentions(value, numbers) or _is_count(value, loop, parents)
-                if counted and _mentions(key, varied):
+                if counted and _mentions(key, varied - numbers):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier, target)
@@ -55,7 +55,7 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
                 if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")
                 text = _text(owner)
-                if _is_made_anew(program, carrier, owner, loop):
+                if _is_made_anew(program, carrier, owner, loop) or _is_kept_by_element(owner, loop):
                     continue
                 if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
                     filled.add(text)
@@ -74,6 +74,14 @@ def _is_made_anew(program: Program, carrier: Carrier, owner: tree.Expr, loop: tr
     return any(
         binding.kind == "assign" and (loop.site, "body") in binding.path for binding in scope.bindings.get(owner.id, ())
     )
+
+
+def _is_kept_by_element(owner: tree.Expr, loop: tree.For) -> bool:
+    """Whether each element has a list of its own: `lists[x].append(...)`, of which none holds the loop's order."""
+    match owner, loop.target:
+        case tree.Subscript(index=tree.Name(id=key)), tree.Name(id=element):
+            return key == element
+    return False
 
 
 def _statements(block: tree.Block) -> Iterator[tree.Stmt]:
@@ -104,6 +112,24 @@ def _numbers(target: tree.Expr, iterated: tree.Expr) -> set[str]:
             at = next((index for index, arg in enumerate(args) if counts(arg.value)), 0)
     item = target.items[at] if at < len(target.items) else None
     return {item.id} if isinstance(item, tree.Name) else set()
+
+
+def numbered_beside(node: tree.Name, parents: Parents) -> tree.Expr | None:
+    """What is iterated where a name is the position of an element: `xs` in `for i, x in enumerate(xs)`."""
+    for above in parents.around(node):
+        for clause in above.clauses if isinstance(above, tree.Comprehension) else (above,):
+            match clause:
+                case tree.For(target=target, iter=iterated) | tree.Clause(target=target, iter=iterated):
+                    if node.id in _numbers(target, iterated):
+                        return _enumerated(iterated)
+    return None
+
+
+def _enumerated(node: tree.Expr) -> tree.Expr | None:
+    match node:
+        case tree.Call(func=tree.Name(id="enumerate"), args=(first, *_)):
+            return first.value
+    return None
 
 
 def counts(node: tree.Expr) -> bool:

@@ -21,13 +21,12 @@ _IDLE = re.compile(
 
 def is_idle(event: Event) -> bool:
     """Whether a draw serves no computation, as far as the names around it tell."""
-    if event.frame is None or event.call is None:
-        return False
-    scope = event.frame.scope
     names = [link.note.removeprefix("calls ").rpartition(".")[2] for link in event.chain]
-    names.extend(_bound_to(event))
-    if isinstance(scope.node, tree.FunctionDef):
-        names.append(scope.node.name)
+    if event.frame is not None and event.call is not None:
+        scope = event.frame.scope
+        names.extend(_bound_to(event))
+        if isinstance(scope.node, tree.FunctionDef):
+            names.append(scope.node.name)
     return any(_IDLE.search(name) or name.lower().endswith("seed") for name in names)
 
 

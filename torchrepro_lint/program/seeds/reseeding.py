@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
@@ -54,7 +55,7 @@ class Reseeding:
 
 def reseedings(program: Program) -> Iterator[Reseeding]:
     """All of them, one for each block of seeding calls in a loop, in the order of files and text."""
-    found: dict[tuple[int, object], Reseeding] = {}
+    found: dict[int, list[tuple[ArmPath, Reseeding]]] = {}
     for one in program.evidence:
         if one.effect != "seed" or not one.seeds & _GLOBAL or one.name.startswith("transformers.Train"):
             continue
@@ -67,8 +68,18 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
             made = _of_way(program.ev, one, way)
             if made is not None:
                 stand, repeated = made
-                found.setdefault((id(stand.scope), stand.path), repeated)
-    yield from sorted(found.values(), key=lambda again: (str(again.site.path), again.site.number))
+                blocks = found.setdefault(id(stand.scope), [])
+                # What an arm below seeds as well belongs to the block around it.
+                if not any(_is_below(stand, path) for path, _ in blocks):
+                    blocks.append((stand.path, repeated))
+    every = (again for blocks in found.values() for _, again in blocks)
+    yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
+
+
+def _is_below(stand: Stand, path: ArmPath) -> bool:
+    """Whether a place stands in the block `path`, or in an arm below it that no other loop repeats."""
+    below = stand.path[len(path) :]
+    return stand.path[: len(path)] == path and not any(branch in stand.scope.loops for branch, _ in below)
 
 
 def repeats(ev: Evaluator, ways: tuple[Way, ...]) -> bool:

@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Way, says
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
@@ -157,8 +158,27 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
 
 
 def _is_guarded(program: Program, one: Evidence) -> bool:
-    """Whether an `if` about a seed sends the run here only where the user has given none."""
-    return all(_no_seed_given(way) for way in ways_of(program, one))
+    """Whether an `if` about a seed sends the run here only where the user has given none, or a conditional does."""
+    return _is_other_arm(program, one) or all(_no_seed_given(way) for way in ways_of(program, one))
+
+
+def _is_other_arm(program: Program, one: Evidence) -> bool:
+    """Whether the call gives the seed where none is given: `args.seed if args.seed is not None else torch.seed()`."""
+    node: Node = one.node
+    for above in parents_of(program.ev, one.frame.facts).around(one.node):
+        match above:
+            case tree.Conditional(test=test, body=body) if test is not node:
+                if says(test, body is node, _SEED) is False:
+                    return True
+            case tree.Boolean(op="or", left=left) if left is not node:
+                if says(left, False, _SEED) is False:
+                    return True
+            case tree.Arg() | tree.Call() | tree.Conditional() | tree.Boolean() | tree.Binary():
+                pass
+            case _:
+                return False
+        node = above
+    return False
 
 
 def _no_seed_given(way: Way) -> bool:

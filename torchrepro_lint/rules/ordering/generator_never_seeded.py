@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
-from torchrepro_lint.program.ordering.generators import holder_of, is_used, made_generators, seedings
+from torchrepro_lint.program.ordering.generators import is_used, made_generators, may_be_seeded_by, seedings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.reach import Link
@@ -75,10 +75,9 @@ class GeneratorNeverSeeded(Rule):
                 yield finding
 
     def _of_generator(self, program: Program, made: KnownCall) -> Finding | None:
-        holder = holder_of(program, made)
         entropy = None
         for one in seedings(program):
-            if made.site not in one.made and not (one.open and holder is not None and one.holder == holder):
+            if not may_be_seeded_by(program, one, made):
                 continue
             if one.method != "seed" or made.site not in one.made:
                 return None
