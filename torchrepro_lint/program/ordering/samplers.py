@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import Constant, External
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -60,8 +58,6 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                     continue
                 if in_forked_rng(program, call) or (kind == "permutation" and not _parts_a_set(program, call)):
                     break
-                if kind != "sampler" and _is_seeded_before(program, call):
-                    break
                 found.append(UnseededSplit(kind, call, parameter))
                 break
     yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
@@ -87,18 +83,6 @@ def in_forked_rng(program: Program, call: KnownCall) -> bool:
                 match context:
                     case tree.Call(func=tree.Attribute(attr="fork_rng") | tree.Name(id="fork_rng")):
                         return True
-    return False
-
-
-def _is_seeded_before(program: Program, call: KnownCall) -> bool:
-    """Whether the statement just before seeds torch with a number: then nothing comes between the two."""
-    parents = parents_of(program.ev, call.facts)
-    before = parents.before(parents.statement(call.call))
-    match before:
-        case tree.ExprStmt(value=tree.Call(func=func, args=(tree.Arg(value=tree.Const(value=int())),))):
-            names = {value.name for value in program.ev.values(func, call.frame) if isinstance(value, External)}
-            known = [seeding_call(canonical(name)) for name in names]
-            return bool(known) and all(one is not None and "torch" in one.seeds for one in known)
     return False
 
 

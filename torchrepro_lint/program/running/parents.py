@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
@@ -30,7 +29,6 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 class Parents:
     """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys."""
 
-    _body: tree.Block
     _above: dict[int, Node]
     loops: dict[int, tree.For | tree.While]
     names: dict[str, list[tree.Name]]
@@ -71,17 +69,6 @@ class Parents:
             return node
         return next(above for above in self.around(node) if isinstance(above, _STATEMENTS))
 
-    def before(self, statement: Node) -> Node | None:
-        """The statement that stands just before one in the same block; None for the first."""
-        above = self.of(statement)
-        blocks = [self._body] if above is None else [getattr(above, name) for name in _FIELDS[type(above)]]
-        for block in blocks:
-            if block.__class__ is tuple:
-                for first, second in pairwise(block):
-                    if second is statement:
-                        return first  # type: ignore[no-any-return]
-        return None
-
 
 _STATEMENTS = (
     tree.Assign, tree.AugAssign, tree.ExprStmt, tree.Return, tree.Raise, tree.Assert, tree.Delete, tree.If, tree.For,
@@ -91,7 +78,7 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents((), {}, {}, {}, {}, [], []))
+    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], []))
 
 
 def _parents(facts: ModuleFacts) -> Parents:
@@ -119,7 +106,7 @@ def _parents(facts: ModuleFacts) -> Parents:
         for child in children:
             above[id(child)] = node
         pending.extend(reversed(children))
-    return Parents(facts.body, above, loops, names, attributes, sets, texts)
+    return Parents(above, loops, names, attributes, sets, texts)
 
 
 def _children(node: Node) -> list[Node]:
