@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.explain import summarised
 from torchrepro_lint.program.evaluation import value_text
@@ -18,6 +19,8 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.switches.environment import is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.report.documents import Document, Section, Table
+from torchrepro_lint.report.places import place
+from torchrepro_lint.report.texts import Texts
 
 __all__ = ["state_of"]
 
@@ -38,6 +41,11 @@ _SUBJECTS = {
     "TRL3": "Switches of cuDNN and cuBLAS",
     "TRL4": "Operations that are nondeterministic on a GPU",
     "TRL5": "Seeds of the program",
+}
+# These are spoken of only where something is found.
+_ASIDE = {
+    "TRL8": "What rules of other packages are about",
+    "TRL9": "Files that were not read, comments that silence nothing",
 }
 
 _EFFECTS = {
@@ -60,12 +68,13 @@ def state_of(
     files: Collection[Path],
     findings: Sequence[Finding],
     silenced: Sequence[Finding],
-    name: Namer,
+    texts: Texts,
     title: str,
 ) -> Document:
     """The state of `files` of a project. `findings` are those of all rules in them, `silenced` those that comments,
-    settings or a baseline hide; `name` writes a path.
+    settings or a baseline hide; `texts` names the files.
     """
+    name = texts.name
     evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
     target = program.target
     torch = f"{target.specifier} ({target.origin})" if target.known else "not named, so every version was counted"
@@ -74,7 +83,7 @@ def state_of(
         (
             "What the code controls, where, and what was found, as far as static analysis follows it. That nothing is "
             "found is no proof that runs agree.",
-            f"torch: {torch}.",
+            f"torch: {torch}. Linter: torchrepro-lint {__version__}, with the rules of both profiles.",
         ),
         (
             _overview(findings, silenced),
@@ -82,7 +91,7 @@ def state_of(
             _switches(program, evidence, name),
             _environment(program, files, name),
             _loaders(program, files, name),
-            _findings(findings, name),
+            _findings(findings, texts),
         ),
     )
 
@@ -90,8 +99,10 @@ def state_of(
 def _overview(findings: Sequence[Finding], silenced: Sequence[Finding]) -> Section:
     open_counts, silent_counts = _by_family(findings), _by_family(silenced)
     rows = []
-    for family, subject in _SUBJECTS.items():
+    for family, subject in {**_SUBJECTS, **_ASIDE}.items():
         found, hidden = open_counts[family], silent_counts[family]
+        if family in _ASIDE and not found and not hidden:
+            continue
         rows.append((subject, f"{found} found" if found else "nothing found", str(hidden) if hidden else ""))
     return Section("Overview", (), Table(("subject", "findings", "silenced"), tuple(rows)))
 
@@ -154,10 +165,10 @@ def _loaders(program: Program, files: Collection[Path], name: Namer) -> Section:
     return Section("Data loading", paragraphs, Table(header, tuple(rows)))
 
 
-def _findings(findings: Sequence[Finding], name: Namer) -> Section:
+def _findings(findings: Sequence[Finding], texts: Texts) -> Section:
     rows = tuple(
         (
-            f"{name(one.location.path)}:{one.location.start.row}",
+            place(one.location, texts).text.rpartition(":")[0],  # columns are of no use in a paper
             f"{one.code} {one.name}",
             one.severity.value,
             one.message,

@@ -5,7 +5,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from notebooks import notebook
 
+from torchrepro_lint import __version__
 from torchrepro_lint.commands.report import report
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.documents import Document, Section, Table, as_html, as_markdown
@@ -58,7 +60,7 @@ def rows(text: str, heading: str) -> list[list[str]]:
 def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str]) -> None:
     assert report([str(write(FILES))]) == 0
     text = capsys.readouterr().out
-    assert "torch: \\>=2.1 (requirements.txt)." in text
+    assert f"torch: \\>=2.1 (requirements.txt). Linter: torchrepro-lint {__version__}," in text
     assert rows(text, "Random number generators")[:3] == [
         ["Python's random module", "random.seed at train.py:10"],
         ["NumPy's global RNG", "not seeded"],
@@ -78,6 +80,10 @@ def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str])
     assert overview["Random numbers in DataLoader workers"][0] == "1 found"
     assert overview["Switches of cuDNN and cuBLAS"] == ["nothing found", "1"]
     assert "TRL101 numpy-rng-in-workers" in text
+    assert "Files that were not read" not in text
+    root: Path = write({**FILES, "broken.py": "import torch\nx = (\n"})
+    report([str(root)])
+    assert "| Files that were not read, comments that silence nothing | 1 found |" in capsys.readouterr().out
 
 
 def test_only_the_path_that_is_given(write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,6 +123,9 @@ def test_a_page(write) -> None:
 
 def test_texts_stay_texts() -> None:
     table = Table(("a|b",), (("x | <b>&",),))
+    code = Section("`a|b_`", ("call `f(*x) < 1` of ``",))
+    assert as_markdown(Document("T", (), (code,))) == "# T\n\n## `a\\|b_`\n\ncall `f(*x) < 1` of \\`\\`\n"
+    assert "<p>call <code>f(*x) &lt; 1</code> of ``</p>" in as_html(Document("T", (), (code,)))
     document = Document(
         "T <i>", ("a*b* __c__ snake_case",), (Section("S", (), table), Section("E", ("none",), Table((), ())))
     )
@@ -126,11 +135,22 @@ def test_texts_stay_texts() -> None:
     assert "<td>x | &lt;b&gt;&amp;</td>" in as_html(document)
 
 
+def test_a_finding_of_a_notebook_stands_in_its_cell(write, capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = "import torch, random\ntorch.manual_seed(0)"
+    root: Path = write({"pyproject.toml": "", "a.ipynb": notebook("x = 1", seeds, "print(random.random())")})
+    report([str(root)])
+    ((where, rule, *_),) = rows(capsys.readouterr().out, "Findings")
+    assert (where, rule) == ("a.ipynb:cell 2:2", "TRL502 partially-seeded")
+
+
 def test_what_is_not_there(write, tmp_path: Path) -> None:
     root: Path = write({"pyproject.toml": "", "a/x.txt": "", "b.py": ""})
     with pytest.raises(TorchReproLintError, match="no such file or folder"):
         report([str(root / "gone.py")])
     with pytest.raises(TorchReproLintError, match="no Python files"):
         report([str(root / "a")])
+    with pytest.raises(SystemExit):
+        report([str(root / "b.py"), "-o", str(root / "out.pdf")])
+    assert not (root / "out.pdf").exists()
     with pytest.raises(TorchReproLintError, match="not written"):
         report([str(root / "b.py"), "-o", str(root / "nowhere" / "out.md")])

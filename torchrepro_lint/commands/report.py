@@ -34,7 +34,9 @@ def report(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="write it there (standard output)")
     options = parser.parse_args(arguments)
     output: Path | None = options.output
-    form = options.format or ("html" if output is not None and output.suffix in (".html", ".htm") else "markdown")
+    form = options.format or _form_of(output)
+    if form is None:
+        parser.error(f"{output} ends neither in .md nor in .html: say which it is with --format")
 
     text, errors = _state(options.path, html=form == "html")
     if output is None:
@@ -46,6 +48,14 @@ def report(arguments: Sequence[str]) -> int:
             raise TorchReproLintError(f"{output}: not written: {error.strerror}") from error
     print_errors(errors)
     return 2 if errors else 0
+
+
+_ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
+
+
+def _form_of(output: Path | None) -> str | None:
+    """The format that the name of a file asks for, None where it asks for another one than there are."""
+    return "markdown" if output is None else _ENDINGS.get(output.suffix.lower())
 
 
 def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
@@ -67,6 +77,6 @@ def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
     program = Toolkit().make_program(project.root, sorted({*project.files, *own}), project.settings, project.target, {})
     assert isinstance(program, Program)
     document = state_of(
-        program, frozenset(own), shown.findings, silenced, Texts(folder=project.root).name, folder.name or str(folder)
+        program, frozenset(own), shown.findings, silenced, Texts(folder=project.root), folder.name or str(folder)
     )
     return (as_html if html else as_markdown)(document), shown.errors

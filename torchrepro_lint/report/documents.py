@@ -1,4 +1,7 @@
-"""A document of headings, paragraphs and tables, as Markdown or as one page of HTML."""
+"""A document of headings, paragraphs and tables, as Markdown or as one page of HTML.
+
+Its texts are plain, but for code between backticks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ __all__ = ["Document", "Section", "Table", "as_html", "as_markdown"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain text below a header; each row has as many cells."""
+    """Rows below a header; each row has as many cells."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -29,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A title, what stands below it, and sections. All texts are plain."""
+    """A title, what stands below it, and sections."""
 
     title: str
     paragraphs: tuple[str, ...]
@@ -53,7 +56,7 @@ def as_markdown(document: Document) -> str:
 
 def as_html(document: Document) -> str:
     """The document as one page that loads nothing from elsewhere."""
-    title = escape(document.title)
+    title = escape(document.title.replace("`", ""))
     body = "\n".join(_html_body(document))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -64,23 +67,32 @@ def as_html(document: Document) -> str:
 
 # Letters that Markdown would read as its own, and what would end a cell of a table. Inside of a word, `_` is a letter.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])")
+_CODE = re.compile(r"(`[^`]+`)")
 
 
 def _marked(text: str) -> str:
-    return _SPECIAL.sub(lambda found: "\\" + found[0], " ".join(text.split()))
+    # Every second part is code, in which only the end of a cell is read as anything.
+    parts = _CODE.split(" ".join(text.split()))
+    parts[::2] = [_SPECIAL.sub(lambda found: "\\" + found[0], part) for part in parts[::2]]
+    parts[1::2] = [part.replace("|", "\\|") for part in parts[1::2]]
+    return "".join(parts)
+
+
+def _html(text: str) -> str:
+    return _CODE.sub(lambda found: f"<code>{found[0][1:-1]}</code>", escape(text))
 
 
 def _html_body(document: Document) -> Iterator[str]:
-    yield f"<h1>{escape(document.title)}</h1>"
-    yield from (f"<p>{escape(text)}</p>" for text in document.paragraphs)
+    yield f"<h1>{_html(document.title)}</h1>"
+    yield from (f"<p>{_html(text)}</p>" for text in document.paragraphs)
     for section in document.sections:
-        yield f"<h2>{escape(section.heading)}</h2>"
-        yield from (f"<p>{escape(text)}</p>" for text in section.paragraphs)
+        yield f"<h2>{_html(section.heading)}</h2>"
+        yield from (f"<p>{_html(text)}</p>" for text in section.paragraphs)
         if section.table is not None and section.table.rows:
-            header = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in section.table.header)
+            header = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in section.table.header)
             yield f'<div class="table"><table>\n<thead><tr>{header}</tr></thead>\n<tbody>'
             for row in section.table.rows:
-                yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+                yield f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>"
             yield "</tbody></table></div>"
 
 
