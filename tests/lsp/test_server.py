@@ -104,15 +104,23 @@ def test_fixes_one_by_one_and_all_together(write) -> None:
         assert "worker_init_fn=seed_worker" in mended
         compile(mended, "loader.py", "exec")
         assert quick[3].edit is not None
-        assert "    )  # noqa: TRL201\n" in applied(quick[3].edit, {uri: LOADER})[uri]
+        silenced = applied(quick[3].edit, {uri: LOADER})[uri]
+        assert "return DataLoader(  # noqa: TRL201\n" in silenced
+        editor.replace(uri, 8, silenced)
+        await editor.diagnostics(uri, 8)
+        (silence,) = [one for one in await editor.actions(uri, LOADER_CALL) if one.title.startswith("Silence")]
+        assert silence.edit is not None
+        assert "return DataLoader(  # noqa: TRL201, TRL101\n" in applied(silence.edit, {uri: silenced})[uri]
+        editor.replace(uri, 9, LOADER)
+        await editor.diagnostics(uri, 9)
 
         (everything,) = await editor.actions(uri, LOADER_CALL, only=["source.fixAll"])
         assert everything.edit is None
         resolved = await editor.client.code_action_resolve_async(everything)
         assert resolved.edit is not None
         mended = applied(resolved.edit, {uri: LOADER})[uri]
-        editor.replace(uri, 8, mended)
-        assert await editor.diagnostics(uri, 8) == []
+        editor.replace(uri, 10, mended)
+        assert await editor.diagnostics(uri, 10) == []
         assert await editor.actions(uri, LOADER_CALL) == []
         assert (root / "pkg/loader.py").read_text() == LOADER
         # What --fix would have written.
@@ -224,7 +232,11 @@ def test_a_file_that_does_not_parse_is_said_and_the_next_one_goes_on(write) -> N
         uri, other = editor.open(root / "a.py"), editor.open(root / "b.py")
         assert codes(await editor.diagnostics(uri, 1)) == ["TRL202"]
         editor.replace(uri, 2, SPLIT + "f(")
-        assert codes(await editor.diagnostics(uri, 2)) == ["TRL900"]
+        (broken,) = await editor.diagnostics(uri, 2)
+        assert broken.code == "TRL900"
+        assert await editor.actions(uri, broken.range) == []
+        found = await editor.hover(uri, broken.range.start.line, broken.range.start.character)
+        assert found is not None and "TRL900 unreadable-file" in str(found.contents)
         assert codes(await editor.diagnostics(other, 1)) == ["TRL202"]
         editor.replace(uri, 3, SPLIT)
         assert codes(await editor.diagnostics(uri, 3)) == ["TRL202"]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.console import counted, print_errors
-from torchrepro_lint.diagnostics import Edit, Finding, TorchReproLintError
+from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.noqa_fix import with_codes
+from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.housekeeping import HOUSEKEEPING
-from torchrepro_lint.source.noqa import read_directives, rows_with_an_end
-from torchrepro_lint.source.text import Source, read_source
+from torchrepro_lint.source.text import read_source
 
 __all__ = ["add_noqa"]
 
@@ -33,7 +31,7 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     for path, group in groupby(findings, key=lambda finding: finding.location.path):
         try:
             source = read_source(path)
-            edits = list(_edits(source, list(group), reason))
+            edits = list(silencing(path, source.text, source.python, list(group), reason))
             write_atomically(path, source.encode(apply_edits(source.text, edits)), source.data)
         except TorchReproLintError as error:
             errors.append(str(error))
@@ -44,23 +42,3 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     if not options.quiet:
         print(f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "Nothing to silence.")
     return 2 if errors else 0
-
-
-def _edits(source: Source, findings: Iterable[Finding], reason: str) -> Iterator[Edit]:
-    directives = read_directives(source.python)
-    possible = rows_with_an_end(source.python)
-    by_row: dict[int, list[str]] = {}
-    for finding in findings:
-        codes = by_row.setdefault(_row(finding, possible), [])
-        if finding.code not in codes:
-            codes.append(finding.code)
-    for row, codes in sorted(by_row.items()):
-        yield with_codes(source.path, source.text, row, codes, directives.rows.get(row), reason)
-
-
-def _row(finding: Finding, possible: Sequence[int]) -> int:
-    """The row of the statement on which a comment can stand, from where the finding begins: inside of a string, and
-    behind a backslash, there is no room for one.
-    """
-    start = finding.location.start.row
-    return next((row for row in possible if row >= start), start)

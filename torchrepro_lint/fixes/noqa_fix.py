@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.diagnostics import Edit, Finding
 from torchrepro_lint.source.lines import LineTable
-from torchrepro_lint.source.noqa import Directive, Word
+from torchrepro_lint.source.noqa import Directive, Word, read_directives, rows_with_an_end
 
-__all__ = ["with_codes", "without_words"]
+__all__ = ["silencing", "without_words"]
 
 _BLANK = " \t\f"
 
@@ -37,8 +37,24 @@ def without_words(path: Path, text: str, directive: Directive, words: Collection
     return Edit(path, start, directive.comment_end, "")
 
 
-def with_codes(
-    path: Path, text: str, row: int, codes: Sequence[str], directive: Directive | None, reason: str = ""
+def silencing(path: Path, text: str, python: str, findings: Iterable[Finding], reason: str = "") -> Iterator[Edit]:
+    """Silence `findings` of one file, each on the first row of its statement on which a comment can stand: inside of a
+    string, and behind a backslash, there is no room for one. `python` is the text as Python reads it.
+    """
+    directives = read_directives(python)
+    possible = rows_with_an_end(python)
+    by_row: dict[int, list[str]] = {}
+    for finding in findings:
+        start = finding.location.start.row
+        codes = by_row.setdefault(next((row for row in possible if row >= start), start), [])
+        if finding.code not in codes:
+            codes.append(finding.code)
+    for row, codes in sorted(by_row.items()):
+        yield _with_codes(path, text, row, codes, directives.rows.get(row), reason)
+
+
+def _with_codes(
+    path: Path, text: str, row: int, codes: Sequence[str], directive: Directive | None, reason: str
 ) -> Edit:
     """Silence `codes` on a row: in the directive that it has, else in a new comment at its end, with a reason."""
     if directive is not None and directive.words:

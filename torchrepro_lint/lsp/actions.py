@@ -7,9 +7,11 @@ from difflib import SequenceMatcher
 
 from lsprotocol import types
 
-from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Location, Position
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding
 from torchrepro_lint.fix_loop import Change
+from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.lsp.buffers import Buffers, Document
+from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["FIX_ALL", "changes_of", "fix_action", "noqa_action", "wanted", "workspace_edit"]
@@ -35,23 +37,15 @@ def fix_action(finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, v
     )
 
 
-def noqa_action(
-    finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, versions: bool
-) -> types.CodeAction | None:
-    """A comment that silences the finding, at the end of its statement; None where one stands there already."""
+def noqa_action(finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, versions: bool) -> types.CodeAction:
+    """A comment that silences the finding, where `--add-noqa` puts it."""
     path = finding.location.path
-    row = finding.statement_rows[1] if finding.statement_rows else finding.location.start.row
-    line = buffers.line(path, row)
-    if "noqa" in line:
-        return None
-    end = Position(row, len(line) + 1)
-    place = Location(path, end, end)
-    edit = types.TextEdit(buffers.range(place), f"  # noqa: {finding.code}")
+    text = buffers.texts[path]
     return types.CodeAction(
         title=f"Silence {finding.code} here (# noqa)",
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[shown],
-        edit=_workspace_edit([(buffers.document(path, row), edit)], versions=versions),
+        edit=workspace_edit(silencing(path, text, python_text(path, text), [finding]), buffers, versions=versions),
     )
 
 
@@ -67,14 +61,11 @@ def changes_of(change: Change) -> Iterator[Edit]:
 
 
 def workspace_edit(edits: Iterable[Edit], buffers: Buffers, *, versions: bool) -> types.WorkspaceEdit:
-    """Edits of one file or more as the protocol has them."""
-    return _workspace_edit([buffers.edit(edit) for edit in edits], versions=versions)
-
-
-def _workspace_edit(edits: Sequence[tuple[Document, types.TextEdit]], *, versions: bool) -> types.WorkspaceEdit:
-    """With `versions`, for editors that refuse an edit of a document that has changed since."""
+    """Edits of one file or more as the protocol has them. With `versions`, for editors that refuse an edit of a
+    document that has changed since.
+    """
     by_document: dict[Document, list[types.TextEdit]] = {}
-    for document, edit in edits:
+    for document, edit in map(buffers.edit, edits):
         by_document.setdefault(document, []).append(edit)
     if not versions:
         return types.WorkspaceEdit(changes={document.uri: own for document, own in by_document.items()})

@@ -22,12 +22,12 @@ from pygls.workspace import TextDocument
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
-from torchrepro_lint.engine import Report
+from torchrepro_lint.engine import Report, Toolkit
+from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
 from torchrepro_lint.lsp.buffers import Buffer, Buffers, Document
 from torchrepro_lint.lsp.messages import diagnostic, hover
 from torchrepro_lint.lsp.session import Session
-from torchrepro_lint.rules import all_rules
 from torchrepro_lint.settings import SettingsOverride, override_from_table
 from torchrepro_lint.source.cells import Cell, is_notebook, join
 from torchrepro_lint.source.root import absolute
@@ -38,7 +38,9 @@ __all__ = ["Server", "make_server"]
 DELAY = 0.25
 # A question to the program may nest thousands of calls deep; threads get far less room for that than the main one.
 _STACK = 64 * 1024 * 1024
-_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/setup.cfg", "**/*requirements*", "**/environment.y*ml")
+_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/*.yaml", "**/*.yml", "**/setup.cfg", "**/*requirements*")
+# A comment is no answer to a file that cannot be read, or to a comment that silences nothing.
+_NOT_SILENCED = frozenset(rule.code for rule in HOUSEKEEPING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,8 @@ class Server(LanguageServer):
                 if finding.fix is not None:
                     actions.append(fix_action(finding, shown, result.buffers, versions=self.has_versions))
             for finding, shown in here:
-                silence = noqa_action(finding, shown, result.buffers, versions=self.has_versions)
-                actions += [silence] if silence is not None else []
+                if finding.code not in _NOT_SILENCED:
+                    actions.append(noqa_action(finding, shown, result.buffers, versions=self.has_versions))
         path = result.buffers.path_of(uri)
         if wanted(FIX_ALL, only) and path is not None:
             if any(result.report.may_fix(one) for one in _of_file(result, path)):
@@ -283,7 +285,7 @@ async def _resolve(server: Server, action: types.CodeAction) -> types.CodeAction
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
     result = await server.up_to_date()
     shown = [one for _, one in result.shown.get(params.text_document.uri, ())]
-    return hover(shown, all_rules(), params.position)
+    return hover(shown, (*Toolkit().rules(), *HOUSEKEEPING), params.position)
 
 
 _HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
