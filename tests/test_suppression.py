@@ -9,11 +9,11 @@ from fakes import BrokenRule, WordRule, toolkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.diagnostics import Finding, Location, Position, Severity, TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.noqa_fix import with_codes, without_words
+from torchrepro_lint.fixes.noqa_fix import silencing, without_words
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.noqa import read_directives
 
@@ -150,9 +150,10 @@ def test_taking_words_out_leaves_the_others(words: list[str], tail: str, separat
 )
 def test_putting_codes_in(line: str, after: str) -> None:
     text = f"{line}\r\ny = 2\r\n"
-    directive = next(iter(read_directives(text)), None)
-    edit = with_codes(Path("a.py"), text, 1, ["TRL101", "TRL102"], directive)
-    assert apply_edits(text, [edit]) == f"{after}\r\ny = 2\r\n"
+    at = Location(Path("a.py"), Position(1, 1), Position(1, 2))
+    findings = [Finding(code, "a-name", "said", Severity.ERROR, at) for code in ("TRL101", "TRL102")]
+    edits = list(silencing(at.path, text, text, findings))
+    assert apply_edits(text, edits) == f"{after}\r\ny = 2\r\n"
 
 
 # Settings for files and for fixes
