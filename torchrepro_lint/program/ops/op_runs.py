@@ -15,7 +15,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.ops.module_runs import module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
-from torchrepro_lint.program.ops.tensors import is_network_class
+from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, surely_before, ways

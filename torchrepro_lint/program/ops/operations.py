@@ -25,7 +25,8 @@ from torchrepro_lint.program.evaluation.conditions import agreed, is_none
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Site, Value, Values
-from torchrepro_lint.program.ops.tensors import Tensor, tensor
+from torchrepro_lint.program.ops.tensor_results import Tensor
+from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.workers.workers import argument
 

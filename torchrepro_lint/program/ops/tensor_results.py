@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["OUTPUT", "SOME", "Tensor", "moved", "of_function", "of_method", "one_of_several"]
+__all__ = ["OUTPUT", "SOME", "Tensor", "joined", "moved", "of_function", "of_method", "one_of_several"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,15 @@ class Tensor:
             self.distinct and other.distinct,
             self.is_exact and other.is_exact,
         )
+
+
+def joined(found: Iterable[Tensor | None]) -> Tensor | None:
+    """What holds for all that are tensors; None where none is."""
+    result: Tensor | None = None
+    for one in found:
+        if one is not None:
+            result = one if result is None else result.joined(one)
+    return result
 
 
 SOME = Tensor()

@@ -1,0 +1,93 @@
+"""Local names of tensors: what is bound to them, and whether it is changed in place afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Binding, Scope
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.ops.tensor_arithmetic import combined
+from torchrepro_lint.program.ops.tensor_calls import of_several
+from torchrepro_lint.program.ops.tensor_params import param_tensor
+from torchrepro_lint.program.ops.tensor_results import Tensor, joined
+from torchrepro_lint.program.ops.tensor_values import by_values
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ops.tensors import Tensors
+
+__all__ = ["bound", "named"]
+
+
+def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None:
+    """The tensor that a name is at a place; what holds for all, where several may be bound to it."""
+    current: Frame | None = frame
+    place = site
+    while current is not None:
+        bindings, _ = current.scope.reaching(name, place, lambda path, at=current: tensors.ev.decide(path, at))  # type: ignore[misc]
+        if bindings:
+            found = joined(bound(tensors, binding, current) for binding in bindings)
+            if found is not None and (found.distinct or found.whole) and _is_changed(current.scope, name):
+                return replace(found, distinct=False, whole=False)
+            return found
+        if not isinstance(current.scope.node, tree.Comprehension):
+            place = END
+        current = current.parent
+        while current is not None and isinstance(current.scope.node, tree.ClassDef):
+            current = current.parent
+    return by_values(tensors.ev.name(name, site, frame))
+
+
+def _is_changed(scope: Scope, name: str) -> bool:
+    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`."""
+    stores = any(
+        isinstance(store.target, tree.Subscript) and _is_named(store.target.value, name) for store in scope.stores
+    )
+    adds = any(binding.kind == "augmented" for binding in scope.bindings.get(name, ()))
+    return stores or adds or any(_changes(call, name) for call, _ in scope.calls)
+
+
+def _changes(call: tree.Call, name: str) -> bool:
+    match call.func:
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr):
+            return owner == name and attr.endswith("_") and attr not in ("unsqueeze_", "squeeze_", "requires_grad_")
+    return False
+
+
+def _is_named(node: tree.Expr, name: str) -> bool:
+    return isinstance(node, tree.Name) and node.id == name
+
+
+_ITSELF: Tensor | None = Tensor()  # what was added to is what this statement gave in the round before
+
+
+def bound(tensors: Tensors, binding: Binding, frame: Frame) -> Tensor | None:
+    """The tensor that one binding gives to its name."""
+    node = binding.node
+    match binding.kind, node:
+        case "assign", tree.Display(items=items) if binding.unpack and binding.unpack[0] < len(items):
+            return tensors.of(items[binding.unpack[0]], frame) if len(binding.unpack) == 1 else None
+        case "assign", _ if binding.unpack:
+            place = binding.unpack[0] if len(binding.unpack) == 1 else None
+            return of_several(tensors, node, frame, place)  # type: ignore[arg-type]
+        case "assign", _:
+            return tensors.of(node, frame)  # type: ignore[arg-type]
+        case "augmented", tree.AugAssign(target=tree.Name(id=name) as target, op=op, value=value, site=site):
+            # In a loop, what is added to may be what was added before.
+            before = tensors.ev.remembered(("tensor", node, frame), lambda: named(tensors, name, site, frame), _ITSELF)
+            if before is _ITSELF:
+                return None
+            after = combined(op, ((before, target), (tensors.of(value, frame), value)))
+            if before is None or after is None:
+                return after
+            return replace(after, on_cpu=before.on_cpu, floating=before.floating)  # in place
+        case "element", _:
+            iterated_in = frame
+            if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:
+                iterated_in = frame.parent
+            found = tensors.of(node, iterated_in) or of_several(tensors, node, iterated_in)  # type: ignore[arg-type]
+            return found if not binding.unpack else None
+        case "param", tree.Param():
+            return param_tensor(tensors, node, frame)
+    return None

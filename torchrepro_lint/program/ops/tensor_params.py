@@ -1,0 +1,109 @@
+"""Parameters that are tensors: by what calls pass, by their annotations, by the names that are usual for data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.tensors import result_is_floating, returns_tensor
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, joined
+from torchrepro_lint.program.ops.tensor_values import by_values, external_names, is_network_class
+from torchrepro_lint.program.running.callers import visible_calls
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ops.tensors import Tensors
+
+__all__ = ["param_tensor"]
+
+MAX_CALLERS = 6
+
+
+def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
+    """The tensor that a parameter is in a frame of its function."""
+    if param.kind in ("star", "double-star"):
+        return None
+    if param.annotation is not None:
+        if not _is_tensor_annotation(tensors, param.annotation, frame):
+            return None
+        return _passed(tensors, param, frame) or _as_annotated(param)
+    given = frame.param(param.name)
+    passed = _passed(tensors, param, frame)
+    if passed is not None:
+        return passed
+    if given is not None and by_values(given) is not None:
+        return by_values(given)
+    if isinstance(param.default, tree.Const) and param.default.value is not None:
+        return None
+    return _as_annotated(param) if _is_forward(tensors, frame) and param.name != frame.scope.self_name else None
+
+
+# What a network is given as data, by the names that are usual for it: no gradient flows back to it.
+_DATA = re.compile(
+    r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|(?<!pred_)(?<!soft_)masks?)|pixel_values\w*"
+)
+
+
+def _as_annotated(param: tree.Param) -> Tensor:
+    """What the annotation and the name say of a tensor that nobody in sight passes."""
+    names = [param.annotation] if param.annotation is not None else []
+    while names:
+        node = names.pop()
+        match node:
+            case tree.Attribute(attr=last) | tree.Name(id=last) if result_is_floating(f"torch.{last}") is False:
+                return replace(SOME, floating=False, grad=False)
+            case tree.Binary(op="|", left=left, right=right):
+                names += [left, right]
+            case tree.Subscript(index=index):
+                names.append(index)
+    return replace(SOME, grad=False) if _DATA.fullmatch(param.name) else SOME
+
+
+def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
+    """What the calls in sight pass for a parameter."""
+    scope = frame.scope
+    if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
+        return None
+    names = [one.name for one in scope.node.params if one.kind == "positional"]
+    if isinstance(scope.parent and scope.parent.node, tree.ClassDef) and scope.self_name is not None:
+        names = names[1:]
+    found: list[Tensor | None] = []
+    for call, caller in visible_calls(tensors.ev, frame.facts, scope)[:MAX_CALLERS]:
+        for index, arg in enumerate(call.args):
+            if arg.star:
+                break
+            if arg.keyword == param.name or (arg.keyword is None and names[index : index + 1] == [param.name]):
+                found.append(tensors.of(arg.value, caller))
+    return joined(found)
+
+
+_WRAPPERS = frozenset({"Optional", "Union", "Annotated", "Final"})
+
+
+def _is_tensor_annotation(tensors: Tensors, node: tree.Expr, frame: Frame) -> bool:
+    match node:
+        case tree.Const(value=str() as text):
+            return text.strip("'\" ").removeprefix("torch.") == "Tensor"
+        case tree.Binary(op="|", left=left, right=right):
+            return any(_is_tensor_annotation(tensors, side, frame) for side in (left, right))
+        case tree.Subscript(value=tree.Name(id=name) | tree.Attribute(attr=name), index=index) if name in _WRAPPERS:
+            parts = index.items if isinstance(index, tree.Display) else (index,)
+            return any(_is_tensor_annotation(tensors, part, frame) for part in parts)
+        case tree.Subscript(value=value):  # jaxtyping: Float[Tensor, "b c"]
+            return any(name.startswith("jaxtyping.") for name in external_names(tensors.ev.values(value, frame)))
+        case tree.Name() | tree.Attribute():
+            return any(returns_tensor(name) for name in external_names(tensors.ev.values(node, frame.parent or frame)))
+    return False
+
+
+def _is_forward(tensors: Tensors, frame: Frame) -> bool:
+    """Whether this is the `forward` of a network."""
+    if frame.scope.name != "forward" or frame.parent is None:
+        return False
+    cls, around = frame.parent.scope.node, frame.parent.parent
+    if not isinstance(cls, tree.ClassDef) or around is None:
+        return False
+    return is_network_class(tensors.ev, ClassValue(cls, around))
