@@ -173,7 +173,7 @@ def test_positions_are_those_of_the_spelling() -> None:
 
 
 def test_flags_sort_out_what_has_a_switch_of_its_own() -> None:
-    assert {flag for row in op_rows("torch.nn.Conv2d") for flag in row.flags} == {"cudnn"}
+    assert {flag for row in op_rows("torch.nn.Conv2d") for flag in row.flags} == {"cudnn", "padding"}
     assert {"cublas"} in [set(row.flags) for row in op_rows("torch.nn.Linear")]
     assert all("memory" in row.flags for row in op_rows("torch.empty"))
 

@@ -26,15 +26,15 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 
 #: `cudnn`: cuDNN's own switch covers it; `cublas`: the workspace variable decides; `attention`; `memory`: it only
 #: fills memory; `mps`; `compiled`: only under torch.compile; `indexing`: an indexed read or assignment. Some operations
-#: have no order to lose, although they alert: `windows`, where windows do not overlap; `indices`, where no index comes
-#: twice; `pooled`, where the indices come from the pooling before it; `counts`, since every addend is one;
-#: `bins`, where each element is in one window, as with an output size of 1; `ties`, where nobody looks at the indices.
-#: `plain`: an assignment by index, where only an index that comes twice leaves open which value stays; `third-party`:
-#: of another package than torch.
+#: have no order to lose, although they alert: `windows`, where windows do not overlap; `padding`, where the kernel has
+#: size 1; `indices`, where no index comes twice; `pooled`, where the indices come from the pooling before it; `counts`,
+#: since every addend is one; `bins`, where each element is in one window, as with an output size of 1; `ties`, where
+#: nobody looks at the indices. `plain`: an assignment by index, where only an index that comes twice leaves open which
+#: value stays; `third-party`: of another package than torch.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
-        *("counts", "bins", "ties", "plain", "third-party"),
+        *("counts", "bins", "ties", "plain", "third-party", "padding"),
     }
 )
 

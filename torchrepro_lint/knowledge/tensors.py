@@ -14,6 +14,7 @@ __all__ = [
     "gives_tensors",
     "gives_trait",
     "is_tensor_attribute",
+    "keeps_dimension",
     "keeps_trait",
     "made_on_cpu",
     "result_is_floating",
@@ -22,8 +23,9 @@ __all__ = [
     "tensor_methods",
 ]
 
-#: What may be known of the numbers in a tensor: none comes twice; all are whole.
-Trait = Literal["distinct", "whole"]
+#: What may be known of the numbers in a tensor: none comes twice, along a dimension or at all; all are whole. And of
+#: its form: there is one place along a dimension.
+Trait = Literal["distinct", "apart", "whole", "single"]
 
 
 def returns_tensor(qualname: str) -> bool:
@@ -74,13 +76,18 @@ def is_tensor_attribute(name: str) -> bool:
 
 
 def gives_trait(name: str, trait: Trait) -> bool:
-    """Whether the function or method of the last name `name` gives numbers that are all distinct, or all whole."""
+    """Whether what the function or method of the last name `name` gives has the trait, whatever it is given."""
     return name in _names(trait, "made")
 
 
 def keeps_trait(name: str, trait: Trait) -> bool:
-    """Whether what the method `name` gives is distinct, or whole, where what it is called on is."""
+    """Whether what the method `name` gives has the trait where what it is called on has."""
     return name in _names(trait, "kept")
+
+
+def keeps_dimension(name: str) -> bool:
+    """Whether the function or method of the last name `name` leaves one place of a dimension with `keepdim=True`."""
+    return name in _names("single", "reduced")
 
 
 @cache

@@ -6,6 +6,7 @@ comes twice.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -13,6 +14,7 @@ from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, Values
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.single_dimensions import single_by_index
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -28,6 +30,10 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         return True
     if "windows" in row.flags:
         return _windows_are_apart(ev, operation)
+    if "padding" in row.flags:
+        kernel = _argument(operation, "kernel_size", 2)
+        numbers = _numbers(ev.values(kernel, operation.frame)) if kernel is not None else []
+        return bool(numbers) and set(numbers) == {1}  # nothing is padded
     if "bins" in row.flags:
         return _may_be_one_bin(ev, operation)
     if "ties" in row.flags:
@@ -211,7 +217,33 @@ def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
             return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
     found = tensor(ev, index, frame)
-    return found is not None and found.distinct
+    if (found is not None and found.distinct) or _is_named_a_permutation(written):
+        return True
+    if found is None:
+        return False
+    numbers = _numbers(ev.values(dimension, frame)) if dimension is not None and found.single else []
+    return any(numbers in ([place], [-place]) for place in found.single)
+
+
+_PERMUTATION = re.compile(
+    r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|sort|sorted|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
+    r"|(?:\w+_)?(?:perm|permutation)"
+)
+_OTHER_FORMS = _MOVES | {"unsqueeze", "expand", "expand_as", "repeat"}
+
+
+def _is_named_a_permutation(node: tree.Expr) -> bool:
+    """`ids_restore.unsqueeze(-1).repeat(1, 1, size)`: what a masked autoencoder calls the way back."""
+    while True:
+        match node:
+            case tree.Call(func=tree.Attribute(value=owner, attr=attr)) if attr in _OTHER_FORMS:
+                node = owner
+            case tree.Subscript(value=owner, index=index) if single_by_index(index):
+                node = owner
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                return _PERMUTATION.fullmatch(name) is not None
+            case _:
+                return False
 
 
 def _has_one_place(base: tree.Expr, sizes: list[tree.Expr], dimension: int) -> bool:

@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.ops.module_runs import module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -124,6 +125,8 @@ def _is_trained(program: Program, path: Path) -> bool:
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
     if any(_is_without_grad(program, stand) for stand in way) or chosen_by((way,), _TRAINING, wanted=False):
         return False
+    if not any(one.grad for one in operation.inputs) and _is_about_data(program, operation.site.path):
+        return False
     if operation.is_module or any(one.grad for one in operation.inputs):
         return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
     if operation.subject is None and not _is_in_a_network(program, way[0]):
@@ -131,11 +134,24 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
     for stand in way[:1] if own else way:
         if any(_NOT_TRAINING.search(name) for name in _names_around(stand)):
             return False
-        if _TRAINING_NAME.search(stand.scope.name) and not _is_custom_function(stand):
+        if _TRAINING_NAME.search(stand.scope.name):
             return True
         if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
             return True
     return False
+
+
+# Files and folders of what is done to data before it comes to a network.
+_ABOUT_DATA = re.compile(
+    r"transforms|augment(?:s|er|ation|ations)?|data|datasets?|data_?loaders?|preprocess\w*|image_processing\w*"
+    r"|feature_extraction\w*",
+    re.IGNORECASE,
+)
+
+
+def _is_about_data(program: Program, path: Path) -> bool:
+    parts = path.relative_to(program.root).with_suffix("").parts if path.is_relative_to(program.root) else (path.stem,)
+    return any(_ABOUT_DATA.fullmatch(part) for part in parts)
 
 
 def _names_around(stand: Stand) -> list[str]:
@@ -155,19 +171,13 @@ def _is_in_a_network(program: Program, stand: Stand) -> bool:
     return is_network_class(program.ev, ClassValue(scope.node, around))
 
 
-def _is_custom_function(stand: Stand) -> bool:
-    """`forward(ctx, ...)` of a torch.autograd.Function runs without gradients: its `backward` is written by hand."""
-    node = stand.scope.node
-    return isinstance(node, tree.FunctionDef) and bool(node.params) and node.params[0].name == "ctx"
-
-
 def _is_without_grad(program: Program, stand: Stand) -> bool:
     node = stand.scope.node
     frame = program.ev.module_frame(stand.facts)
     if isinstance(node, tree.FunctionDef):
         if any(_is_one_of(program, decorator, frame, _WITHOUT_GRAD) for decorator in node.decorators):
             return True
-        if node.params and node.params[0].name == "ctx":
+        if is_custom_function(stand.scope):  # its `backward` is written by hand
             return True
     return _enters(program, stand, _WITHOUT_GRAD)
 

@@ -25,6 +25,7 @@ from torchrepro_lint.program.evaluation.conditions import agreed, is_none
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Site, Value, Values
+from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
@@ -152,6 +153,8 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
             if name is not None:
                 seen.add(call.site)
                 given = [tensor(ev, node, frame) for node in _operands(name, call)]
+                if given and given[0] is None:
+                    given[0] = named_as_data(_operands(name, call)[0])
                 inputs = tuple(one for one in given if one is not None)
                 yield Operation(name, call, ev.site(call, frame), frame, path, given[0] if given else None, inputs)
         if len(seen) == len(calls):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.tensors import gives_tensors, returns_tensor
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -17,6 +18,7 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Values,
 )
+from torchrepro_lint.program.ops.single_dimensions import single_by_call, single_by_index
 from torchrepro_lint.program.ops.tensor_results import (
     OUTPUT,
     SOME,
@@ -69,11 +71,13 @@ def of_several(tensors: Tensors, node: tree.Expr, frame: Frame, place: int | Non
     for name in external_names(functions):
         if gives_tensors(name) and not (name == "torch.where" and len(node.args) > 1):
             first = joined(tensors.of(arg.value, frame) for arg in node.args[:1])
-            return one_of_several(first or SOME, name, place)
+            single = single_by_call(tensors.ev, name.rpartition(".")[2], node, frame, is_method=False)
+            return replace(one_of_several(first or SOME, name, place), single=single)
     match node.func:
         case tree.Attribute(value=value, attr=attr) if gives_tensors(f"torch.Tensor.{attr}"):
             found = tensors.of(value, frame)
-            return one_of_several(found, f"torch.{attr}", place) if found is not None else None
+            single = single_by_call(tensors.ev, attr, node, frame, is_method=True)
+            return replace(one_of_several(found, f"torch.{attr}", place), single=single) if found is not None else None
     key = ("returned", node, frame, place)
     returned = tensors.ev.remembered(key, lambda: _returned_at(tensors, functions, place), None)
     if any(is_network(tensors.ev, value) for value in functions):
@@ -91,8 +95,24 @@ def _returned(tensors: Tensors, functions: Values) -> Tensor | None:
             return None
         scope = function.frame.facts.scope_of(function.node)
         inside = frame_without_callers(tensors.ev, function.frame.facts, scope)
-        found.extend(tensors.of(one.value, inside) if one.value is not None else None for one, _ in scope.returns)
+        values = [one.value for one, _ in scope.returns if one.value is None or not _is_handed_in(one.value, scope)]
+        found.extend(tensors.of(value, inside) if value is not None else None for value in values)
     return joined(found) if None not in found else None
+
+
+def _is_handed_in(node: tree.Expr, scope: Scope) -> bool:
+    """Whether what a function returns was given to it, in the place of what it makes: taken out of a parameter."""
+    if not isinstance(node, tree.Name):
+        return False
+    bindings, certain = scope.reaching(node.id, node.site)
+    only = bindings[0].node if certain and len(bindings) == 1 and not bindings[0].unpack else None
+    match only:
+        case (
+            tree.Call(func=tree.Attribute(value=tree.Name(id=owner), attr="pop" | "get"))
+            | tree.Subscript(value=tree.Name(id=owner), index=tree.Const(value=str()))
+        ):
+            return any(binding.kind == "param" for binding in scope.bindings.get(owner, ()))
+    return False
 
 
 def _returned_at(tensors: Tensors, functions: Values, place: int | None) -> Tensor | None:
@@ -138,12 +158,40 @@ def item(tensors: Tensors, node: tree.Subscript, frame: Frame) -> Tensor | None:
     """A part of a tensor, or one of several."""
     found = tensors.of(node.value, frame)
     place = node.index.value if isinstance(node.index, tree.Const) and isinstance(node.index.value, int) else None
-    if found is None:
+    if found is None or _is_tuple(node.value):
         return of_several(tensors, node.value, frame, place)
     if place is not None and not found.distinct:
         one = of_several(tensors, node.value, frame, place)
-        return one if one is not None and one.distinct else found
-    return replace(found, distinct=found.distinct and _cuts_out(node.index))
+        return one if one is not None and one.distinct else replace(found, single=frozenset())
+    apart = found.apart and (_cuts_out(node.index) or _is_basic(node.index))
+    distinct = apart or (found.distinct and _cuts_out(node.index))
+    return replace(found, distinct=distinct, apart=apart, single=single_by_index(node.index))
+
+
+_WITH_DIMENSION = frozenset({"max", "min", "median", "nanmedian", "mode", "kthvalue"})
+
+
+def _is_tuple(node: tree.Expr) -> bool:
+    """Whether a call that may give one tensor or several gives several by the way that it is written."""
+    match node:
+        case tree.Call(func=tree.Attribute(attr=last), args=args):
+            keywords = {arg.keyword: arg.value for arg in args}
+            if last in _WITH_DIMENSION:
+                return "dim" in keywords or any(_is_number(arg.value) for arg in args)
+            if last == "nonzero":
+                return isinstance(keywords.get("as_tuple"), tree.Const)
+            return last == "unique" and any(name is not None and name.startswith("return_") for name in keywords)
+    return False
+
+
+def _is_number(node: tree.Expr) -> bool:
+    return isinstance(node, (tree.Const, tree.Unary))
+
+
+def _is_basic(index: tree.Expr) -> bool:
+    """Whether an index consists of slices, numbers and new dimensions."""
+    parts = index.items if isinstance(index, tree.Display) else (index,)
+    return all(isinstance(part, tree.Opaque) or _is_number(part) for part in parts)
 
 
 def _cuts_out(index: tree.Expr) -> bool:

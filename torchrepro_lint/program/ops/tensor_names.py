@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.ops.saved_tensors import saved_tensor
 from torchrepro_lint.program.ops.tensor_arithmetic import combined
 from torchrepro_lint.program.ops.tensor_calls import of_several
 from torchrepro_lint.program.ops.tensor_params import param_tensor
@@ -29,7 +30,7 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
         if bindings:
             found = joined(bound(tensors, binding, current) for binding in bindings)
             if found is not None and (found.distinct or found.whole) and _is_changed(current.scope, name):
-                return replace(found, distinct=False, whole=False)
+                return replace(found, distinct=False, apart=False, whole=False)
             return found
         if not isinstance(current.scope.node, tree.Comprehension):
             place = END
@@ -40,7 +41,7 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
 
 
 def _is_changed(scope: Scope, name: str) -> bool:
-    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`."""
+    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`, `init.normal_(x)`."""
     stores = any(
         isinstance(store.target, tree.Subscript) and _is_named(store.target.value, name) for store in scope.stores
     )
@@ -50,9 +51,14 @@ def _is_changed(scope: Scope, name: str) -> bool:
 
 def _changes(call: tree.Call, name: str) -> bool:
     match call.func:
-        case tree.Attribute(value=tree.Name(id=owner), attr=attr):
-            return owner == name and attr.endswith("_") and attr not in ("unsqueeze_", "squeeze_", "requires_grad_")
+        case tree.Attribute(value=tree.Name(id="init") | tree.Attribute(attr="init")):
+            return any(_is_named(arg.value, name) for arg in call.args[:1])
+        case tree.Attribute(value=owner, attr=attr):
+            return attr.endswith("_") and attr not in _KEEP_NUMBERS and _is_named(owner, name)
     return False
+
+
+_KEEP_NUMBERS = frozenset({"unsqueeze_", "squeeze_", "requires_grad_"})
 
 
 def _is_named(node: tree.Expr, name: str) -> bool:
@@ -68,6 +74,8 @@ def bound(tensors: Tensors, binding: Binding, frame: Frame) -> Tensor | None:
     match binding.kind, node:
         case "assign", tree.Display(items=items) if binding.unpack and binding.unpack[0] < len(items):
             return tensors.of(items[binding.unpack[0]], frame) if len(binding.unpack) == 1 else None
+        case "assign", tree.Attribute(value=tree.Name(), attr="saved_tensors") if len(binding.unpack) == 1:
+            return saved_tensor(tensors, frame, binding.unpack[0])
         case "assign", _ if binding.unpack:
             place = binding.unpack[0] if len(binding.unpack) == 1 else None
             return of_several(tensors, node, frame, place)  # type: ignore[arg-type]

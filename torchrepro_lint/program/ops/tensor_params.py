@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.tensors import result_is_floating, returns_tensor
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.ops.saved_tensors import applications, is_custom_function
 from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, joined
 from torchrepro_lint.program.ops.tensor_values import by_values, external_names, is_network_class
 from torchrepro_lint.program.running.callers import visible_calls
@@ -29,11 +30,11 @@ def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | 
     if param.annotation is not None:
         if not _is_tensor_annotation(tensors, param.annotation, frame):
             return None
-        return _passed(tensors, param, frame) or _as_annotated(param)
+        return _as_named(_passed(tensors, param, frame), param) or _as_annotated(param)
     given = frame.param(param.name)
     passed = _passed(tensors, param, frame)
     if passed is not None:
-        return passed
+        return _as_named(passed, param)
     if given is not None and by_values(given) is not None:
         return by_values(given)
     if isinstance(param.default, tree.Const) and param.default.value is not None:
@@ -45,6 +46,18 @@ def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | 
 _DATA = re.compile(
     r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|(?<!pred_)(?<!soft_)masks?)|pixel_values\w*"
 )
+
+
+def named_as_data(node: tree.Expr) -> Tensor | None:
+    """What the name of a tensor says of it that is not known otherwise: `F.pad(position_ids, ...)`."""
+    return replace(SOME, grad=False) if isinstance(node, tree.Name) and _DATA.fullmatch(node.id) else None
+
+
+def _as_named(passed: Tensor | None, param: tree.Param) -> Tensor | None:
+    """What calls pass for a parameter; where that does not show whether gradients flow to it, its name does."""
+    if passed is not None and passed.grad is None and _DATA.fullmatch(param.name):
+        return replace(passed, grad=False)
+    return passed
 
 
 def _as_annotated(param: tree.Param) -> Tensor:
@@ -68,10 +81,13 @@ def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
     if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
         return None
     names = [one.name for one in scope.node.params if one.kind == "positional"]
-    if isinstance(scope.parent and scope.parent.node, tree.ClassDef) and scope.self_name is not None:
+    calls = visible_calls(tensors.ev, frame.facts, scope)
+    if is_custom_function(scope):
+        names, calls = names[1:], tuple(applications(tensors.ev, frame.facts, scope))
+    elif isinstance(scope.parent and scope.parent.node, tree.ClassDef) and scope.self_name is not None:
         names = names[1:]
     found: list[Tensor | None] = []
-    for call, caller in visible_calls(tensors.ev, frame.facts, scope)[:MAX_CALLERS]:
+    for call, caller in calls[:MAX_CALLERS]:
         for index, arg in enumerate(call.args):
             if arg.star:
                 break

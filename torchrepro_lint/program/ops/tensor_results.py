@@ -20,6 +20,7 @@ from torchrepro_lint.knowledge.tensors import (
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, Value, Values
 from torchrepro_lint.program.ops.distinct_numbers import are_distinct
+from torchrepro_lint.program.ops.single_dimensions import single_by_call
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ __all__ = ["OUTPUT", "SOME", "Tensor", "joined", "moved", "of_function", "of_met
 class Tensor:
     """What is known of a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
     whether gradients flow back to it; None where that is not known. `distinct`: numbers of which none comes twice, as
-    in a permutation; of a tensor with several dimensions, along the one that they count. `whole`: numbers without a
-    fraction, in whatever type, so that their sum is the same in any order.
+    in a permutation; of a tensor with several dimensions, along the one that they count. `apart`: none comes twice in
+    the whole tensor, so that it may take another shape. `whole`: numbers without a fraction, in whatever type, so that
+    their sum is the same in any order. `single`: dimensions in which it has one place.
     """
 
     on_cpu: bool = False
@@ -41,6 +43,8 @@ class Tensor:
     grad: bool | None = None
     distinct: bool = False
     whole: bool = False
+    apart: bool = False
+    single: frozenset[int] = frozenset()
 
     @property
     def is_exact(self) -> bool:
@@ -55,6 +59,8 @@ class Tensor:
             self.grad if self.grad == other.grad else None,
             self.distinct and other.distinct,
             self.is_exact and other.is_exact,
+            self.apart and other.apart,
+            self.single & other.single,
         )
 
 
@@ -78,7 +84,9 @@ _CASTS = {
 
 
 # What is counted or marked: a cast makes floats of it that are whole.
-_MARKS = re.compile(r"mask|label|target|one_?hot|valid|positive", re.IGNORECASE)
+_MARKS = re.compile(
+    r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$", re.IGNORECASE
+)
 
 
 def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
@@ -87,10 +95,25 @@ def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: F
     if result is None:
         return None
     kept = keeps_trait(attr, "distinct") or (attr == "repeat" and _repeats_the_last_alone(node))
-    distinct = gives_trait(attr, "distinct") or (found.distinct and kept)
+    apart = gives_trait(attr, "apart") or (found.apart and keeps_trait(attr, "apart")) or _lays_places_in_line(node)
+    distinct = apart or gives_trait(attr, "distinct") or (found.distinct and kept)
     is_cast = found.floating is None and result.floating is True and _is_marked(node.func)
     whole = gives_trait(attr, "whole") or ((found.is_exact or is_cast) and keeps_trait(attr, "whole"))
-    return replace(result, distinct=distinct, whole=whole)
+    single = single_by_call(ev, attr, node, frame, is_method=True)
+    single |= found.single if keeps_trait(attr, "single") else frozenset()
+    return replace(result, distinct=distinct, whole=whole, apart=apart, single=single)
+
+
+def _lays_places_in_line(node: tree.Call) -> bool:
+    """`mask.nonzero().flatten()`: nobody lays the places of several dimensions end to end, so the mask has one."""
+    match node.func:
+        case tree.Attribute(
+            value=tree.Call(func=tree.Attribute(attr="nonzero")),
+            attr="flatten" | "squeeze" | "ravel" | "view" | "reshape",
+        ):
+            sizes = [arg.value for arg in node.args]
+            return len(sizes) < 2 and not any(isinstance(size, tree.Display) for size in sizes)
+    return False
 
 
 def _is_marked(node: tree.Expr) -> bool:
@@ -127,12 +150,15 @@ def _of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: 
 def one_of_several(found: Tensor, name: str, place: int | None) -> Tensor:
     """What the function of torch `name` gives at one place of a tuple, for the tensor that it is given."""
     last = name.rpartition(".")[2]
+    one = Tensor(on_cpu=found.on_cpu, grad=found.grad, whole=found.is_exact)
     if last in ("sort", "topk") and place == 1:
-        return replace(found, floating=False, grad=False, distinct=True)
+        return replace(one, floating=False, grad=False, distinct=True)
     if last in ("where", "nonzero"):  # the places that a mask marks
-        return replace(found, floating=False, grad=False, distinct=True)
+        return replace(one, floating=False, grad=False, distinct=True)
+    if last in ("max", "min", "median", "nanmedian", "mode", "kthvalue") and place == 1:
+        return replace(one, floating=False, grad=False)
     kept = (last in ("sort", "topk") and found.distinct) or last == "unique"
-    return replace(found, floating=None, distinct=kept and place == 0, whole=found.is_exact)
+    return replace(one, distinct=kept and place == 0, apart=last == "unique" and place == 0)
 
 
 def moved(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor:
@@ -160,7 +186,9 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
     grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
     last = name.rpartition(".")[2]
     is_copied = made_on_cpu(name) and bool(node.args) and are_distinct(ev, node.args[0].value, frame)
-    distinct = gives_trait(last, "distinct") or is_copied
+    apart = gives_trait(last, "apart") or is_copied
+    distinct = gives_trait(last, "distinct") or apart
+    single = single_by_call(ev, last, node, frame, is_method=False)
     is_kept = keeps_trait(last, "whole") and bool(inputs) and inputs[0].is_exact
     whole = gives_trait(last, "whole") or is_kept
     if made_on_cpu(name):
@@ -168,7 +196,7 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
         on_cpu = _is_cpu(device) if device else all(one.on_cpu for one in inputs) and not arguments.open_keywords
         given, wanted = argument(arguments, "requires_grad", None)
         is_leaf = not given or any(isinstance(value, Constant) and value.value is False for value in wanted)
-        return Tensor(on_cpu, floating, not is_leaf, distinct)
+        return Tensor(on_cpu, floating, not is_leaf, distinct, whole, apart)
     if name.endswith("Parameter"):
         return OUTPUT
     if name.endswith(".Buffer"):  # it moves with the module
@@ -176,7 +204,7 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
     on_cpu = bool(inputs) and all(one.on_cpu for one in inputs)
     if inputs and all(one.grad is False for one in inputs) and grad is None and takes_no_weights(name):
         grad = False
-    return Tensor(on_cpu, floating, grad, distinct, whole)
+    return Tensor(on_cpu, floating, grad, distinct, whole, apart, single)
 
 
 def _floating_of(ev: Evaluator, name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments) -> bool | None:
