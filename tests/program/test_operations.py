@@ -294,6 +294,25 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("x.gather(1, index)", False),
         ("picked = index.unsqueeze(1)\nx.gather(1, picked)", True),
         ("x.index_select(0, torch.randperm(2))", True),
+        # In another shape, or with one place in each row.
+        ("x.index_select(0, torch.arange(4, device=device).view(2, 2)[:, 0])", True),
+        ("x.index_select(0, torch.arange(4, device=device).expand(2, -1).reshape(-1))", False),
+        ("x.index_select(0, x.argsort(0).flatten())", False),
+        ("x.index_select(0, index.nonzero().squeeze(-1))", True),
+        ("x.index_select(0, x.nonzero()[:, 0])", False),
+        ("x.index_select(0, index.unique(return_inverse=True)[0])", True),
+        ("x.index_select(0, index.unique(return_inverse=True)[1])", False),
+        ("x.gather(1, x.argmax(1, keepdim=True))", True),
+        ("x.gather(1, x.argmax(0, keepdim=True))", False),
+        ("x.gather(-1, x.max(dim=-1, keepdim=True)[1].long())", True),
+        ("x.gather(-1, x.max(dim=-1, keepdim=keep)[1])", False),
+        ("best, places = x.topk(1)\nx.gather(-1, places)", True),
+        ("best, places = x.max(0, keepdim=True)\nx.gather(1, places)", False),
+        ("x.gather(0, out['ids_restore'].unsqueeze(-1))", True),
+        ("x.gather(0, ids_restore.unsqueeze(-1).repeat(1, 1, 4))", True),
+        ("x.gather(0, ids_mask.unsqueeze(-1).repeat(1, 1, 4))", False),
+        ("nn.Conv2d(2, 2, 1, padding_mode='reflect')", True),
+        ("nn.Conv2d(2, 2, (1, 3), padding_mode='reflect')", False),
         ("x.index_select(0, torch.tensor([0, 2]).to(device))", True),
         ("x.index_select(0, torch.tensor([0, 0]).to(device))", False),
         ("x.index_add_(0, index, x)", False),
@@ -319,5 +338,5 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
 def test_where_nothing_can_meet(tmp_path: Path, code: str, never: bool) -> None:
     program = program_of(tmp_path, f"{HEAD}{code}\n")
     operation = operations(program)[-1]
-    row = next(row for row in op_rows(operation.name) if row.flags & {"windows", "indices", "pooled"})
+    row = next(row for row in op_rows(operation.name) if row.flags & {"windows", "indices", "pooled", "padding"})
     assert never_collides(program.ev, operation, row) is never

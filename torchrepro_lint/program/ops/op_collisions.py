@@ -205,28 +205,34 @@ def _is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     frame = operation.frame
     written = _unmoved(_written_as(index, frame))
     dimension = _argument(operation, "dim", 0)
-    match written:
-        case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
-            return dimension is not None and _is_same_dimension(ev.values(place, frame), ev.values(dimension, frame))
-        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=None)))):
-            return dimension is not None and _numbers(ev.values(dimension, frame)) in ([-1], [1], [2])
-        case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes) if dimension is not None:
-            numbers = _numbers(ev.values(dimension, frame))
-            if len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0]):
-                return True
-        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
-            return dimension is not None and _numbers(ev.values(dimension, frame)) in ([1], [-1])
+    if dimension is not None and _is_written_with_one_place(ev, written, ev.values(dimension, frame), frame):
+        return True
     found = tensor(ev, index, frame)
     if (found is not None and found.distinct) or _is_named_a_permutation(written):
         return True
-    if found is None:
+    if found is None or dimension is None or not found.single:
         return False
-    numbers = _numbers(ev.values(dimension, frame)) if dimension is not None and found.single else []
+    numbers = _numbers(ev.values(dimension, frame))
     return any(numbers in ([place], [-place]) for place in found.single)
 
 
+def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame: Frame) -> bool:
+    """Whether the expression of an index, be it a tensor or not, shows that it has one place along the dimension."""
+    numbers = _numbers(dimension)
+    match written:
+        case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
+            return _is_same_dimension(ev.values(place, frame), dimension)
+        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=None)))):
+            return numbers in ([-1], [1], [2])
+        case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes):
+            return len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0])
+        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
+            return numbers in ([1], [-1])
+    return False
+
+
 _PERMUTATION = re.compile(
-    r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|sort|sorted|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
+    r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
     r"|(?:\w+_)?(?:perm|permutation)"
 )
 _OTHER_FORMS = _MOVES | {"unsqueeze", "expand", "expand_as", "repeat"}
@@ -240,7 +246,7 @@ def _is_named_a_permutation(node: tree.Expr) -> bool:
                 node = owner
             case tree.Subscript(value=owner, index=index) if single_by_index(index):
                 node = owner
-            case tree.Name(id=name) | tree.Attribute(attr=name):
+            case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
                 return _PERMUTATION.fullmatch(name) is not None
             case _:
                 return False
