@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Called by mkdocs: the pages are added to those on the disk."""
     rules = (*all_rules(), *HOUSEKEEPING)
     pages = {
-        "index.md": (ROOT / "README.md").read_text(encoding="utf-8"),
+        "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/pages/", "]("),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "settings.md": settings_page(json.loads(SCHEMA.read_text(encoding="utf-8"))),
         "settings.schema.json": SCHEMA.read_text(encoding="utf-8"),

@@ -1,4 +1,4 @@
-"""The README shows what is printed: its examples are run, and its table is that of the rules."""
+"""The README and the pages show what is printed: their examples are run, and the table is that of the rules."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from torchrepro_lint.rules import all_rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "pages").glob("*.md"))}
 # A block with output is one that has more than its command.
-EXAMPLES = re.findall(r"```console\n\$ (torchrepro-lint [^\n]*)\n(.+?)```", README, re.DOTALL)
+EXAMPLES = [
+    example
+    for text in (README, *PAGES.values())
+    for example in re.findall(r"```console\n\$ (torchrepro-lint [^\n|]*)\n(.+?)```", text, re.DOTALL)
+]
 
 
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
@@ -34,8 +39,15 @@ def test_there_are_examples_with_their_output() -> None:
     assert len(EXAMPLES) >= 3
 
 
+def test_links_lead_to_pages_and_headings() -> None:
+    headings = {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in re.findall(r"^#+ (.+)$", README, re.M)}
+    for page, anchor in re.findall(r"\]\((?:(docs/[\w./-]+)|#([\w-]+))\)", README):
+        assert ROOT / page in PAGES if page else anchor in headings, page or anchor
+
+
 def test_the_problem_matcher_reads_what_is_printed() -> None:
-    blocks = [json.loads(block) for block in re.findall(r"```json\n(.+?)```", README, re.DOTALL)]
+    page = PAGES[ROOT / "docs" / "pages" / "editors.md"]
+    blocks = [json.loads(block) for block in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
     (task,) = next(block["tasks"] for block in blocks if "tasks" in block)
     command = [sys.executable, "-m", "torchrepro_lint", *shlex.split(task["command"])[1:]]
     folder = ROOT / "fixtures" / "TRL101_numpy_rng_in_workers" / "bad_package"

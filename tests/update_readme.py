@@ -1,4 +1,6 @@
-"""Writes what the commands of the README print into it: `python tests/update_readme.py`. Look at the diff afterwards."""
+"""Writes what the commands of the README and the pages print into them: `python tests/update_readme.py`. Look at the diff
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
-EXAMPLE = re.compile(r"(```console\n\$ (torchrepro-lint [^\n]*)\n)(.+?)```", re.DOTALL)
+EXAMPLE = re.compile(r"(```console\n\$ (torchrepro-lint [^\n|]*)\n)(.+?)```", re.DOTALL)
 
 
 def printed(command: str) -> str:
-    """The standard output of a command of the README."""
+    """The standard output of a command."""
     arguments = [sys.executable, "-m", "torchrepro_lint", *shlex.split(command)[1:]]
     return subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 if __name__ == "__main__":
-    text = README.read_text(encoding="utf-8")
-    README.write_text(EXAMPLE.sub(lambda one: f"{one[1]}{printed(one[2])}```", text), encoding="utf-8")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs" / "pages").glob("*.md"))):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(EXAMPLE.sub(lambda one: f"{one[1]}{printed(one[2])}```", text), encoding="utf-8")
