@@ -212,6 +212,8 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--fixable", ","], "argument --fixable: no rule is named"),
         (["check", "src/"], "a check needs no command: torchrepro-lint src\n"),
         (["chek"], "a check needs no command: torchrepro-lint .\n"),
+        (["--select", "TRL1", "TRL301"], "TRL301: no such file or folder; the rules of a list stand between commas"),
+        (["help"], "help: no such file or folder; did you mean --help?"),
         (["--add-noqa", "--fix"], "--add-noqa and --fix do not go together"),
         (["--write-baseline", "--diff"], "--write-baseline and --diff do not go together"),
         (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),

@@ -85,6 +85,8 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().format_help().replace(" [=", "[=")
 
 
+_CODE = re.compile(r"TRL\d{0,3}", re.IGNORECASE)
+
 # What others call to check, and what is a path here.
 _CHECKS = ("check", "lint")
 
@@ -92,8 +94,12 @@ _CHECKS = ("check", "lint")
 def misspelt_command(paths: Sequence[Path]) -> str:
     """`; did you mean the command "verify"?` where the first path is not there and looks like a command."""
     word = str(paths[0]) if paths else ""
-    if not word.isalpha() or paths[0].exists():
+    if not word.isalnum() or paths[0].exists():
         return ""
+    if _CODE.fullmatch(word):
+        return "; the rules of a list stand between commas: TRL1,TRL301"
+    if word in ("help", "version"):
+        return f"; did you mean --{word}?"
     if did_you_mean(word, _CHECKS):
         return f"; a check needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
     return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")

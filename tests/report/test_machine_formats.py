@@ -128,6 +128,16 @@ def test_github_odd_texts_stay_on_their_line() -> None:
     assert "50% of a,b:c\nand" in data
 
 
+def test_ci_servers_count_paths_from_the_top_of_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The texts of these findings are named from /project: a job that has gone into a folder of the repository.
+    monkeypatch.setenv("GITHUB_WORKSPACE", "/")
+    monkeypatch.setenv("CI_PROJECT_DIR", "/project/src")
+    ((_, properties, _),) = commands(report("github", [finding()]))
+    assert properties["file"] == "project/src/train.py"
+    (issue,) = json.loads(report("gitlab", [finding()]))
+    assert issue["location"]["path"] == "train.py"
+
+
 # GitLab
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.report.places import file_range, place
+from torchrepro_lint.report.places import file_range, in_checkout, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts
 
@@ -28,7 +28,7 @@ def _command(finding: Finding, texts: Texts) -> str:
     inside = file_range(finding.location, texts)
     properties = {
         "title": f"torchrepro-lint ({finding.code})",
-        "file": at.name,
+        "file": in_checkout(finding.location.path, texts, "GITHUB_WORKSPACE"),
         "line": inside.start_row,
         "col": inside.start_column,
         "endLine": inside.end_row,

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.report.fingerprints import fingerprints
-from torchrepro_lint.report.places import file_range, place
+from torchrepro_lint.report.places import file_range, in_checkout, place
 from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.texts import Texts
 
@@ -18,7 +18,7 @@ _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
 
 def gitlab_report(reported: Reported) -> Iterator[str]:
-    """A list of objects. Paths are relative to the current folder: run it at the top of the repository."""
+    """A list of objects."""
     texts = reported.texts
     issues = [_issue(finding, number, texts) for finding, number in fingerprints(reported.findings, texts)]
     yield json.dumps(issues, indent=2)
@@ -35,7 +35,7 @@ def _issue(finding: Finding, fingerprint: str, texts: Texts) -> dict[str, Any]:
         "fingerprint": fingerprint,
         "severity": _SEVERITY[finding.severity],
         "location": {
-            "path": at.name,
+            "path": in_checkout(finding.location.path, texts, "CI_PROJECT_DIR"),
             "positions": {"begin": begin, "end": end},
         },
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["FileRange", "Place", "file_range", "place"]
+__all__ = ["FileRange", "Place", "file_range", "in_checkout", "place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,14 @@ def file_range(location: Location, texts: Texts) -> FileRange:
     if texts.cells(location.path) is None:
         return FileRange(start.row, end.row, start.column, end.column)
     return FileRange(texts.row_in_file(location.path, start.row), texts.row_in_file(location.path, end.row))
+
+
+def in_checkout(path: Path, texts: Texts, variable: str) -> str:
+    """The path from the top of the repository, which a CI server names in an environment variable and counts from,
+    whatever the current folder is; elsewhere the path as a person reads it.
+    """
+    top = os.environ.get(variable)
+    return Texts(folder=Path(top)).name(path) if top and Path(top) in path.parents else texts.name(path)
 
 
 def place(location: Location, texts: Texts) -> Place:
