@@ -7,8 +7,9 @@ a record. Each record hides as many findings as it counts, so that a second one 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,10 +44,12 @@ class Baseline:
                 left.append(finding)
         return left
 
-    def stale(self, files: Collection[Path]) -> int:
-        """How many records of `files` were not found. To be asked after `unknown`."""
+    def stale(self, files: Collection[Path], was_run: Callable[[str], bool]) -> int:
+        """How many records of `files` were not found, though the rule was run. To be asked after `unknown`."""
         names = {_name(path, self.path.parent) for path in files}
-        return sum(count for (name, _, _), count in self.records.items() if name in names)
+        return sum(
+            count for (name, rule, _), count in self.records.items() if count and name in names and was_run(rule)
+        )
 
     def text(self) -> str:
         """The records as the file holds them: sorted, one for each line of a difference."""
@@ -74,18 +77,23 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def recorded(
-    path: Path, findings: Sequence[Finding], texts: Texts, kept: Baseline | None, files: Sequence[Path]
+    path: Path,
+    findings: Sequence[Finding],
+    texts: Texts,
+    kept: Baseline | None,
+    files: Sequence[Path],
+    was_run: Callable[[str], bool],
 ) -> Baseline:
     """A baseline to be written to `path`, of the findings in `files`; the records of `kept` for other files stay, if
-    the files are still there.
+    the files are still there, and those of rules that were not run.
     """
     checked = {_name(file, path.parent) for file in files}
     others = kept.records if kept is not None else Counter[_Record]()
     records = Counter(
         {
-            record: count
-            for record, count in others.items()
-            if record[0] not in checked and (path.parent / record[0]).exists()
+            (file, rule, where): count
+            for (file, rule, where), count in others.items()
+            if (file not in checked or not was_run(rule)) and (path.parent / file).exists()
         }
     )
     records.update(_record(finding, path.parent, texts) for finding in findings)
@@ -104,4 +112,7 @@ def _record(finding: Finding, folder: Path, texts: Texts) -> _Record:
 
 
 def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if folder in path.parents else path.as_posix()
+    try:
+        return os.path.relpath(path, folder).replace(os.sep, "/")
+    except ValueError:  # another drive of Windows
+        return path.as_posix()

@@ -15,7 +15,7 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, selected_rules
+from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, runs, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.noqa import may_silence
@@ -183,7 +183,7 @@ def check(
         if stored is not None:
             unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
             report = Report(stored[0], len(requested), (), unsafe, stored[1])
-            return _without_known(report, requested, projects, overlay)
+            return _without_known(report, requested, projects, overlay, Toolkit())
     toolkit = toolkit or Toolkit()
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
@@ -191,7 +191,7 @@ def check(
         report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs, told)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
-    return report if suppressed_too else _without_known(report, requested, projects, overlay)
+    return report if suppressed_too else _without_known(report, requested, projects, overlay, toolkit)
 
 
 def _is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
@@ -240,7 +240,9 @@ def _report(
     return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), asked
 
 
-def _without_known(report: Report, files: Iterable[Path], projects: Projects, overlay: Mapping[Path, str]) -> Report:
+def _without_known(
+    report: Report, files: Iterable[Path], projects: Projects, overlay: Mapping[Path, str], toolkit: Toolkit
+) -> Report:
     """The report less the findings that the baselines of the projects record."""
     by_baseline: dict[Path, list[Path]] = {}
     for path in sorted(files):
@@ -256,7 +258,7 @@ def _without_known(report: Report, files: Iterable[Path], projects: Projects, ov
         records, own = read_baseline(path), set(group)
         unknown = set(map(id, records.unknown((one for one in findings if one.location.path in own), texts)))
         findings = [one for one in findings if one.location.path not in own or id(one) in unknown]
-        stale += records.stale(group)
+        stale += records.stale(group, runs(projects.of(group[0]).settings, toolkit.rules))
     known = len(report.findings) - len(findings)
     return replace(report, findings=tuple(findings), known=known, stale=stale)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,6 +28,7 @@ __all__ = [
     "is_ignored_in",
     "is_selected",
     "rules_of",
+    "runs",
     "selected_rules",
     "unknown_rule",
 ]
@@ -83,6 +84,18 @@ def is_selected(rule: RuleMetadata, settings: Settings) -> bool:
         return False
     by_itself = chosen > len(PREFIX) or any(selector.upper() == _ALL for selector in selectors)
     return rule.profile != "strict" or settings.profile == "strict" or by_itself
+
+
+def runs(settings: Settings, rules: Callable[[], Iterable[RuleMetadata]]) -> Callable[[str], bool]:
+    """Tells of a code whether its rule is run under `settings`. A code that no rule has any more counts as one that is:
+    nothing else will be found of it.
+    """
+
+    @cache
+    def by_code() -> dict[str, RuleMetadata]:
+        return {rule.code: rule for rule in (*rules(), *HOUSEKEEPING)}
+
+    return lambda code: code not in by_code() or is_selected(by_code()[code], settings)
 
 
 def is_ignored(rule: Named, path: Path, settings: Settings) -> bool:

@@ -11,7 +11,8 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.selection import runs
+from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 
@@ -22,8 +23,8 @@ DEFAULT_BASELINE = "torchrepro-lint-baseline.json"
 
 def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     """Write the findings in the paths to the baseline that the command line or the settings name, by default
-    `torchrepro-lint-baseline.json` beside them. Records of files outside of the paths stay. Exit status 0, or 2 where
-    the tool failed: nothing is written then.
+    `torchrepro-lint-baseline.json` in the current folder. Records of files outside of the paths, and of rules that are
+    not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
 
     TorchReproLintError where the file cannot be written, or one is there that is no baseline.
     """
@@ -38,7 +39,9 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     there = path.exists()
     kept: Baseline | None = read_baseline(path) if there else None
     before = path.read_bytes() if there else None
-    baseline = recorded(path, report.findings, Texts(), kept, files)
+    settings = projects.of(files[0]).settings if files else Settings()
+    was_run = runs(settings, (toolkit or Toolkit()).rules)
+    baseline = recorded(path, report.findings, Texts(), kept, files, was_run)
     write_atomically(path, baseline.text().encode("utf-8"), before)
     if not options.quiet:
         print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
