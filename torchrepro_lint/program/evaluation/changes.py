@@ -10,11 +10,13 @@ from torchrepro_lint.facts.scopes import END, Binding, Scope, Store, sub_express
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.program.evaluation.containers import elements, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     Constant,
     DictValue,
+    ExternalObject,
     SequenceValue,
     Value,
     Values,
@@ -34,7 +36,7 @@ _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
 
 def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, site: int, frame: Frame) -> Values:
     """The list or dict `name` at `site`, with what was done to it between its binding and there."""
-    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
+    if not any(isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)) for value in values):
         return values
     values = with_changes(ev, values, frame, binding.order, site, lambda node: _is_name(node, name))
     if frame.scope.parent is None:
@@ -109,7 +111,16 @@ def _is_name(node: tree.Expr, name: str) -> bool:
 def with_changes(
     ev: Evaluator, values: Values, frame: Frame, start: int, end: int, is_target: Callable[[tree.Expr], bool]
 ) -> Values:
-    """Applies, in the order of the text, the changes that `frame` makes between two sites to what `is_target` names."""
+    """Applies, in the order of the text, the changes that `frame` makes between two sites to what `is_target` names.
+
+    Also those to the lists that it holds: `pipeline.transforms.append(...)`.
+    """
+    for value in values:
+        for attr, held in held_lists(value):
+            after = with_changes(ev, held, frame, start, end, lambda node, attr=attr: _is_held(node, attr, is_target))  # type: ignore[misc]
+            if after != held:
+                assert isinstance(value, ExternalObject)
+                values = union(values - {value}, values_of(holding(value, attr, after)))
     changes: list[tuple[int, tree.Call | Store, ArmPath]] = []
     for store in frame.scope.stores:
         match store.target:
@@ -128,6 +139,10 @@ def with_changes(
             continue
         values = union(*(_changed(ev, value, change, runs is True, frame) for value in values)) if values else NOTHING
     return values
+
+
+def _is_held(node: tree.Expr, attr: str, is_holder: Callable[[tree.Expr], bool]) -> bool:
+    return isinstance(node, tree.Attribute) and node.attr == attr and is_holder(node.value)
 
 
 def _last_site(root: tree.Expr) -> int:
