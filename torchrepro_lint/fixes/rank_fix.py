@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import loader_fix
-from torchrepro_lint.fixes.seed_expression import find_rank, plus_rank, rank_call
+from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator
 
@@ -42,7 +42,10 @@ def rank_fix(program: Program, loader: Loader, seeding: Site) -> Planned:
     imports = ImportPlanner(document)
     at = document.statement(call)
     seed = document.text[slice(*document.outer_span(call.args[0].value))]
-    text = plus_rank(seed, find_rank(document, at) or rank_call(imports, at))
+    rank = find_rank(document, imports, at) or rank_call(document, imports, at)
+    if rank is None:
+        return None, "the generator is made at the top of the file, where no process has a rank"
+    text = plus_rank(seed, rank)
     if passed is not None and not _serves_workers_only(document, call, passed):
         # What else draws from it, such as a split or a sampler, has to be the same on all ranks.
         if document.loops(loader_call):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
-from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Scope
@@ -19,12 +18,10 @@ __all__ = [
     "HandedSeed",
     "Seed",
     "config_seed",
-    "find_rank",
     "find_seed",
     "is_configuration",
-    "plus_rank",
-    "rank_call",
     "seeding_argument",
+    "string_key",
 ]
 
 _SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
@@ -37,7 +34,6 @@ _CONFIG = re.compile(
     r"self|C|h|\w*(args|cfg|conf|config|configs|configuration|opts?|options|hparams|hps|hyp|params|flags|settings)",
     re.IGNORECASE,
 )
-_RANKS = ("rank", "global_rank", "local_rank")
 _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 
@@ -120,57 +116,6 @@ def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
     # A helper may take the whole configuration: `set_seed(args)`.
     is_whole = isinstance(first.value, cst.Name) and _CONFIG.fullmatch(first.value.value) is not None
     return None if is_whole else first.value
-
-
-def find_rank(document: Document, at: cst.BaseStatement) -> str | None:
-    """An expression for the rank of the process that can be evaluated before the statement `at`."""
-    for name in ("rank", "global_rank"):
-        if is_bound_at(document, name, at):
-            return name
-    found: list[tuple[bool, int, str]] = []
-    function = document.function(at)
-    for node in document.walk():
-        if isinstance(node, cst.Call) and not node.args:
-            text = dotted_name(node.func) or ""
-            wanted = text.rpartition(".")[2] == "get_rank"
-            suffix = "()"
-        elif isinstance(node, cst.Attribute):
-            text, suffix = dotted_name(node) or "", ""
-            wanted = node.attr.value in _RANKS
-        elif isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
-            # `opt["rank"]`
-            text, suffix = document.module.code_for_node(node), ""
-            wanted = _string_key(node) in _RANKS and _CONFIG.fullmatch(node.value.value) is not None
-        else:
-            continue
-        root = re.split(r"[.\[]", text)[0]
-        if not wanted or not is_bound_at(document, root, at):
-            continue
-        here = document.function(node) is function
-        if (
-            suffix
-            or (here and document.start(node) < document.start(at))
-            or (root != "self" and _CONFIG.fullmatch(root))
-        ):
-            found.append((not here, document.start(node), text + suffix))
-    if found:
-        return min(found)[2]
-    return "local_rank" if is_bound_at(document, "local_rank", at) else None
-
-
-def rank_call(imports: ImportPlanner, at: cst.BaseStatement) -> str:
-    """The call that gives the rank where torch.distributed has been initialised."""
-    found = imports.find("torch.distributed", "get_rank", at=at)
-    if found is None:
-        found = f"{imports.require('torch', at=at)}.distributed.get_rank"
-    return f"{found}()"
-
-
-def plus_rank(seed: str, rank: str) -> str:
-    """The text of a seed that is another one for each rank."""
-    if seed == "0":
-        return rank
-    return f"({seed}) + {rank}" if re.search(r" (or|if|and) ", seed) else f"{seed} + {rank}"
 
 
 def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedSeed | None:
@@ -280,7 +225,7 @@ def _is_seed_chain(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Attribute):
         name = node.attr.value
     else:
-        name = (_string_key(node) or "") if isinstance(node, cst.Subscript) else ""
+        name = (string_key(node) or "") if isinstance(node, cst.Subscript) else ""
     roots = _names(node)
     return bool(_SEED_NAME.fullmatch(name) and roots and _CONFIG.fullmatch(roots[0])) and _is_pure(node)
 
@@ -292,7 +237,7 @@ def _is_pure(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.Attribute):
         return _is_pure(node.value)
     if isinstance(node, cst.Subscript):
-        return _string_key(node) is not None and _is_pure(node.value)
+        return string_key(node) is not None and _is_pure(node.value)
     if isinstance(node, cst.BinaryOperation):
         return _is_pure(node.left) and _is_pure(node.right)
     if isinstance(node, cst.Call):
@@ -310,7 +255,8 @@ def _is_look_up(mapping: cst.BaseExpression, key: cst.BaseExpression, default: c
     return isinstance(key, cst.SimpleString) and isinstance(default, cst.Integer) and _is_pure(mapping)
 
 
-def _string_key(node: cst.Subscript) -> str | None:
+def string_key(node: cst.Subscript) -> str | None:
+    """The text by which something is looked up: `opt["rank"]`; None for other keys."""
     if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
         key = node.slice[0].slice.value
         if isinstance(key, cst.SimpleString) and isinstance(key.evaluated_value, str):

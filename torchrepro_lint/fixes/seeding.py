@@ -39,8 +39,9 @@ from torchrepro_lint.fixes.placement import (
     first_statement_that_needs_init,
     repeats_the_seed,
 )
+from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
-from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_rank, find_seed, plus_rank, rank_call
+from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_seed
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
@@ -233,13 +234,17 @@ class _Plan:
                 return existing
         return self._new_generator(place, seed)
 
-    def _new_generator(self, place: Place, seed: Seed) -> str:
+    def _new_generator(self, place: Place, seed: Seed) -> str | Declined:
         document = self.document
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
         if (self.by_rank or self.ranked) and "rank" not in text:
-            rank = find_rank(document, at) or (rank_call(self.imports, at) if self.by_rank else None)
+            rank = find_rank(document, self.imports, at)
+            if rank is None and self.by_rank:
+                rank = rank_call(document, self.imports, at)
+                if rank is None:
+                    return Declined("the generator has to be made at the top of the file, where no process has a rank")
             text = plus_rank(text, rank) if rank is not None else text
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))

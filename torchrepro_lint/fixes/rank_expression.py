@@ -1,0 +1,114 @@
+"""Which expression gives the rank of the process where a generator is seeded, and leaves single processes alone."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.seed_expression import is_configuration, string_key
+from torchrepro_lint.fixes.visibility import is_bound_at
+
+__all__ = ["find_rank", "plus_rank", "rank_call"]
+
+_DISTRIBUTED = "torch.distributed"
+_RANKS = ("rank", "global_rank", "local_rank")
+#: What may leave out a part of the code that stands in it.
+_CHOICES = (
+    cst.If, cst.IfExp, cst.BooleanOperation, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.Lambda,
+    cst.FunctionDef, cst.ClassDef, cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp,
+)  # fmt: skip
+
+
+def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement) -> str | None:
+    """An expression of the program for the rank of the process that can be evaluated before the statement `at`."""
+    for name in ("rank", "global_rank"):
+        if is_bound_at(document, name, at):
+            return name
+    found: list[tuple[bool, int, str]] = []
+    function = document.function(at)
+    for node in document.walk():
+        if isinstance(node, cst.Call) and not node.args:
+            text = dotted_name(node.func) or ""
+            wanted = text.rpartition(".")[2] == "get_rank"
+        elif isinstance(node, cst.Attribute):
+            text = dotted_name(node) or ""
+            wanted = node.attr.value in _RANKS
+        elif isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
+            # `opt["rank"]`
+            text = document.module.code_for_node(node)
+            wanted = string_key(node) in _RANKS and is_configuration(node.value.value)
+        else:
+            continue
+        root = re.split(r"[.\[]", text)[0]
+        if not wanted or not is_bound_at(document, root, at):
+            continue
+        here = document.function(node) is function
+        if isinstance(node, cst.Call):
+            call = _called(document, imports, node, text, at)
+            if call is not None:
+                found.append((not here, document.start(node), call))
+        elif (here and document.start(node) < document.start(at)) or (root != "self" and is_configuration(root)):
+            found.append((not here, document.start(node), text))
+    if found:
+        return min(found)[2]
+    return "local_rank" if is_bound_at(document, "local_rank", at) else None
+
+
+def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement) -> str | None:
+    """The call that gives the rank, whatever the program calls it; None where no rank can be known yet."""
+    function = imports.find(_DISTRIBUTED, "get_rank", at=at)
+    if function is None:
+        function = f"{imports.require('torch', at=at)}.distributed.get_rank"
+    starts = [
+        node
+        for node in document.walk()
+        if isinstance(node, cst.Call) and (dotted_name(node.func) or "").endswith("init_process_group")
+    ]
+    if any(_has_run(document, node, at) for node in starts):
+        return f"{function}()"
+    return _guarded(imports, function, at) if document.function(at) is not None else None
+
+
+def plus_rank(seed: str, rank: str) -> str:
+    """The text of a seed that is another one for each rank."""
+    if seed == "0":
+        return rank
+    seed, rank = (f"({part})" if re.search(r" (or|if|and) ", part) else part for part in (seed, rank))
+    return f"{seed} + {rank}"
+
+
+def _called(document: Document, imports: ImportPlanner, node: cst.Call, text: str, at: cst.BaseStatement) -> str | None:
+    """A call of `get_rank` as it can stand before `at`. At the top of a file no process has a rank yet."""
+    if _has_run(document, node, at):
+        return f"{text}()"
+    if document.function(at) is None:
+        return None
+    return _guarded(imports, text, at) if imports.find(_DISTRIBUTED, "get_rank", at=at) == text else f"{text}()"
+
+
+def _has_run(document: Document, node: cst.CSTNode, at: cst.BaseStatement) -> bool:
+    """Whether an expression has been evaluated wherever `at` is reached, in the same run of the same function."""
+    if document.function(node) is not document.function(at) or document.start(node) > document.start(at):
+        return False
+    around = {id(outer) for outer in document.ancestors(at)}
+    inner = node
+    for outer in document.ancestors(node):
+        if isinstance(outer, _CHOICES) and id(outer) not in around and not _comes_first(outer, inner):
+            return False
+        inner = outer
+    return True
+
+
+def _comes_first(outer: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    """Whether a part is evaluated whatever is chosen: the test of an `if`, what a loop runs over."""
+    return any(getattr(outer, name, None) is inner for name in ("test", "iter", "left"))
+
+
+def _guarded(imports: ImportPlanner, function: str, at: cst.BaseStatement) -> str:
+    """The rank, or 0 in a program that was started as a single process: there `get_rank` raises an error."""
+    head, dot, _ = function.rpartition(".")
+    asks = f"{head}.is_initialized" if dot else imports.require(_DISTRIBUTED, "is_initialized", at=at)
+    return f"{function}() if {asks}() else 0"
