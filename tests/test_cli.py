@@ -278,6 +278,20 @@ def test_what_is_left_out_can_be_left_out_where_it_is_named(
         assert capsys.readouterr().out == out
 
 
+def test_the_settings_file_can_be_named_or_left_unread(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "torchrepro-lint.toml").write_text("ignore = ['TRL305']\n")
+    (project / "ci.toml").write_text("select = ['TRL305']\n")
+    (project / "a.py").write_text("import torch\ntorch.manual_seed\n")
+    assert main(["-q", "a.py"]) == 0
+    assert main(["-q", "--isolated", "a.py"]) == 1
+    assert main(["-q", "--config", "ci.toml", "a.py"]) == 1
+    capsys.readouterr()
+    main(["--config", "ci.toml", "--show-settings"])
+    assert f"# settings file: {project}/ci.toml\n" in capsys.readouterr().out
+    assert main(["--config", "gone.toml", "a.py"]) == 2
+    assert "gone.toml: is not there, or has no settings" in capsys.readouterr().err
+
+
 def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pytest.CaptureFixture[str]) -> None:
     root = write({"pyproject.toml": "[tool.torchrepro-lint]\nunfixable = ['TRL9x']\n", "a.py": "import torch\n"})
     told = 'unfixable: unknown rule "TRL9x"; did you mean "TRL901"?\n'

@@ -108,6 +108,27 @@ def test_the_own_file_wins_over_pyproject_and_the_nearer_folder_over_the_farther
     assert load_settings(root / "other").seed == 1
 
 
+def test_a_file_can_be_named_and_none_be_read(write) -> None:
+    root = write(
+        {
+            "app/torchrepro-lint.toml": "seed = 2\nextend-exclude = ['old']\n",
+            "shared/strict.toml": "profile = 'strict'\nextend = 'all.toml'\nextend-exclude = ['gen/*.py']\nsrc = ['lib']\n",
+            "shared/all.toml": "seed = 3\n",
+            "none/pyproject.toml": "[project]\n",
+        }
+    )
+    named = load_settings(root / "app", {"config": root / "shared" / "strict.toml", "ignore": ("TRL1",)})
+    assert (named.seed, named.profile, named.extend_exclude) == (3, "strict", ("gen/*.py",))
+    # Patterns count from the project, folders from the file.
+    assert (named.base, named.src) == (root / "app", (root / "shared" / "lib",))
+    assert named.ignore == ("TRL1",)
+    assert named.files == (root / "shared" / "strict.toml", root / "shared" / "all.toml")
+    assert load_settings(root / "app", {"config": None}) == Settings()
+    for name in ("gone.toml", "none/pyproject.toml"):
+        with pytest.raises(TorchReproLintError, match="is not there, or has no settings of this tool"):
+            load_settings(root / "app", {"config": root / name})
+
+
 def test_the_search_ends_at_the_top_of_the_repository(write) -> None:
     root = write({"pyproject.toml": "[tool.torchrepro-lint]\nseed = 1\n", "repo/.git/HEAD": ""})
     assert load_settings(root / "repo") == Settings()

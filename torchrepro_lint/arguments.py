@@ -152,6 +152,9 @@ def check_parser() -> ArgumentParser:
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
     parser.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
+    settings = parser.add_mutually_exclusive_group()
+    settings.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in place of the nearest one")
+    settings.add_argument("--isolated", action="store_true", help="read no settings file")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
 
     rules = parser.add_argument_group("rules", "RULE is a code, the beginning of one (TRL1), a name, or ALL")
@@ -276,6 +279,10 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
         said["per_file_ignores"] = _flat(options.per_file_ignores)
+    if options.config is not None:
+        said["config"] = absolute(options.config)
+    if options.isolated:
+        said["config"] = None
     if options.baseline is not None:
         said["baseline"] = absolute(options.baseline)
     if options.no_cache:

@@ -11,7 +11,7 @@ from torchrepro_lint.console import PROGRAM, did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rule_metadata import Named, RuleMetadata
-from torchrepro_lint.settings import Settings, settings_files
+from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.ignore import Layer
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def rules_of(project: Project, rules: Iterable[RuleLike]) -> list[RuleLike]:
     try:
         return selected_rules(rules, project.settings)
     except TorchReproLintError as error:
-        where = "".join(f"{path}: " for path in settings_files(project.root)[:1])
+        where = "".join(f"{path}: " for path in project.settings.files[:1])
         raise TorchReproLintError(f"{where}{error}") from error
 
 

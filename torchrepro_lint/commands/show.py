@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions
@@ -12,7 +11,7 @@ from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import is_ignored, is_selected, rules_of, selected_rules
-from torchrepro_lint.settings import Settings, settings_files
+from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 
@@ -42,7 +41,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []
     print(f"# The settings for {path}, defaults among them.")
     print(f"# project: {project.root}")
-    print(f"# settings file: {', which extends '.join(map(str, settings_files(project.root))) or 'none'}")
+    print(f"# settings file: {', which extends '.join(map(str, settings.files)) or 'none'}")
     where = f" (from {target.origin})" if target.known else ""
     print(f"# torch: {target.specifier or 'unknown, so every version counts'}{where}")
     for line in _as_toml(settings):
@@ -56,12 +55,12 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 def _as_toml(settings: Settings) -> list[str]:
     lines: list[str] = []
     tables: list[str] = []
-    for field in fields(settings):
-        key, value = field.name.replace("_", "-"), getattr(settings, field.name)
+    for key in Settings.names():
+        value = getattr(settings, key.replace("-", "_"))
         if key == "per-file-ignores":
             tables += [f"\n[{key}]"] if value else []
             tables += [f"{_toml(pattern)} = {_toml(rules)}" for pattern, rules in value]
-        elif key != "base" and value is not None:
+        elif value is not None:
             lines.append(f"{key} = {_toml(value)}")
     return lines + tables
 

@@ -12,7 +12,6 @@ from typing import TypeAlias
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.settings import settings_files
 from torchrepro_lint.source.project import Projects
 
 __all__ = ["snapshot", "watch"]
@@ -56,7 +55,7 @@ def snapshot(options: CheckOptions) -> _Snapshot:
     try:
         found = {projects.of(path) for path in projects.files(options.paths)}
         files = {path for project in found for path in project.files}
-        files |= {path for project in found for path in settings_files(project.root)}
+        files |= {path for project in found for path in project.settings.files}
         return dict(_stamps(sorted(files)))
     except TorchReproLintError:
         return dict(_stamps(path for path in options.paths if path.is_file()))

@@ -9,7 +9,7 @@ specifier.py  versions of torch
 
 from __future__ import annotations
 
-from torchrepro_lint.settings.files import load_settings, settings_files
+from torchrepro_lint.settings.files import load_settings
 from torchrepro_lint.settings.model import DEFAULT_EXCLUDE, Intent, Profile, Settings, SettingsOverride
 from torchrepro_lint.settings.override import override_from_table
 from torchrepro_lint.settings.specifier import normalised_specifier
@@ -23,5 +23,4 @@ __all__ = [
     "load_settings",
     "normalised_specifier",
     "override_from_table",
-    "settings_files",
 ]

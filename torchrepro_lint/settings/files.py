@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.settings.model import Settings
+from torchrepro_lint.settings.model import Settings, SettingsOverride
 from torchrepro_lint.settings.values import checked, require_known, typed
 
 if sys.version_info >= (3, 11):
@@ -18,7 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["load_settings", "settings_files"]
+__all__ = ["load_settings"]
 
 NAME = "torchrepro-lint"
 SETTINGS_FILE = f"{NAME}.toml"
@@ -33,23 +33,36 @@ _NAME = re.compile(rb"torch[-_]?repro[-_]?lint(?:er)?", re.IGNORECASE)
 _Table: TypeAlias = tuple[Path, str, Mapping[str, Any]]
 
 
-def load_settings(root: Path) -> Settings:
-    """The settings for the project at `root`: from the nearest file at or above it that has any, else the defaults.
+def load_settings(root: Path, override: SettingsOverride | None = None) -> Settings:
+    """The settings for the project at `root`: from the nearest file at or above it that has any, else the defaults; and
+    what the command line says over them.
 
     The search ends at the top of the git repository. TorchReproLintError where the file does not say what it should.
     """
-    chain = _chain(root)
-    if not chain:
-        return Settings()
+    override = override or {}
+    if "config" not in override:
+        nearest = _nearest_table(root)
+        settings = _of_chain(_chain(nearest)) if nearest is not None else Settings()
+    else:
+        # Patterns of a file that serves many projects count from each of them.
+        named = override["config"]
+        settings = replace(_of_chain(_chain(_named_table(named))), base=root) if named is not None else Settings()
+    return settings.overridden(override)
+
+
+def _of_chain(chain: list[_Table]) -> Settings:
     values: dict[str, Any] = {}
     for one in reversed(chain):
         values.update(_values(*one))
-    return Settings(**{**values, "base": chain[0][0].parent})
+    files = tuple(path for path, _, _ in chain)
+    return Settings(**{**values, "base": files[0].parent, "files": files})
 
 
-def settings_files(root: Path) -> list[Path]:
-    """The files that `load_settings` reads for the project at `root`, the nearest first."""
-    return [path for path, _, _ in _chain(root)]
+def _named_table(path: Path) -> _Table:
+    table = _table_of(path)
+    if table is None:
+        raise TorchReproLintError(f"{path}: is not there, or has no settings of this tool")
+    return table
 
 
 def _nearest_table(root: Path) -> _Table | None:
@@ -114,15 +127,14 @@ def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
         raise TorchReproLintError(f"{path}: not valid TOML: {reason}") from error
 
 
-def _chain(root: Path) -> list[_Table]:
-    """The nearest table, the one of the file that its `extend` names, and so on.
+def _chain(nearest: _Table) -> list[_Table]:
+    """A table, the one of the file that its `extend` names, and so on.
 
     A key of the nearer file takes the place of the same key of the farther one. Patterns count from the nearest file;
     the folders of `src` from the file that they stand in.
     """
-    nearest = _nearest_table(root)
-    chain = [nearest] if nearest is not None else []
-    while chain and "extend" in chain[-1][2]:
+    chain = [nearest]
+    while "extend" in chain[-1][2]:
         here, prefix, table = chain[-1]
         where = f"{here}: {prefix}extend"
         name = typed(table["extend"], str, "a string", where)
@@ -138,7 +150,7 @@ def _chain(root: Path) -> list[_Table]:
 
 def _values(path: Path, prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    keys = ["extend", *(field.name.replace("_", "-") for field in fields(Settings) if field.name != "base")]
+    keys = ("extend", *Settings.names())
     for key, value in table.items():
         where = f"{path}: {prefix}{key}"
         require_known(key, keys, where)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -56,7 +56,7 @@ class Settings:
     Patterns, also those of `exclude` and `extend_exclude`, are as in a .gitignore file, relative to `base`, which is
     the folder of the file that the settings come from, None where there is no file. `src` are the folders, absolute, in
     which absolute imports are looked up; empty means that they are found. `baseline` is a file, absolute, with findings
-    that are known and not reported.
+    that are known and not reported. `files` are those that the settings come from, the nearest first.
     """
 
     select: tuple[str, ...] = ("TRL",)
@@ -76,6 +76,12 @@ class Settings:
     unsafe_fixes: bool = False
     baseline: Path | None = None
     base: Path | None = None
+    files: tuple[Path, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The settings by the names that a file has for them."""
+        return tuple(one.name.replace("_", "-") for one in fields(cls) if one.name not in ("base", "files"))
 
     def overridden(self, override: SettingsOverride) -> Settings:
         """These settings with the command line's over them.
@@ -83,7 +89,7 @@ class Settings:
         `select` on the command line says all about what is run: the lists of the file are laid aside then. Without
         it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores` and `unfixable` always.
         """
-        changes: dict[str, Any] = dict(override)
+        changes: dict[str, Any] = {name: value for name, value in override.items() if name != "config"}
         if "select" in changes:
             changes = {"extend_select": (), "ignore": ()} | changes
         else:
@@ -99,8 +105,12 @@ class Settings:
 
 
 class SettingsOverride(TypedDict, total=False):
-    """What the command line may say over the settings file; a key that is missing says nothing."""
+    """What the command line may say over the settings file; a key that is missing says nothing.
 
+    `config` is the file to take in place of the nearest one, None where none is to be read.
+    """
+
+    config: Path | None
     select: tuple[str, ...]
     extend_select: tuple[str, ...]
     ignore: tuple[str, ...]

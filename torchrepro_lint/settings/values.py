@@ -35,7 +35,7 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
         return seed
     if key in ("cache", "unsafe-fixes"):
         return typed(value, bool, "a boolean", where)
-    if key == "baseline":
+    if key in ("baseline", "config"):
         return (base / typed(value, str, "a string", where)).resolve()
     if key == "per-file-ignores":
         table: Mapping[str, Any] = typed(value, dict, "a table of lists of rules", where)

@@ -86,7 +86,7 @@ class Projects:
     def _project(self, root: Path, outer: Project | None, also: Path | None = None) -> Project:
         key = (root, also)
         if key not in self._projects:
-            settings = outer.settings if outer is not None else load_settings(root).overridden(self._override)
+            settings = outer.settings if outer is not None else load_settings(root, self._override)
             tree = outer.tree if outer is not None and outer.root == root else ProjectTree(root, settings)
             self._projects[key] = Project(root, settings, tree, outer, also)
         return self._projects[key]
