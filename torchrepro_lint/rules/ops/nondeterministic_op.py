@@ -51,9 +51,10 @@ Fix safety
 Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
     attention (TRL404), plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`), sums of
-    whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen; where nothing can
-    meet: windows that do not overlap, one index for each row, permutations, positions that a loop counts or a mask
-    marks; where equal numbers are added (a histogram of ones); medians of which only the values are used.
+    whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen, as those of what is
+    done to data (in files called transforms, augmentation, datasets); where nothing can meet: windows that do not
+    overlap, one index for each row, permutations, positions that a loop counts or a mask marks; where equal numbers
+    are added (a histogram of ones); medians of which only the values are used.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms

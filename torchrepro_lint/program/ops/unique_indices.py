@@ -1,0 +1,108 @@
+"""Whether an index has no number twice along the dimension of an operation, or one place there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Values
+from torchrepro_lint.program.ops.op_arguments import MOVES, argument_of, numbers_of, unmoved
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.single_dimensions import single_by_index
+from torchrepro_lint.program.ops.tensors import tensor
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["is_unique"]
+
+
+def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
+    """Whether an index has one place along the dimension, or none that comes twice."""
+    frame = operation.frame
+    written = unmoved(_written_as(index, frame))
+    dimension = argument_of(operation, "dim", 0)
+    if dimension is not None and _is_written_with_one_place(ev, written, ev.values(dimension, frame), frame):
+        return True
+    found = tensor(ev, index, frame)
+    if (found is not None and found.distinct) or _is_named_a_permutation(written):
+        return True
+    if found is None or dimension is None or not found.single:
+        return False
+    numbers = numbers_of(ev.values(dimension, frame))
+    return any(numbers in ([place], [-place]) for place in found.single)
+
+
+def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame: Frame) -> bool:
+    """Whether the expression of an index, be it a tensor or not, shows that it has one place along the dimension."""
+    numbers = numbers_of(dimension)
+    match written:
+        case tree.Call(func=tree.Attribute(attr="unsqueeze"), args=(tree.Arg(value=place), *_)):
+            return _is_same_dimension(ev.values(place, frame), dimension)
+        case tree.Subscript(index=tree.Display(items=(*_, tree.Const(value=None)))):
+            return numbers in ([-1], [1], [2])
+        case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes):
+            return len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0])
+        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
+            return numbers in ([1], [-1])
+    return False
+
+
+_PERMUTATION = re.compile(
+    r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
+    r"|(?:\w+_)?(?:perm|permutation)"
+)
+
+
+_OTHER_FORMS = MOVES | {"unsqueeze", "expand", "expand_as", "repeat"}
+
+
+def _is_named_a_permutation(node: tree.Expr) -> bool:
+    """`ids_restore.unsqueeze(-1).repeat(1, 1, size)`: what a masked autoencoder calls the way back."""
+    while True:
+        match node:
+            case tree.Call(func=tree.Attribute(value=owner, attr=attr)) if attr in _OTHER_FORMS:
+                node = owner
+            case tree.Subscript(value=owner, index=index) if single_by_index(index):
+                node = owner
+            case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
+                return _PERMUTATION.fullmatch(name) is not None
+            case _:
+                return False
+
+
+def _has_one_place(base: tree.Expr, sizes: list[tree.Expr], dimension: int) -> bool:
+    """`i[:, None, None].expand(-1, -1, n)` has one place along 1 and -2, `i.expand(-1, 1)` along 1 and -1."""
+    if not -len(sizes) <= dimension < len(sizes):
+        return False
+    size = _written_number(sizes[dimension])
+    parts = base.index.items if isinstance(base, tree.Subscript) and isinstance(base.index, tree.Display) else ()
+    is_new = len(parts) == len(sizes) and isinstance(parts[dimension], tree.Const)
+    return size == 1 or (size == -1 and is_new)
+
+
+def _written_number(node: tree.Expr) -> object:
+    match node:
+        case tree.Const(value=value):
+            return value
+        case tree.Unary(op="-", operand=tree.Const(value=int() as value)):
+            return -value
+    return None
+
+
+def _is_same_dimension(first: Values, second: Values) -> bool:
+    """Whether two numbers of a dimension are one; of an index that has got a dimension, -1 is 1."""
+    numbers = numbers_of(first), numbers_of(second)
+    return first == second != frozenset() or numbers in (([-1], [1]), ([1], [-1]), ([-1], [2]))
+
+
+def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
+    """The expression behind a local name that is bound once."""
+    if isinstance(node, tree.Name):
+        bindings, certain = frame.scope.reaching(node.id, node.site)
+        only = bindings[0] if len(bindings) == 1 and certain else None
+        if only is not None and only.kind == "assign" and isinstance(only.node, (tree.Call, tree.Subscript)):
+            return only.node if not only.unpack else node
+    return node
