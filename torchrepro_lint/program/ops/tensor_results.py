@@ -26,7 +26,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["OUTPUT", "SOME", "Tensor", "joined", "moved", "of_function", "of_method", "one_of_several"]
+__all__ = ["OUTPUT", "SOME", "Tensor", "joined", "moved", "of_function", "of_method", "one_of_several", "parameter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,13 @@ _CASTS = {
 _MARKS = re.compile(
     r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$", re.IGNORECASE
 )
+
+
+def parameter(arguments: Arguments | None) -> Tensor:
+    """A torch.nn.Parameter that is made with these arguments: it learns, unless `requires_grad` is False."""
+    given, wanted = argument(arguments, "requires_grad", 1) if arguments is not None else (False, frozenset())
+    is_fixed = given and wanted == frozenset((Constant(False),))
+    return replace(OUTPUT, grad=False) if is_fixed else OUTPUT
 
 
 def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
@@ -198,7 +205,7 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
         is_leaf = not given or any(isinstance(value, Constant) and value.value is False for value in wanted)
         return Tensor(on_cpu, floating, not is_leaf, distinct, whole, apart)
     if name.endswith("Parameter"):
-        return OUTPUT
+        return parameter(arguments)
     if name.endswith(".Buffer"):  # it moves with the module
         return replace(inputs[0] if inputs else SOME, on_cpu=False, grad=False)
     on_cpu = bool(inputs) and all(one.on_cpu for one in inputs)

@@ -9,7 +9,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ClassValue, External, ExternalObject, Instance, Value, Values
-from torchrepro_lint.program.ops.tensor_results import OUTPUT, SOME, Tensor
+from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, parameter
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -41,7 +41,7 @@ def by_values(values: Values) -> Tensor | None:
     for value in values:
         if isinstance(value, ExternalObject) and returns_tensor(value.name):
             if value.name.endswith("Parameter"):
-                return OUTPUT
+                return parameter(value.arguments)
             return replace(SOME, grad=False) if value.name.endswith(".Buffer") else SOME
     return None
 
