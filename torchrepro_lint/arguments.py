@@ -143,20 +143,38 @@ def check_parser() -> ArgumentParser:
         metavar="PATH",
         help="files and folders; - is standard input (.)",
     )
-    parser.add_argument(
-        "--stdin-filename", type=Path, metavar="FILE", help="what standard input is called: it counts in place of it"
-    )
-    parser.add_argument(
-        "--force-exclude", action="store_true", help="leave out what the settings exclude also where it is named"
-    )
-    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
-    parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
-    parser.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
-    settings = parser.add_mutually_exclusive_group()
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    _add_files(parser)
+    _add_settings(parser)
+    _add_rules(parser)
+    _add_fixes(parser)
+    _add_known(parser)
+    _add_output(parser)
+    _add_running(parser)
+    return parser
+
+
+def _add_files(parser: ArgumentParser) -> None:
+    files = parser.add_argument_group("files")
+    for option, text in (
+        ("--exclude", "files and folders to leave out, in place of those that are by default"),
+        ("--extend-exclude", "leave these out as well"),
+    ):
+        files.add_argument(option, action="append", type=_listed, metavar="PATTERN,...", help=text)
+    files.add_argument("--force-exclude", action="store_true", help="leave out what is excluded also where it is named")
+    files.add_argument("--stdin-filename", type=Path, metavar="FILE", help="the file that standard input stands for")
+    files.add_argument("--show-files", action="store_true", help="list the files that would be checked")
+
+
+def _add_settings(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("settings")
+    settings = group.add_mutually_exclusive_group()
     settings.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in place of the nearest one")
     settings.add_argument("--isolated", action="store_true", help="read no settings file")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    group.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
 
+
+def _add_rules(parser: ArgumentParser) -> None:
     rules = parser.add_argument_group("rules", "RULE is a code, the beginning of one (TRL1), a name, or ALL")
     for option, kind, text in (
         ("--select", _some_listed, "run these rules only; the lists of the settings file are laid aside"),
@@ -174,6 +192,8 @@ def check_parser() -> ArgumentParser:
     rules.add_argument("--profile", choices=["default", "strict"], help="which rules run unless they are named")
     rules.add_argument("--target-torch", metavar="VERSION", help='the torch to judge by, such as 2.1 or ">=1.7,<2"')
 
+
+def _add_fixes(parser: ArgumentParser) -> None:
     fixes = parser.add_argument_group("fixes")
     fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
     fixes.add_argument(
@@ -190,6 +210,8 @@ def check_parser() -> ArgumentParser:
     fixes.add_argument("--show-fixes", action="store_true", help="list what was mended, by file and rule")
     fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
 
+
+def _add_known(parser: ArgumentParser) -> None:
     known = parser.add_argument_group("what is known already")
     known.add_argument("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file records")
     known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
@@ -199,6 +221,8 @@ def check_parser() -> ArgumentParser:
         help="silence the findings by `# noqa` comments, with a reason where one is given",
     )
 
+
+def _add_output(parser: ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-format", choices=FORMATS, default="full", metavar="FORMAT", help=f"{', '.join(FORMATS)} (full)"
@@ -213,11 +237,13 @@ def check_parser() -> ArgumentParser:
         help="auto: on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise (auto)",
     )
 
+
+def _add_running(parser: ArgumentParser) -> None:
     running = parser.add_argument_group("running")
+    running.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
     running.add_argument("--no-cache", action="store_true", help="neither use nor keep the results of other runs")
     running.add_argument("--cache-dir", type=Path, metavar="DIR", help=f"where results are kept ({FOLDER})")
-    return parser
 
 
 def _epilog() -> str:
@@ -266,16 +292,14 @@ def _patterns_and_rules(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(found.items())
 
 
-# Options that are called as the settings are: lists of rules that may be said more than once, and single words.
-_RULE_LISTS = ("select", "ignore", "extend_select", "fixable", "unfixable")
+# Options that are called as the settings are: lists that may be said more than once, and single words.
+_LISTS = ("select", "ignore", "extend_select", "fixable", "unfixable", "exclude", "extend_exclude")
 _SINGLE = ("profile", "target_torch")
 
 
 def settings_override(options: argparse.Namespace) -> SettingsOverride:
     """What the command line says over the settings file: nothing where an option was not given."""
-    said: dict[str, object] = {
-        name: _flat(given) for name in _RULE_LISTS if (given := getattr(options, name)) is not None
-    }
+    said: dict[str, object] = {name: _flat(given) for name in _LISTS if (given := getattr(options, name)) is not None}
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
         said["per_file_ignores"] = _flat(options.per_file_ignores)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from torchrepro_lint.cli import main
 from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.commands.show import show_files, show_settings
 
@@ -20,6 +21,9 @@ def test_the_files(write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     )
     assert show_files(CheckOptions()) == 0
     assert capsys.readouterr().out == "a/c.py\nb.py\n"
+    for arguments, shown in ((["--extend-exclude", "a,x"], "b.py\n"), (["--exclude", "b.py"], "a/c.py\n")):
+        assert main(["--show-files", *arguments]) == 0
+        assert capsys.readouterr().out == shown
 
 
 def test_the_settings_can_be_read_back(write, capsys: pytest.CaptureFixture[str]) -> None:

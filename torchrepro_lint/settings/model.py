@@ -87,7 +87,8 @@ class Settings:
         """These settings with the command line's over them.
 
         `select` on the command line says all about what is run: the lists of the file are laid aside then. Without
-        it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores` and `unfixable` always.
+        it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores`, `unfixable` and
+        `extend_exclude` always.
         """
         changes: dict[str, Any] = {name: value for name, value in override.items() if name != "config"}
         if "select" in changes:
@@ -96,7 +97,7 @@ class Settings:
             for name in ("extend_select", "ignore"):
                 if name in changes:
                     changes[name] = (*getattr(self, name), *changes[name])
-        for name in ("per_file_ignores", "unfixable"):
+        for name in ("per_file_ignores", "unfixable", "extend_exclude"):
             if name in changes:
                 changes[name] = (*getattr(self, name), *changes[name])
         if changes.get("target_torch") is not None:
@@ -111,6 +112,8 @@ class SettingsOverride(TypedDict, total=False):
     """
 
     config: Path | None
+    exclude: tuple[str, ...]
+    extend_exclude: tuple[str, ...]
     select: tuple[str, ...]
     extend_select: tuple[str, ...]
     ignore: tuple[str, ...]
