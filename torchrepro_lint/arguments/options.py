@@ -1,130 +1,24 @@
-"""The arguments of `torchrepro-lint`, and what they say over the settings file."""
+"""The options of `torchrepro-lint [PATH ...]`."""
 
 from __future__ import annotations
 
 import argparse
-import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from torchrepro_lint import __version__
+from torchrepro_lint.arguments.meant import listed_commands
+from torchrepro_lint.arguments.parser import ArgumentParser
 from torchrepro_lint.cache.store import FOLDER
-from torchrepro_lint.console import PROGRAM, did_you_mean
-from torchrepro_lint.report.formats import FORMATS, is_for_people
+from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
 
-__all__ = [
-    "COMMANDS",
-    "ArgumentParser",
-    "check_parser",
-    "misspelt_command",
-    "refuse_contradictions",
-    "settings_override",
-]
+__all__ = ["check_parser", "settings_override"]
 
 _T = TypeVar("_T")
-
-# What stands first may be one of these in place of a path.
-COMMANDS = {
-    "rule": ("[CODE]", "what a rule is about, or the list of all rules"),
-    "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
-    "verify": ("[SCRIPT]", "run a script twice and say where the runs part, or fixtures and judge their claims"),
-    "server": ("", "a language server, for editors"),
-    "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
-    "report": ("[PATH]", "what a project controls of its randomness, and where, as Markdown or HTML"),
-    "completion": ("SHELL", "completion of this command line for a shell"),
-}
-
-
-# Options whose value can only be written with `=`, and may be left out.
-_WITHOUT_REASON = ("--add-noqa",)
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """argparse's parser, which says what was meant by an option that is not there."""
-
-    def __init__(self, prog: str, description: str, epilog: str | None = None, usage: str | None = None) -> None:
-        super().__init__(
-            prog=prog,
-            usage=usage,
-            description=description,
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> tuple[Any, list[str]]:
-        """As argparse does it, but an option without `=` takes no reason: what follows is a path."""
-        words = [f"{word}=" if word in _WITHOUT_REASON else word for word in (sys.argv[1:] if args is None else args)]
-        return super().parse_known_args(words, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, with what was meant, and end with exit status 2."""
-        unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
-        if unknown is not None:
-            message += did_you_mean(unknown[1], list(self._option_string_actions))
-        choice = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
-        if choice is not None:
-            message += did_you_mean(choice[2], self._choices(choice[1]))
-        super().error(message)
-
-    def _choices(self, argument: str) -> list[str]:
-        """What may stand for an argument, which messages call by its options or by the name of its place."""
-        for action in self._actions:
-            if argument in ("/".join(action.option_strings), action.metavar, action.dest):
-                return [str(one) for one in action.choices or ()]
-        return []
-
-    def format_help(self) -> str:
-        """As argparse writes it, but a value that takes `=` stands at its option."""
-        return super().format_help().replace(" [=", "[=")
-
-
-_CODE = re.compile(r"TRL\d{0,3}", re.IGNORECASE)
-
-# What others call to check, and what is a path here.
-_CHECKS = ("check", "lint")
-
-
-def misspelt_command(paths: Sequence[Path]) -> str:
-    """`; did you mean the command "verify"?` where the first path is not there and looks like a command."""
-    word = str(paths[0]) if paths else ""
-    if not word.isalnum() or paths[0].exists():
-        return ""
-    if _CODE.fullmatch(word):
-        return "; the rules of a list stand between commas: TRL1,TRL301"
-    if word in ("help", "version"):
-        return f"; did you mean --{word}?"
-    if did_you_mean(word, _CHECKS):
-        return f"; a check needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
-    return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
-
-
-# What is done instead of a check, of which one can be asked for at a time, and what a check can do beside it.
-_INSTEAD = ("--show-files", "--show-settings", "--add-noqa", "--write-baseline")
-_OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
-
-
-def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
-    """End as for any wrong usage where options were given of which one would be left out without a word."""
-
-    def is_given(name: str) -> bool:
-        if name == "-":
-            return Path("-") in options.paths or options.stdin_filename is not None
-        return getattr(options, name.lstrip("-").replace("-", "_")) not in (None, False)
-
-    instead = [name for name in _INSTEAD if is_given(name)]
-    beside = [name for name in _OF_A_CHECK if is_given(name)]
-    apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
-    if len(apart) > 1:
-        parser.error(f"{apart[0]} and {apart[1]} do not go together")
-    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
-        parser.error(f"--statistics comes as text or json, not as {options.output_format}")
 
 
 def check_parser() -> ArgumentParser:
@@ -132,7 +26,7 @@ def check_parser() -> ArgumentParser:
     parser = ArgumentParser(
         PROGRAM,
         "Find, explain and fix what makes PyTorch training irreproducible.",
-        _epilog(),
+        listed_commands(),
         "%(prog)s [OPTIONS] [PATH ...]",
     )
     parser.add_argument(
@@ -244,16 +138,6 @@ def _add_running(parser: ArgumentParser) -> None:
     running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
     running.add_argument("--no-cache", action="store_true", help="neither use nor keep the results of other runs")
     running.add_argument("--cache-dir", type=Path, metavar="DIR", help=f"where results are kept ({FOLDER})")
-
-
-def _epilog() -> str:
-    shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
-    width = max(map(len, shown))
-    commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
-    return (
-        f"other commands (a folder of that name is written ./verify):\n{commands}\n"
-        "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
-    )
 
 
 def _jobs(text: str) -> int:

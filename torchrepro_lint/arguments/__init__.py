@@ -1,0 +1,21 @@
+"""The arguments of `torchrepro-lint`, and what they say over the settings file.
+
+parser.py   argparse's parser, as all commands use it
+options.py  the options of a check
+meant.py    what was meant by words that are no path, and options that contradict each other
+"""
+
+from __future__ import annotations
+
+from torchrepro_lint.arguments.meant import COMMANDS, misspelt_command, refuse_contradictions
+from torchrepro_lint.arguments.options import check_parser, settings_override
+from torchrepro_lint.arguments.parser import ArgumentParser
+
+__all__ = [
+    "COMMANDS",
+    "ArgumentParser",
+    "check_parser",
+    "misspelt_command",
+    "refuse_contradictions",
+    "settings_override",
+]

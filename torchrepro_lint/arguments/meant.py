@@ -1,0 +1,77 @@
+"""What was meant by the words that stand for paths and commands, and which options contradict each other."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchrepro_lint.arguments.parser import ArgumentParser
+from torchrepro_lint.console import PROGRAM, did_you_mean
+from torchrepro_lint.report.formats import is_for_people
+
+__all__ = ["COMMANDS", "listed_commands", "misspelt_command", "refuse_contradictions"]
+
+# What stands first may be one of these in place of a path.
+COMMANDS = {
+    "rule": ("[CODE]", "what a rule is about, or the list of all rules, or of some (TRL1)"),
+    "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
+    "verify": ("[SCRIPT]", "run a script twice and say where the runs part, or fixtures and judge their claims"),
+    "server": ("", "a language server, for editors"),
+    "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
+    "report": ("[PATH]", "what a project controls of its randomness, and where, as Markdown or HTML"),
+    "completion": ("SHELL", "completion of this command line for a shell"),
+}
+
+_CODE = re.compile(r"TRL\d{0,3}", re.IGNORECASE)
+
+# What others call to check, and what is a path here.
+_CHECKS = ("check", "lint")
+
+
+def misspelt_command(paths: Sequence[Path]) -> str:
+    """`; did you mean the command "verify"?` where the first path is not there and looks like a command."""
+    word = str(paths[0]) if paths else ""
+    if not word.isalnum() or paths[0].exists():
+        return ""
+    if _CODE.fullmatch(word):
+        return "; the rules of a list stand between commas: TRL1,TRL301"
+    if word in ("help", "version"):
+        return f"; did you mean --{word}?"
+    if did_you_mean(word, _CHECKS):
+        return f"; a check needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
+    return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
+
+
+# What is done instead of a check, of which one can be asked for at a time, and what a check can do beside it.
+_INSTEAD = ("--show-files", "--show-settings", "--add-noqa", "--write-baseline")
+_OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
+
+
+def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
+    """End as for any wrong usage where options were given of which one would be left out without a word."""
+
+    def is_given(name: str) -> bool:
+        if name == "-":
+            return Path("-") in options.paths or options.stdin_filename is not None
+        return getattr(options, name.lstrip("-").replace("-", "_")) not in (None, False)
+
+    instead = [name for name in _INSTEAD if is_given(name)]
+    beside = [name for name in _OF_A_CHECK if is_given(name)]
+    apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
+    if len(apart) > 1:
+        parser.error(f"{apart[0]} and {apart[1]} do not go together")
+    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
+        parser.error(f"--statistics comes as text or json, not as {options.output_format}")
+
+
+def listed_commands() -> str:
+    """The commands, and what the exit status says, as they stand below the help."""
+    shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
+    width = max(map(len, shown))
+    commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
+    return (
+        f"other commands (a folder of that name is written ./verify):\n{commands}\n"
+        "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
+    )

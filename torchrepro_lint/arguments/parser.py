@@ -1,0 +1,58 @@
+"""argparse's parser, as all commands use it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from torchrepro_lint.console import did_you_mean
+
+__all__ = ["ArgumentParser"]
+
+# Options whose value can only be written with `=`, and may be left out.
+_WITHOUT_REASON = ("--add-noqa",)
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """argparse's parser, which says what was meant by an option that is not there."""
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None, usage: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """As argparse does it, but an option without `=` takes no reason: what follows is a path."""
+        words = [f"{word}=" if word in _WITHOUT_REASON else word for word in (sys.argv[1:] if args is None else args)]
+        return super().parse_known_args(words, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, with what was meant, and end with exit status 2."""
+        unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
+        if unknown is not None:
+            message += did_you_mean(unknown[1], list(self._option_string_actions))
+        choice = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
+        if choice is not None:
+            message += did_you_mean(choice[2], self._choices(choice[1]))
+        super().error(message)
+
+    def _choices(self, argument: str) -> list[str]:
+        """What may stand for an argument, which messages call by its options or by the name of its place."""
+        for action in self._actions:
+            if argument in ("/".join(action.option_strings), action.metavar, action.dest):
+                return [str(one) for one in action.choices or ()]
+        return []
+
+    def format_help(self) -> str:
+        """As argparse writes it, but a value that takes `=` stands at its option."""
+        return super().format_help().replace(" [=", "[=")
