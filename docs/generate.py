@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import functools
 import json
 import os
 import re
@@ -14,6 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 import torchrepro_lint
+from torchrepro_lint.arguments import check_parser
 from torchrepro_lint.engine import check
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.report.colours import Colours
@@ -43,6 +46,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {
         "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/pages/", "]("),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "command-line.md": command_line_page(),
         "settings.md": settings_page(json.loads(SCHEMA.read_text(encoding="utf-8"))),
         "settings.schema.json": SCHEMA.read_text(encoding="utf-8"),
         "rules/index.md": rules_page(rules),
@@ -101,6 +105,14 @@ def run(rule: RuleMetadata, code: str) -> Iterator[str]:
         for finding in report.findings:
             if finding.code == rule.code:
                 yield full(finding, texts, Colours(False), report.may_fix(finding))
+
+
+def command_line_page() -> str:
+    """The options, as `--help` prints them."""
+    parser = check_parser()
+    parser.formatter_class = functools.partial(argparse.RawDescriptionHelpFormatter, width=100)
+    about = "This is what `torchrepro-lint --help` prints. The other commands have a `--help` of their own."
+    return f"# Command line\n\n{about}\n\n```text\n{parser.format_help().rstrip()}\n```\n"
 
 
 def settings_page(schema: dict[str, Any]) -> str:

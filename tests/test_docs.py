@@ -36,6 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_finding_links_to_a_page(site: Path) -> None:
     for rule in (*all_rules(), *HOUSEKEEPING):
         address = rule_url(rule.code)
+        assert address is not None
         assert address.startswith(DOCUMENTATION + "/")
         page = site / address[len(DOCUMENTATION) + 1 :] / "index.html"
         assert f"{rule.code} {rule.name}" in page.read_text(encoding="utf-8")
@@ -50,6 +51,13 @@ def test_a_rule_shows_what_is_printed_on_its_example(site: Path) -> None:
 def test_the_settings_and_their_schema_are_there(site: Path) -> None:
     assert "per-file-ignores" in (site / "settings" / "index.html").read_text(encoding="utf-8")
     assert json.loads((site / "settings.schema.json").read_text(encoding="utf-8"))["$id"].startswith(DOCUMENTATION)
+
+
+def test_the_options_are_there(site: Path) -> None:
+    text = (site / "command-line" / "index.html").read_text(encoding="utf-8")
+    for option in ("--extend-select", "--add-noqa[=REASON]", "torchrepro-lint report [PATH]"):
+        assert option in text
+    assert "generate.py" not in text  # the program is called by its name, whoever asks
 
 
 def test_the_example_of_an_own_rule_is_the_one_that_is_tested(site: Path) -> None:
