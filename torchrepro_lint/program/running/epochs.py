@@ -1,4 +1,4 @@
-"""Which loops run over epochs, which places run once per epoch, and what changes from one epoch to the next."""
+"""Which loops run over epochs, and which places run once per epoch."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.program.running.guards import walk
-from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way
-from torchrepro_lint.program.workers.dependence import CONSTANT
-from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_evaluation", "varies_within"]
+__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_evaluation"]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _LOADER: Final = re.compile(r"loader|batches", re.IGNORECASE)
@@ -27,8 +23,6 @@ _EVALUATION: Final = re.compile(
     r"(?<![a-z])(?:val|valid|validation|validate|test|testing|eval|evaluate|evaluation|dev|infer|inference)(?![a-z])",
     re.IGNORECASE,
 )
-#: Calls that give the same in every epoch where their arguments are the same.
-_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "get_rank", "get_world_size", "getattr", "max", "min"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,62 +96,3 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             if loop is not None and arm == "body" and is_epoch_loop(loop):
                 return EpochRun(way, index, loop)
     return None
-
-
-# --- what changes ---------------------------------------------------------------------------------------------
-
-
-def varies_within(ev: Evaluator, run: EpochRun, node: tree.Expr) -> bool:
-    """Whether an expression at the beginning of the way may have another value in each turn of the epoch loop."""
-    return _varies(ev, run, 0, node, set())
-
-
-def _varies(ev: Evaluator, run: EpochRun, index: int, node: tree.Expr, seen: set[int]) -> bool:
-    if id(node) in seen:
-        return False
-    seen.add(id(node))
-    stand = run.way[index]
-    match node:
-        case tree.Const():
-            return False
-        case tree.Name(id=name):
-            return _name_varies(ev, run, index, name, seen)
-        case tree.Attribute(attr=attr):
-            return says_epoch(attr) or attribute_of_main(attr, stand.facts, of_object=False) != CONSTANT
-        case tree.Call(func=func):
-            called = func.id if isinstance(func, tree.Name) else func.attr if isinstance(func, tree.Attribute) else ""
-            if called not in _STEADY:
-                return True
-            return any(_varies(ev, run, index, arg.value, seen) for arg in node.args)
-        case tree.Lambda() | tree.Comprehension() | tree.Await() | tree.Yield():
-            return True
-    return any(_varies(ev, run, index, part, seen) for part in sub_expressions(node))
-
-
-def _name_varies(ev: Evaluator, run: EpochRun, index: int, name: str, seen: set[int]) -> bool:
-    if says_epoch(name):
-        return True
-    stand = run.way[index]
-    owner = stand.scope.binder(name)
-    if owner is None:
-        return False
-    if owner is not stand.scope:
-        return any(b.kind in ("element", "augmented") or (-1, "elsewhere") in b.path for b in owner.bindings[name])
-    for binding in owner.bindings[name]:
-        match binding.kind:
-            case "element" | "augmented" | "context" | "opaque":
-                return True
-            case "assign":
-                if _varies(ev, run, index, binding.node, seen):  # type: ignore[arg-type]
-                    return True
-            case "param":
-                if index < run.index and _argument_varies(ev, run, index, name, seen):
-                    return True
-    return False
-
-
-def _argument_varies(ev: Evaluator, run: EpochRun, index: int, name: str, seen: set[int]) -> bool:
-    """Whether the call that runs the function hands something that varies to its parameter `name`."""
-    call = call_at(run.way[index + 1])
-    known, given = handed_over(call, run.way[index].scope, name) if call is not None else (False, None)
-    return not known or (given is not None and _varies(ev, run, index + 1, given, seen))

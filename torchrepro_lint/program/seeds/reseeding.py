@@ -16,13 +16,13 @@ from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Stand, Way
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
-from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
+from torchrepro_lint.program.workers.main_process import says_epoch
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -40,7 +40,6 @@ _TRAINS = frozenset({"backward", "zero_grad", "manual_backward", "optimizer_step
 _OTHER_LOOPS = re.compile(
     r"seed|run|trial|fold|repeat|lr|cfg|config|param|dataset|model|exp|method|name|rank|split", re.IGNORECASE
 )
-_PURE_CALLS = frozenset({"int", "float", "abs", "str", "min", "max", "get_rank"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,6 @@ def repeats(ev: Evaluator, ways: tuple[Way, ...]) -> bool:
 
 
 def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] | None:
-    pending: list[tree.Expr] = [one.value] if one.value is not None else []
     known = seeding_call(one.name)
     if one.value is None and (
         known is None or known.default is None or (isinstance(one.node, tree.Call) and one.node.args)
@@ -99,16 +97,12 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] |
             return None
         loop = _epoch_loop(ev, stand)
         if loop is not None:
-            if any(_varies(node, stand, loop) for node in pending) or _runs_once(stand, loop):
+            if _runs_once(stand, loop) or (one.value is not None and varies_within(ev, way, index, one.value)):
                 return None
             spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), stand)
             path = stand.facts.path
             between = tuple(Site(at.facts.path, at.site) for at in way[: index + 1])
             return spoken, Reseeding(one, Site(spoken.facts.path, spoken.site), Site(path, loop), between)
-        outer = _outward(pending, stand, way[index + 1] if index + 1 < len(way) else None)
-        if outer is None:
-            return None
-        pending = outer
     return None
 
 
@@ -177,84 +171,6 @@ def _keeps_state(scope: Scope) -> bool:
 
 def _is_helper(scope: Scope) -> bool:
     return isinstance(scope.node, tree.FunctionDef) and bool(_HELPER.search(scope.node.name))
-
-
-# --- the seed -----------------------------------------------------------------------------------------------------
-
-
-def _varies(node: tree.Expr, stand: Stand, loop: int) -> bool:
-    """Whether a seed changes while the loop runs, or may."""
-    scope = stand.scope
-    match node:
-        case tree.Const():
-            return False
-        case tree.Name(id=name):
-            bound = scope.bindings.get(name, ())
-            inside = any(branch == loop for binding in bound for branch, _ in binding.path)
-            counted = any(binding.kind in ("element", "augmented") for binding in bound)
-            return says_epoch(name) or inside or counted or (not bound and name.islower() and name in scope.declared)
-        case tree.Attribute(value=value, attr=attr):
-            of_self = isinstance(value, tree.Name) and value.id == scope.self_name
-            return attribute_of_main(attr, stand.facts, of_object=of_self).terms != frozenset() or _varies(
-                value, stand, loop
-            )
-        case tree.Subscript(value=value, index=index):
-            return _varies(value, stand, loop) or _varies(index, stand, loop)
-        case tree.Call(func=func, args=args):
-            if called_name(func) not in _PURE_CALLS:
-                return True
-            return any(_varies(arg.value, stand, loop) for arg in args)
-    return any(_varies(part, stand, loop) for part in sub_expressions(node))
-
-
-def _outward(nodes: list[tree.Expr], stand: Stand, caller: Stand | None) -> list[tree.Expr] | None:
-    """What a seed is made of, as the caller of the function says it; None where it changes inside or is not known."""
-    found: list[tree.Expr] = []
-    call = call_at(caller) if caller is not None else None
-    pending, seen = list(nodes), set[int]()
-    while pending:
-        node = pending.pop()
-        if node.site in seen:
-            continue
-        seen.add(node.site)
-        match node:
-            case tree.Name(id=name) if name in stand.scope.bindings:
-                for binding in stand.scope.bindings[name]:
-                    match binding.kind, binding.node:
-                        case "param", tree.Param() as param:
-                            given = _given(param, stand, call)
-                            if given is None:
-                                return None
-                            found.extend(given)
-                        case "assign", bound if not binding.unpack and bound is not None:
-                            pending.append(bound)  # type: ignore[arg-type]
-                        case _:
-                            return None
-            case tree.Name(id=name) if says_epoch(name):
-                return None
-            case tree.Attribute(value=value, attr=attr):
-                of_self = isinstance(value, tree.Name) and value.id == stand.scope.self_name
-                if attribute_of_main(attr, stand.facts, of_object=of_self).terms:
-                    return None
-                if not of_self:
-                    pending.append(value)
-            case tree.Call(func=func, args=args):
-                if called_name(func) not in _PURE_CALLS:
-                    return None
-                pending.extend(arg.value for arg in args)
-            case _:
-                pending.extend(sub_expressions(node))
-    return found
-
-
-def _given(param: tree.Param, stand: Stand, call: tree.Call | None) -> list[tree.Expr] | None:
-    """What the call hands over for a parameter; nothing where its constant default stands."""
-    known, given = handed_over(call, stand.scope, param.name) if call is not None else (False, None)
-    if not known:
-        return None
-    if given is not None:
-        return [given]
-    return [] if isinstance(param.default, (tree.Const, tree.Name)) else None
 
 
 def _names(root: tree.Expr) -> Iterator[str]:

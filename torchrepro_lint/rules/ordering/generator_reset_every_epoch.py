@@ -60,8 +60,9 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.generators import Seeding, consumers, seedings
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, varies_within
+from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.rules.base import Rule
 
@@ -92,7 +93,7 @@ def _repeated(program: Program, one: Seeding) -> EpochRun | None:
     ev = program.ev
     assert one.seed is not None
     for run in epoch_runs(ev, ways(ev, one.facts, one.scope, one.call.site)):
-        if not varies_within(ev, run, one.seed):
+        if not varies_within(ev, run.way, run.index, one.seed):
             return run
     return None
 

@@ -1,0 +1,108 @@
+"""What changes from one turn of a loop to the next: whether a seed that is set in it is another one in each turn.
+
+The loop may stand in another function than the seed, up the way by which that runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.handed_over import call_at, handed_over
+from torchrepro_lint.program.running.ways import Way
+from torchrepro_lint.program.workers.dependence import CONSTANT
+from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["varies_within"]
+
+#: Calls that give the same in every turn where their arguments are the same.
+_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "get_rank", "get_world_size", "getattr", "max", "min"})
+
+
+def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr) -> bool:
+    """Whether an expression at the beginning of a way may have another value in each turn of a loop at `way[index]`."""
+    return _Reader(ev, way, index).varies(0, node)
+
+
+class _Reader:
+    def __init__(self, ev: Evaluator, way: Way, last: int) -> None:
+        self.ev = ev
+        self.way = way
+        self.last = last
+        self._seen: set[int] = set()
+
+    def varies(self, index: int, node: tree.Expr) -> bool:
+        if id(node) in self._seen:
+            return False
+        self._seen.add(id(node))
+        stand = self.way[index]
+        match node:
+            case tree.Const():
+                return False
+            case tree.Name(id=name):
+                return self._name(index, name)
+            case tree.Attribute(value=value, attr=attr):
+                of_self = isinstance(value, tree.Name) and value.id == stand.scope.self_name
+                kept = attribute_of_main(attr, stand.facts, of_object=of_self) == CONSTANT
+                return says_epoch(attr) or not kept or self._holder(index, value)
+            case tree.Call(func=func):
+                return called_name(func) not in _STEADY or any(self.varies(index, arg.value) for arg in node.args)
+            case tree.Lambda() | tree.Comprehension() | tree.Await() | tree.Yield():
+                return True
+        return any(self.varies(index, part) for part in sub_expressions(node))
+
+    def _name(self, index: int, name: str) -> bool:
+        if says_epoch(name):
+            return True
+        stand = self.way[index]
+        owner = stand.scope.binder(name)
+        if owner is None:
+            return False
+        if owner is not stand.scope:
+            return any(b.kind in ("element", "augmented") or (-1, "elsewhere") in b.path for b in owner.bindings[name])
+        for binding in owner.bindings[name]:
+            match binding.kind:
+                case "element" | "augmented" | "context" | "opaque":
+                    return True
+                case "assign":
+                    if self.varies(index, binding.node):  # type: ignore[arg-type]
+                        return True
+                case "param":
+                    if index < self.last and self._argument(index, name):
+                        return True
+        return False
+
+    def _argument(self, index: int, name: str) -> bool:
+        """Whether the call that runs the function hands something that varies to its parameter `name`."""
+        known, given = self._handed(index, name)
+        return not known or (given is not None and self.varies(index + 1, given))
+
+    def _handed(self, index: int, name: str) -> tuple[bool, tree.Expr | None]:
+        call = call_at(self.way[index + 1])
+        return handed_over(call, self.way[index].scope, name) if call is not None else (False, None)
+
+    def _holder(self, index: int, node: tree.Expr) -> bool:
+        """Whether what keeps a value may be another object in each turn: `config` in `for config in configs`."""
+        while isinstance(node, (tree.Attribute, tree.Subscript)):
+            node = node.value
+        if not isinstance(node, tree.Name) or id(node) in self._seen:
+            return False
+        self._seen.add(id(node))
+        for binding in self.way[index].scope.bindings.get(node.id, ()):
+            match binding.kind, binding.node:
+                case (("element" | "augmented"), _):
+                    return True
+                case "assign", tree.Call(args=args):
+                    # A copy is what it is made of; `Options(epoch)` is another one in each epoch.
+                    if any(self.varies(index, arg.value) for arg in args):
+                        return True
+                case "param", _ if index < self.last:
+                    known, given = self._handed(index, node.id)
+                    if not known or (given is not None and self._holder(index + 1, given)):
+                        return True
+        return False
