@@ -91,3 +91,19 @@ def test_edits_that_a_notebook_cannot_hold_are_refused() -> None:
     assert "more than one cell" in (why(text.replace("# %% cell 2\n", "")) or "")
     assert "not Python" in (why(text.replace("%time ", "")) or "")
     assert "not Python" in (why(text.replace("x = 1", "x = f(\n1)")) or "")
+
+
+def test_a_cell_that_is_indented_as_a_whole_is_python() -> None:
+    text = join([Cell(1, "x = 1"), Cell(3, "  # device\n  y = 2\n  if y:\n    z = 3"), Cell(4, "w = 4")])
+    python = python_text(PATH, text)
+    assert len(python) == len(text)
+    names: dict[str, int] = {}
+    exec(python, names)
+    assert (names["y"], names["z"], names["w"]) == (2, 3, 4)
+    assert python.split("\n")[3:] == text.split("\n")[3:]
+
+
+def test_cells_that_are_no_python_stay() -> None:
+    for source in ("  # only words", "x = 1\n  y = 2", "  x =", "  def f(:"):
+        text = join([Cell(1, source)])
+        assert python_text(PATH, text) == text

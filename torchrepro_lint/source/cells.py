@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.source.magics import as_python, escapes
+from torchrepro_lint.source.magics import as_python, escapes, parses
 
 __all__ = [
     "NOTEBOOK_SUFFIX",
@@ -37,6 +37,8 @@ NOTEBOOK_SUFFIX = ".ipynb"
 
 _PREFIX = "# %% cell"
 _FIRST = re.compile(r"(# %%.*) \d+\n")
+_INDENTED = re.compile(r"\s*^[ \t]+\S", re.MULTILINE)
+_OPENS = "if True:"
 _ROW = re.compile(r"\r\n|\r|\n")
 
 
@@ -126,7 +128,16 @@ def python_text(path: Path, text: str) -> str:
     spans = _spans(text)
     if not spans:
         return text
-    return "".join(text[span.mark : span.start] + as_python(text[span.start : span.end]) for span in spans)
+    return "".join(_python_cell(text[span.mark : span.start], as_python(text[span.start : span.end])) for span in spans)
+
+
+def _python_cell(mark: str, cell: str) -> str:
+    """A cell with the line in front of it. One that is indented as a whole, which IPython takes for what it is without
+    its indentation, becomes the body of an `if`.
+    """
+    if _INDENTED.match(cell) and not parses(cell) and parses(f"{_OPENS}\n{cell}"):
+        return _OPENS.ljust(len(mark) - 1) + "\n" + cell
+    return mark + cell
 
 
 def parts(path: Path, text: str) -> list[tuple[int, str]]:

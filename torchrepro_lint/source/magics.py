@@ -14,7 +14,7 @@ from itertools import groupby
 
 from torchrepro_lint.knowledge.magics import magics
 
-__all__ = ["as_python", "escapes"]
+__all__ = ["as_python", "escapes", "parses"]
 
 # What starts no statement of Python: IPython's own escapes (IPython.core.inputtransformer2).
 _ESCAPES = frozenset("%!?/,;")
@@ -84,7 +84,7 @@ def _is_automatic(cell: str, at: int) -> bool:
     match = _AUTOMATIC.match(cell, at)
     if match is None or match["name"] not in magics().automatic:
         return False
-    return not _parses(cell[match.start("name") : _rest(cell, at)])
+    return not parses(cell[match.start("name") : _rest(cell, at)])
 
 
 def _scan(cell: str, start: int, found: list[tuple[int, int, str]]) -> int:
@@ -127,7 +127,7 @@ def _statement(text: str) -> str:
         code = _OPTIONS.match(text, magic.end())
         assert code is not None  # it matches nothing at least
         python = "0;".ljust(code.end()) + text[code.end() :]
-        if text[code.end() :].strip() and _parses(python):
+        if text[code.end() :].strip() and parses(python):
             return python
     return _silent("0", text)
 
@@ -136,7 +136,7 @@ def _value(text: str) -> str:
     magic = _LINE_MAGIC.match(text)
     if magic is not None and magic["name"] in magics().value and "\n" not in text:
         python = " " * magic.end() + text[magic.end() :]
-        if _parses(python.strip()):
+        if parses(python.strip()):
             return python
     # A name that nothing binds: the value is unknown.
     return _silent("_", text)
@@ -162,7 +162,8 @@ def _rest(cell: str, start: int) -> int:
     return match.end()
 
 
-def _parses(text: str) -> bool:
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
