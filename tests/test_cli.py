@@ -21,7 +21,7 @@ from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.commands.explain import explain
 from torchrepro_lint.commands.rule import rule
 from torchrepro_lint.commands.write_baseline import write_baseline
-from torchrepro_lint.diagnostics import Applicability, TorchReproLintError
+from torchrepro_lint.diagnostics import Applicability, Finding, Location, Position, TorchReproLintError, TraceStep
 
 PROJECT = Path(__file__).resolve().parents[1]
 BAD = WordRule("TRL101", "bad-word", "bad", "good")
@@ -377,6 +377,21 @@ def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     assert out.endswith("\ntorchrepro-lint rule TRL101: a word that should not be there\n")
     assert explain([f"{root}/a.py:4"], KIT) == 0
     assert "This finding is not reported: the settings do not select it." in capsys.readouterr().out
+
+
+def test_explain_knows_the_findings_of_other_files_that_rest_on_a_line(write, capsys) -> None:
+    def starting_at(path: Path) -> WordRule:
+        class Elsewhere(WordRule):
+            def at(self, found: Path, text: str, offset: int) -> Finding:
+                one = super().at(found, text, offset)
+                return replace(one, trace=(TraceStep(Location(path, Position(2, 1), Position(2, 2)), "from here"),))
+
+        return Elsewhere("TRL101", "bad-word", "bad")
+
+    root = write({"pyproject.toml": "", "a.py": "import torch\nx = 1\n", "b.py": "import torch\nbad\n"})
+    explain([f"{root}/a.py:2"], toolkit(starting_at(root / "a.py")))
+    out = capsys.readouterr().out
+    assert f"This line is part of the proof of:\n  {root}/b.py:2:1: TRL101 found bad\n" in out
 
 
 def test_explain_knows_what_hides_a_finding(write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,8 +38,10 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     texts = Texts()
     row = _row_in_text(path, cell, row, texts)
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
-    everything = check([path], {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
-    at_line = [finding for finding in everything.findings if _stands_at(finding, row)]
+    # A chain that passes through the line may be that of a finding in any file.
+    files = {path, *Projects({}).whole(path)}
+    everything = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
+    at_line = [finding for finding in everything.findings if _stands_at(finding, path, row)]
     reported = set(check([path], toolkit=toolkit).findings)
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
@@ -115,7 +117,9 @@ def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
     return found
 
 
-def _stands_at(finding: Finding, row: int) -> bool:
+def _stands_at(finding: Finding, path: Path, row: int) -> bool:
+    if finding.location.path != path:
+        return False
     start = finding.location.start.row
     first, last = finding.statement_rows or (start, start)
     return first <= row <= last or row == start
