@@ -18,7 +18,15 @@ def test_a_script_for_each_shell(shell: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [(["--unsa"], "--unsafe-fixes"), (["--profile", "st"], "strict"), (["veri"], "verify"), (["fil"], "file.py")],
+    [
+        (["--unsa"], "--unsafe-fixes"),
+        (["--profile", "st"], "strict"),
+        (["veri"], "verify"),
+        (["fil"], "file.py"),
+        (["--config", "fi"], "file.py"),
+        (["--select", "TRL30"], "TRL301"),
+        (["--ignore", "numpy-"], "numpy-rng-in-workers"),
+    ],
 )
 def test_bash_completes(words: list[str], expected: str, capsys: pytest.CaptureFixture[str], tmp_path) -> None:
     completion(["bash"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchrepro_lint.arguments import COMMANDS, ArgumentParser, check_parser
+from torchrepro_lint.commands.rule import all_rules
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 
@@ -27,7 +28,7 @@ def completion(arguments: Sequence[str]) -> int:
     except ImportError:
         raise TorchReproLintError('completion needs shtab: pip install "torchrepro-lint[completion]"') from None
     # Typed as a text; it takes one for each shell.
-    print(shtab.complete(_whole_command(), shell, preamble=_PREAMBLE))  # type: ignore[arg-type]
+    print(shtab.complete(_whole_command(), shell, preamble=_preamble()))  # type: ignore[arg-type]
     return 0
 
 
@@ -39,13 +40,25 @@ def _whole_command() -> ArgumentParser:
     for action in parser._actions:
         if action.dest == "paths":
             action.complete = {**shtab.FILE, "bash": _FUNCTION, "zsh": _FUNCTION}  # type: ignore[attr-defined]
-        elif action.dest in ("stdin_filename", "baseline"):
+        elif action.metavar == "RULE,...":
+            action.complete = {"bash": _RULE, "zsh": _RULE}  # type: ignore[attr-defined]
+        elif action.dest == "cache_dir":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif action.dest in ("stdin_filename", "baseline", "config"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     return parser
 
 
 _FUNCTION = "_torchrepro_lint_path"
-_PREAMBLE = {
-    "bash": f'{_FUNCTION}() {{ compgen -W "{" ".join(COMMANDS)}" -- "$1"; compgen -f -- "$1"; }}\n',
-    "zsh": f"{_FUNCTION}() {{ _alternative 'commands:command:({' '.join(COMMANDS)})' 'files:file:_files' }}\n",
-}
+_RULE = "_torchrepro_lint_rule"
+
+
+def _preamble() -> dict[str, str]:
+    commands = " ".join(COMMANDS)
+    rules = " ".join(word for rule in all_rules() for word in (rule.code, rule.name))
+    return {
+        "bash": f'{_FUNCTION}() {{ compgen -W "{commands}" -- "$1"; compgen -f -- "$1"; }}\n'
+        f'{_RULE}() {{ compgen -W "ALL {rules}" -- "$1"; }}\n',
+        "zsh": f"{_FUNCTION}() {{ _alternative 'commands:command:({commands})' 'files:file:_files' }}\n"
+        f"{_RULE}() {{ _values -s , rule ALL {rules} }}\n",
+    }
