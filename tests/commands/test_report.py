@@ -152,5 +152,8 @@ def test_what_is_not_there(write, tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         report([str(root / "b.py"), "-o", str(root / "out.pdf")])
     assert not (root / "out.pdf").exists()
+    # The option is called as it is elsewhere.
+    assert report([str(root / "b.py"), "--output-format", "html", "-o", str(root / "out.pdf")]) == 0
+    assert (root / "out.pdf").read_text().startswith("<!doctype html>")
     with pytest.raises(TorchReproLintError, match="not written"):
         report([str(root / "b.py"), "-o", str(root / "nowhere" / "out.md")])

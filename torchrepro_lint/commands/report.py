@@ -30,13 +30,19 @@ def report(arguments: Sequence[str]) -> int:
         "controls, and where.",
     )
     parser.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH", help="a file or folder (.)")
-    parser.add_argument("--format", choices=["markdown", "html"], help="by the ending of --output (markdown)")
+    parser.add_argument(
+        "--output-format",
+        "--format",
+        dest="format",
+        choices=["markdown", "html"],
+        help="by the ending of --output (markdown)",
+    )
     parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="write it there (standard output)")
     options = parser.parse_args(arguments)
     output: Path | None = options.output
     form = options.format or _form_of(output)
     if form is None:
-        parser.error(f"{output} ends neither in .md nor in .html: say which it is with --format")
+        parser.error(f"{output} ends neither in .md nor in .html: say which it is with --output-format")
 
     text, errors = _state(options.path, html=form == "html")
     if output is None:
