@@ -73,6 +73,14 @@ def test_full_output_and_json(project: Path, capsys: pytest.CaptureFixture[str])
     assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TRL101", "TRL102"]
 
 
+def test_sarif_describes_the_rules_about_files_and_comments_too(project: Path, capsys) -> None:
+    (project / "a.py").write_text("import torch\nx = (\n")
+    run_check(CheckOptions(output_format="sarif"), KIT)
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "TRL900"
+
+
 def test_quiet_statistics_and_exit_zero(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_check(CheckOptions(quiet=True, output_format="concise", exit_zero=True), KIT) == 0
     assert capsys.readouterr().out == "a.py:2:1: TRL101 [*] found bad\na.py:2:7: TRL102 found risky\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
-from torchrepro_lint.housekeeping import UNREADABLE_FILE
+from torchrepro_lint.housekeeping import HOUSEKEEPING, UNREADABLE_FILE
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, runs, selected_rules
@@ -97,9 +97,9 @@ class Toolkit:
     rules: Callable[[], Iterable[RuleLike]] = _own_rules
     make_program: ProgramFactory = _own_program
 
-    def sorted_rules(self) -> list[RuleLike]:
-        """The rules in the order of their codes."""
-        return sorted(self.rules(), key=lambda rule: rule.code)
+    def all_rules(self) -> list[RuleMetadata]:
+        """All rules, those that the engine applies itself among them, in the order of their codes."""
+        return sorted([*self.rules(), *HOUSEKEEPING], key=lambda rule: rule.code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,6 @@ def test_a_check_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert shares[-1] == 1
-    assert {f"1 file: {rule.name}" for rule in Toolkit().sorted_rules() if rule.profile == "default"} <= {
+    assert {f"1 file: {rule.name}" for rule in Toolkit().rules() if rule.profile == "default"} <= {
         what for _, what in told
     }

@@ -96,7 +96,7 @@ def print_report(
         write = statistics_text if for_people else statistics_json
         print_all(write(statistics(report.findings, report.may_fix)), stream)
     else:
-        rules = (toolkit or Toolkit()).sorted_rules
+        rules = (toolkit or Toolkit()).all_rules
         reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)
         print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.findings):

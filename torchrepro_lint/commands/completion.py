@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchrepro_lint.arguments import COMMANDS, ArgumentParser, check_parser
-from torchrepro_lint.commands.rule import all_rules
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.engine import Toolkit
 
 __all__ = ["SHELLS", "completion"]
 
@@ -55,7 +55,7 @@ _RULE = "_torchrepro_lint_rule"
 
 def _preamble() -> dict[str, str]:
     commands = " ".join(COMMANDS)
-    rules = " ".join(word for rule in all_rules() for word in (rule.code, rule.name))
+    rules = " ".join(word for rule in Toolkit().all_rules() for word in (rule.code, rule.name))
     return {
         "bash": f'{_FUNCTION}() {{ compgen -W "{commands}" -- "$1"; compgen -f -- "$1"; }}\n'
         f'{_RULE}() {{ compgen -W "ALL {rules}" -- "$1"; }}\n',

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser
-from torchrepro_lint.commands.rule import all_rules, find_rule
+from torchrepro_lint.commands.rule import find_rule
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
@@ -60,7 +60,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     if view:
         print("\n".join(view) + "\n")
     for code in dict.fromkeys(finding.code for finding in (*at_line, *passing)):
-        print(f"{colours.note(f'{PROGRAM} rule {code}')}: {find_rule(code, all_rules(toolkit)).summary}")
+        print(f"{colours.note(f'{PROGRAM} rule {code}')}: {find_rule(code, toolkit.all_rules()).summary}")
     print_errors(everything.errors)
     return 2 if everything.errors else 0
 
@@ -69,7 +69,7 @@ def _why_not(finding: Finding, toolkit: Toolkit) -> str:
     """What keeps a finding from being reported."""
     path = finding.location.path
     settings = Projects({}).of(path).settings
-    if not is_selected(find_rule(finding.code, all_rules(toolkit)), settings):
+    if not is_selected(find_rule(finding.code, toolkit.all_rules()), settings):
         return "the settings do not select it"
     if is_ignored_in(path, finding, settings):
         return "`per-file-ignores` names it for this file"

@@ -9,13 +9,12 @@ from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit
-from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.report.op_evidence import op_evidence
 from torchrepro_lint.report.rule_pages import explanation, markdown, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import unknown_rule
 
-__all__ = ["all_rules", "find_rule", "rule", "rule_object"]
+__all__ = ["find_rule", "rule", "rule_object"]
 
 
 def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
@@ -32,7 +31,7 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.code is not None and options.all:
         parser.error("a rule or --all, not both")
-    rules = all_rules(toolkit)
+    rules = (toolkit or Toolkit()).all_rules()
     word = options.code or ""
     family = [one for one in rules if one.code.startswith(word.upper()) and one.code != word.upper()]
     chosen = family or [find_rule(word, rules)]
@@ -44,11 +43,6 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     else:
         print("\n\n".join(_text(one) for one in chosen))
     return 0
-
-
-def all_rules(toolkit: Toolkit | None = None) -> list[RuleMetadata]:
-    """All rules, those that the engine applies itself among them, in the order of their codes."""
-    return sorted([*(toolkit or Toolkit()).rules(), *HOUSEKEEPING], key=lambda one: one.code)
 
 
 def find_rule(code: str, rules: Sequence[RuleMetadata]) -> RuleMetadata:

@@ -34,7 +34,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     path = present(options.paths[0])
     project = Projects(options.override).of(path / "x.py" if path.is_dir() else path)
     settings, target = project.settings, project.target
-    known = (toolkit or Toolkit()).sorted_rules()
+    known = list((toolkit or Toolkit()).rules())
     selected_rules(known, Settings().overridden(options.override))  # what the command line names
     rules: list[RuleMetadata] = [*rules_of(project, known)]
     rules += [UNREADABLE_FILE] if not is_ignored(UNREADABLE_FILE, path, settings) else []

@@ -285,7 +285,7 @@ async def _resolve(server: Server, action: types.CodeAction) -> types.CodeAction
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
     result = await server.up_to_date()
     shown = [one for _, one in result.shown.get(params.text_document.uri, ())]
-    return hover(shown, (*Toolkit().rules(), *HOUSEKEEPING), params.position)
+    return hover(shown, Toolkit().all_rules(), params.position)
 
 
 _HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
