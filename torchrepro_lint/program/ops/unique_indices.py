@@ -98,11 +98,21 @@ def _is_same_dimension(first: Values, second: Values) -> bool:
     return first == second != frozenset() or numbers in (([-1], [1]), ([1], [-1]), ([-1], [2]))
 
 
+def _adds_a_dimension_to(made: object, name: str) -> bool:
+    match made:
+        case tree.Call(func=tree.Attribute(value=tree.Name(id=owner), attr="unsqueeze")):
+            return owner == name
+    return False
+
+
 def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
-    """The expression behind a local name that is bound once."""
+    """The expression behind a local name that is bound once, or is given the dimension that it may lack."""
     if isinstance(node, tree.Name):
         bindings, certain = frame.scope.reaching(node.id, node.site)
-        only = bindings[0] if len(bindings) == 1 and certain else None
+        # `if labels.dim() < scores.dim(): labels = labels.unsqueeze(-1)`: else they have the dimension already.
+        shaped = [one for one in bindings if _adds_a_dimension_to(one.node, node.id)]
+        is_told = certain if len(bindings) == 1 else len(bindings) == 2 and len(shaped) == 1
+        only = (shaped or bindings)[0] if is_told else None
         if only is not None and only.kind == "assign" and isinstance(only.node, (tree.Call, tree.Subscript)):
             return only.node if not only.unpack else node
     return node
