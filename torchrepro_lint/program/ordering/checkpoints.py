@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import DictValue, Site
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
@@ -40,12 +41,17 @@ class Resumed:
 
 
 def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
-    """The checkpoints that are saved and resumed without the state of a random number generator."""
+    """The checkpoints that are saved and resumed without the state of a random number generator.
+
+    One that is saved under several names comes once, where it is saved first.
+    """
+    seen: set[Hashable] = set()
     loads = [group[0] for group in known_calls(program, _LOADS)]
     for group in known_calls(program, _SAVES):
         save = next((call for call in group if _is_for_resuming(program, call)), None)
-        if save is None:
+        if save is None or (made := _made(save)) in seen:
             continue
+        seen.add(made)
         related = sorted(program.imports.together(save.facts.path))
         if any(program.project.holds(path, _RNG_STATE) for path in related) or uses_a_framework(program, related):
             continue
@@ -54,6 +60,16 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
         load = _resuming(program, [call for call in loads if call.facts.path in related])
         if load is not None:
             yield Resumed(save, load.site)
+
+
+def _made(save: KnownCall) -> Hashable:
+    """What tells a checkpoint from others: where the name that is saved is bound, else the call itself."""
+    written = next((arg.value for arg in save.call.args if arg.keyword in (None, "obj") and not arg.star), None)
+    if isinstance(written, tree.Name):
+        bindings, _ = save.scope.reaching(written.id, save.call.site)
+        if bindings:
+            return tuple(id(binding.node) for binding in bindings)
+    return id(save.call)
 
 
 def _is_for_resuming(program: Program, save: KnownCall) -> bool:
