@@ -309,6 +309,12 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("best, places = x.topk(1)\nx.gather(-1, places)", True),
         ("if index.dim() == 1:\n    index = index.unsqueeze(-1)\nx.gather(-1, index)", True),
         ("if index.dim() == 1:\n    index = index.unsqueeze(0)\nx.gather(-1, index)", False),
+        (
+            "if index.dim() == 1:\n    index = index.unsqueeze(-1)\nindex = torch.clamp(index, min=0)\n"
+            "x.gather(-1, index)",
+            True,
+        ),
+        ("index = index.clamp(min=0)\nx.gather(-1, index)", False),
         ("if index.dim() == 1:\n    index = x.unsqueeze(-1)\nx.gather(-1, index)", False),
         ("best, places = x.max(0, keepdim=True)\nx.gather(1, places)", False),
         ("x.gather(0, out['ids_restore'].unsqueeze(-1))", True),

@@ -22,7 +22,7 @@ __all__ = ["is_unique"]
 def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     """Whether an index has one place along the dimension, or none that comes twice."""
     frame = operation.frame
-    written = unmoved(_written_as(index, frame))
+    written = _unclamped(unmoved(_written_as(index, frame)), frame)
     dimension = argument_of(operation, "dim", 0)
     if dimension is not None and _is_written_with_one_place(ev, written, ev.values(dimension, frame), frame):
         return True
@@ -98,6 +98,18 @@ def _is_same_dimension(first: Values, second: Values) -> bool:
     return first == second != frozenset() or numbers in (([-1], [1]), ([1], [-1]), ([-1], [2]))
 
 
+def _unclamped(node: tree.Expr, frame: Frame) -> tree.Expr:
+    """What is clamped, `torch.clamp(labels, min=0)`: the form stays."""
+    match node:
+        case tree.Call(
+            func=tree.Attribute(value=tree.Name(id="torch"), attr="clamp"), args=(tree.Arg(value=inner), *_)
+        ):
+            return unmoved(_written_as(inner, frame))
+        case tree.Call(func=tree.Attribute(value=inner, attr="clamp")):
+            return unmoved(_written_as(inner, frame))
+    return node
+
+
 def _adds_a_dimension_to(made: object, name: str) -> bool:
     match made:
         case tree.Call(func=tree.Attribute(value=tree.Name(id=owner), attr="unsqueeze")):
@@ -111,7 +123,7 @@ def _written_as(node: tree.Expr, frame: Frame) -> tree.Expr:
         bindings, certain = frame.scope.reaching(node.id, node.site)
         # `if labels.dim() < scores.dim(): labels = labels.unsqueeze(-1)`: else they have the dimension already.
         shaped = [one for one in bindings if _adds_a_dimension_to(one.node, node.id)]
-        is_told = certain if len(bindings) == 1 else len(bindings) == 2 and len(shaped) == 1
+        is_told = certain if len(bindings) == 1 else len(shaped) == 1
         only = (shaped or bindings)[0] if is_told else None
         if only is not None and only.kind == "assign" and isinstance(only.node, (tree.Call, tree.Subscript)):
             return only.node if not only.unpack else node
