@@ -40,6 +40,14 @@ CASES = {
     ),
     "a star": ({"main.py": "from a import *\nx = v", "a.py": "v = 1"}, "1"),
     "a star of a star": ({"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "v = 1"}, "1"),
+    "a star gives what is listed": (
+        {"main.py": "from a import *\nfrom b import *\nx = v", "a.py": "__all__ = ['w']\nv, w = 2, 3", "b.py": "v = 1"},
+        "1",
+    ),
+    "a star gives what is added to the list": (
+        {"main.py": "from a import *\nx = v", "a.py": "__all__ = ['w']\n__all__ += other.__all__\nv, w = 1, 3"},
+        "1",
+    ),
     "a star leaves out what is private": ({"main.py": "from a import *\nx = _v", "a.py": "_v = 1"}, "?"),
     "a star of a known library": (
         {"main.py": "from torch.utils.data import *\nx = DataLoader"},

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+from torchrepro_lint.program.components import components
 from torchrepro_lint.program.modules import Project
 
 __all__ = ["ImportGraph"]
@@ -27,6 +28,7 @@ class ImportGraph:
         self._below: dict[Path, frozenset[Path]] = {}
         self._imported: dict[Path, frozenset[Path]] = {}
         self._together: dict[frozenset[Path], frozenset[Path]] = {}
+        self._any_together: dict[tuple[re.Pattern[bytes], frozenset[Path]], bool] = {}
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
         """The project files that importing `path` imports directly, the packages around them included."""
@@ -79,6 +81,13 @@ class ImportGraph:
                 importers.setdefault(target, set()).add(path)
         return importers
 
+    @cached_property
+    def _beside(self) -> dict[Path, list[Path]]:
+        """For each file those that import it and are imported by it, be it through others: a package whose modules
+        import each other has the same above and below them all.
+        """
+        return {path: part for part in components(self.project.files, self.imported_by_file) for path in part}
+
     def is_imported(self, path: Path) -> bool:
         """Whether another file imports `path`."""
         return path in self._importers
@@ -86,7 +95,8 @@ class ImportGraph:
     def below(self, path: Path) -> frozenset[Path]:
         """The files that importing `path` imports, directly or through others, and itself."""
         if path not in self._below:
-            self._below[path] = self._closure([path])
+            below = self._closure([path])
+            self._below.update(dict.fromkeys(self._beside.get(path, (path,)), below))
         return self._below[path]
 
     def above(self, path: Path) -> frozenset[Path]:
@@ -99,7 +109,7 @@ class ImportGraph:
                     if importer not in seen:
                         seen.add(importer)
                         pending.append(importer)
-            self._above[path] = frozenset(seen)
+            self._above.update(dict.fromkeys(self._beside.get(path, (path,)), frozenset(seen)))
         return self._above[path]
 
     def together(self, path: Path) -> frozenset[Path]:
@@ -108,6 +118,14 @@ class ImportGraph:
         if above not in self._together:
             self._together[above] = self._closure(above)
         return self._together[above]
+
+    def any_together(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the pattern finds something in one of the files of the programs that `path` is part of."""
+        files = self.together(path)
+        key = (pattern, files)
+        if key not in self._any_together:
+            self._any_together[key] = any(self.project.holds(file, pattern) for file in sorted(files))
+        return self._any_together[key]
 
     def _closure(self, paths: Iterable[Path]) -> frozenset[Path]:
         found = set(paths)

@@ -60,6 +60,7 @@ class Project:
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._containing: dict[str, tuple[Path, ...]] = {}
         self._matching: dict[re.Pattern[bytes], list[Path]] = {}
+        self._holds: dict[re.Pattern[bytes], dict[Path, bool]] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
 
     @cached_property
@@ -157,8 +158,11 @@ class Project:
     def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in the bytes of a file that can be read."""
         self.looks.patterns.add(pattern)
-        source = self._source(path)
-        return source is not None and pattern.search(source.searched) is not None
+        answers = self._holds.setdefault(pattern, {})
+        if path not in answers:
+            source = self._source(path)
+            answers[path] = source is not None and pattern.search(source.searched) is not None
+        return answers[path]
 
     def may_call(self, path: Path, name: str) -> bool:
         """Whether a file that can be read may call something by that name, or give it another name."""

@@ -22,7 +22,7 @@ __all__ = ["Memory"]
 Answer = TypeVar("Answer")
 
 MAX_NESTED_QUESTIONS: Final = 220
-MAX_STEPS: Final = 150_000
+MAX_STEPS: Final = 60_000
 #: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
 #: next turn of the loop would add.
 MAX_ROUNDS: Final = 3
@@ -35,8 +35,19 @@ MAX_FRAMES: Final = 32
 #: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
 MAX_CALLERS: Final = 8
 
+#: How many answers are kept from one question to the next. Beyond, those go that are about one value or frame, which
+#: are many and found again soon; those about a function, a class or a file stay.
+MAX_KEPT: Final = 250_000
+
+_ABOUT_ONE_FRAME: Final = frozenset({"attribute", "augmented", "call", "events", "returns", "tensor", "truth"})
+
 _NONE_OPEN: Final = 1 << 30
 _MISSING: Final = object()
+
+
+def _is_about_one_frame(key: Hashable) -> bool:
+    kind = key[0] if isinstance(key, tuple) else key
+    return not isinstance(kind, str) or kind in _ABOUT_ONE_FRAME
 
 
 class Memory:
@@ -68,6 +79,9 @@ class Memory:
         """Starts a new question with a budget of its own, also where many are asked to answer one."""
         self._close()
         self.steps = 0
+        if len(self._memo) > MAX_KEPT:
+            self._memo = {key: answer for key, answer in self._memo.items() if not _is_about_one_frame(key)}
+            self._cut &= self._memo.keys()
 
     @property
     def exhausted(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -263,9 +264,27 @@ def _from_stars(ev: Evaluator, name: str, frame: Frame) -> Values:
         if path is None:
             if not statement.level:
                 parts.append(_external_star(statement.module, name))
-        elif path != importer and not name.startswith("_"):
+        elif path != importer and not name.startswith("_") and _may_give(ev, path, name):
             parts.extend(ev.attribute(module, name) for module in _module_at(ev, path))
     return union(*parts) if parts else NOTHING
+
+
+# A module that lists its names literally gives no other.
+_LISTED = re.compile(rb"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]", re.MULTILINE)
+_LISTED_ELSEWHERE = re.compile(rb"__all__[ \t]*(?:\+=|\.)|__all__[ \t]*=[^#]*?[\])][ \t]*\+")
+_STAR = re.compile(rb"import[\s\\(]*\*")
+
+
+def _may_give(ev: Evaluator, path: Path, name: str) -> bool:
+    """Whether a star import of a module may bring the name, asked of its text: there may be hundreds to look at."""
+    project = ev.project
+    if path.suffix != ".py" or project.holds(path, _STAR):
+        return True
+    if path not in project.containing(name):
+        return False
+    if not project.holds(path, _LISTED) or project.holds(path, _LISTED_ELSEWHERE):
+        return True
+    return project.holds(path, re.compile(rb"[\"']%s[\"']" % re.escape(name.encode())))
 
 
 def _external_star(module: str, name: str) -> Values:

@@ -7,7 +7,7 @@ bounded: past the bound a value becomes `UNKNOWN`, never something wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
@@ -44,7 +44,8 @@ __all__ = [
     "values_of",
 ]
 
-MAX_MEMBERS = 24
+MAX_MEMBERS = 24  # where each is of a kind of its own, as the classes that a configuration chooses from are
+MAX_ALIKE = 12  # where some are objects of one class, or lists
 MAX_DEPTH = 7
 
 
@@ -371,14 +372,17 @@ def values_of(*values: Value) -> Values:
     return bounded(values)
 
 
-def bounded(values: Iterable[Value]) -> Values:
+def bounded(values: Collection[Value]) -> Values:
     kept = within(values, MAX_DEPTH)
-    return kept if len(kept) <= MAX_MEMBERS else _UNKNOWN_SET
+    return kept if _are_few(kept) else _UNKNOWN_SET
 
 
-def within(values: Iterable[Value], depth: int) -> Values:
+def within(values: Collection[Value], depth: int) -> Values:
     """The values with at most `depth` others nested inside each: what lies deeper is no longer known."""
-    return frozenset(_limited(value, depth) for value in values)
+    for value in values:
+        if value.depth > depth:
+            return frozenset([_limited(value, depth) for value in values])
+    return frozenset(values)
 
 
 def _limited(value: Value, depth: int) -> Value:
@@ -391,4 +395,22 @@ def union(*sets: Values) -> Values:
     if len(sets) == 1:
         return sets[0]
     joined = frozenset().union(*sets)
-    return joined if len(joined) <= MAX_MEMBERS else _UNKNOWN_SET
+    return joined if _are_few(joined) else _UNKNOWN_SET
+
+
+def _are_few(values: Values) -> bool:
+    """Whether a set is small enough to be kept: what is made of it is followed once for each of its values."""
+    if len(values) <= MAX_ALIKE:
+        return True
+    return len(values) <= MAX_MEMBERS and len({_kind(value) for value in values}) == len(values)
+
+
+def _kind(value: Value) -> object:
+    match value:
+        case Instance(cls=cls):
+            return cls
+        case ExternalObject(name=name):
+            return name
+        case SequenceValue() | DictValue() | Partial() | MemberOf():
+            return type(value)
+    return value

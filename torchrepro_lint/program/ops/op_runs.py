@@ -72,7 +72,7 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
         return _changes_default_device(program, operation.site.path)
     if program.project.holds(operation.site.path, _HIDDEN):
         return False
-    return any(program.project.holds(path, _GPU) for path in program.imports.together(operation.site.path))
+    return program.imports.any_together(operation.site.path, _GPU)
 
 
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
@@ -85,14 +85,14 @@ def speaks_of_a_device(program: Program, path: Path) -> bool:
     """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
     if program.project.holds(path, _HIDDEN):
         return False
-    return any(program.project.holds(file, _DEVICE) for file in program.imports.together(path))
+    return program.imports.any_together(path, _DEVICE)
 
 
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 
 
 def _changes_default_device(program: Program, path: Path) -> bool:
-    return any(program.project.holds(file, _DEFAULT_DEVICE) for file in program.imports.together(path))
+    return program.imports.any_together(path, _DEFAULT_DEVICE)
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _is_trained(program: Program, path: Path) -> bool:
     """Whether a program that loads the file trains; one outside counts, where the file belongs to none in the project
     and the settings say what the project is for.
     """
-    if any(program.project.holds(file, _TRAINS) for file in program.imports.together(path)):
+    if program.imports.any_together(path, _TRAINS):
         return True
     if program.settings.intent != "deterministic":
         return False

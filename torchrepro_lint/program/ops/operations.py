@@ -134,7 +134,8 @@ def find_operations(ev: Evaluator, path: Path) -> list[Operation]:
 
 
 def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Operation]:
-    aliases = _imported_as(facts)
+    nothing: dict[str, str] = {}
+    aliases = ev.remembered(("imported-as", id(facts)), lambda: _imported_as(facts), nothing)
     calls = [
         (call, path)
         for call, path in scope.calls

@@ -11,8 +11,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site
-from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -72,18 +72,25 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
             for call, arms in scope.calls:
                 if not isinstance(call.func, tree.Attribute) or call.func.attr not in _METHODS:
                     continue
+                alone = ev.values(call.func.value, frame_without_callers(ev, facts, scope))
+                if alone and UNKNOWN not in alone and not any(_is_generator(value) for value in alone):
+                    continue  # surely something else, whoever calls the scope
                 made: set[Site] = set()
                 is_open = False
                 for frame in contexts(ev, facts, scope):
                     if ev.decide(arms, frame) is False:
                         continue
                     for value in ev.values(call.func.value, frame):
-                        if isinstance(value, ExternalObject) and value.name == GENERATOR and value.site is not None:
+                        if isinstance(value, ExternalObject) and _is_generator(value) and value.site is not None:
                             made.add(value.site)
                         is_open = is_open or value is UNKNOWN
                 if made or is_open:
                     holder = _last_name(call.func.value)
                     yield Seeding(call.func.attr, call, facts, scope, frozenset(made), holder, is_open)
+
+
+def _is_generator(value: Value) -> bool:
+    return isinstance(value, ExternalObject) and value.name == GENERATOR
 
 
 def _last_name(node: tree.Expr) -> str | None:

@@ -14,8 +14,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, External, MemberOf, Site
-from torchrepro_lint.program.running.callers import called_name, contexts, order_key
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Arguments, External, MemberOf, Site
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, order_key
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -58,6 +58,10 @@ def _find(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
         for scope in facts.walk_scopes():
             calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last_here]
             for call, arms in calls:
+                alone = frame_without_callers(ev, facts, scope)
+                called = ev.values(call.func, alone)
+                if called and UNKNOWN not in called and names.isdisjoint(_names(program, call, alone)):
+                    continue  # surely something else, whoever calls the scope
                 ev.begin_question()
                 group = [
                     KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))

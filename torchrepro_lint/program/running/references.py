@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -41,10 +41,7 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tup
         user = ev.project.facts(path)
         if user is None:
             continue
-        for place in user.walk_scopes():
-            mentions = list(_mentions(place, node.name))
-            if not mentions:
-                continue
+        for place, mentions in _mentions_by_name(ev, user).get(node.name, ()):
             frame = contexts(ev, user, place)[0]
             for mention in mentions:
                 if _means(ev.values(mention, frame), node):
@@ -64,8 +61,27 @@ def _is_for_workers(node: tree.FunctionDef) -> bool:
     return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
 
 
-def _mentions(scope: Scope, name: str) -> Iterator[tree.Expr]:
-    """The expressions of a scope that are the name, or end in it, and stand as an argument or a bound value."""
+_Mentions: TypeAlias = dict[str, list[tuple[Scope, list[tree.Expr]]]]
+
+
+def _mentions_by_name(ev: Evaluator, facts: ModuleFacts) -> _Mentions:
+    return ev.remembered(("mentions-by-name", id(facts)), lambda: _index_mentions(facts), {})
+
+
+def _index_mentions(facts: ModuleFacts) -> _Mentions:
+    """For each name the scopes of a file that mention it, with the mentions."""
+    index: _Mentions = {}
+    for scope in facts.walk_scopes():
+        own: dict[str, list[tree.Expr]] = {}
+        for name, mention in _mentions(scope):
+            own.setdefault(name, []).append(mention)
+        for name, mentions in own.items():
+            index.setdefault(name, []).append((scope, mentions))
+    return index
+
+
+def _mentions(scope: Scope) -> Iterator[tuple[str, tree.Expr]]:
+    """The names that stand in a scope as an argument or a bound value, also at the end of a dotted one."""
     roots: list[tree.Expr] = [
         arg.value for call, _ in scope.calls for arg in call.args if arg.keyword != "worker_init_fn"
     ]
@@ -76,10 +92,11 @@ def _mentions(scope: Scope, name: str) -> Iterator[tree.Expr]:
     while roots:
         expression = roots.pop()
         match expression:
-            case tree.Name(id=found) | tree.Attribute(attr=found) if found == name:
+            case tree.Name(id=name) | tree.Attribute(attr=name):
                 if expression.site not in seen:
                     seen.add(expression.site)
-                    yield expression
+                    yield name, expression
+                roots.extend(sub_expressions(expression))
             case tree.Call():
                 pass  # its arguments are in the list of calls, and what it calls is called
             case _:

@@ -32,7 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     values_of,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, instances_of
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, instances_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -138,13 +138,17 @@ def find_loaders(ev: Evaluator) -> list[Loader]:
 def _subclasses(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[str]:
     """The classes of the file that derive from a loader."""
     for scope in facts.walk_scopes():
-        node = scope.node
-        if not isinstance(node, tree.ClassDef) or scope.parent is None or not node.bases:
-            continue
-        for frame in contexts(ev, facts, scope.parent)[:1]:
-            cls = ClassValue(node, frame)
-            if any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
-                yield node.name
+        if isinstance(scope.node, tree.ClassDef) and _derives_from_loader(ev, facts, scope):
+            yield scope.node.name
+
+
+def _derives_from_loader(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether the class of which this is the body derives from a loader, whoever may call what stands around it."""
+    assert isinstance(scope.node, tree.ClassDef) and scope.parent is not None
+    if not scope.node.bases:
+        return False
+    cls = ClassValue(scope.node, frame_without_callers(ev, facts, scope.parent))
+    return any(loader_class(name) is not None for name in attributes.external_bases(ev, cls))
 
 
 def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[Loader]:
@@ -155,6 +159,8 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 yield from _of_unseen_object(ev, call, path, facts, scope)
                 continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
+                continue
+            if not _may_make_one(ev, call, facts, scope):
                 continue
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
@@ -172,6 +178,8 @@ def _of_unseen_object(
     assert isinstance(call.func, tree.Attribute)
     if scope.name != "__init__" or scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
         return
+    if not _derives_from_loader(ev, facts, scope.parent):
+        return  # asked first: who calls all the `__init__` of a file is much to ask
     for frame in contexts(ev, facts, scope):
         ev.begin_question()
         if frame.parent is None or frame.parent.parent is None or ev.decide(path, frame) is False:
@@ -183,6 +191,17 @@ def _of_unseen_object(
             known = loader_class(owner.name) if isinstance(owner, External) else None
             if known is not None:
                 yield Loader(call, facts, scope, frame, known, ev.arguments(call.args[1:], frame), cls)
+
+
+def _may_make_one(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope) -> bool:
+    """A quick look, without asking who calls the scope: false where what is called is surely no loader."""
+    functions = ev.values(call.func, frame_without_callers(ev, facts, scope))
+    return not functions or any(
+        value is UNKNOWN
+        or isinstance(value, (Partial, ClassValue))
+        or (isinstance(value, External) and loader_class(value.name) is not None)
+        for value in functions
+    )
 
 
 def _calls_a_call(func: tree.Expr) -> bool:
@@ -198,37 +217,44 @@ def _calls_a_call(func: tree.Expr) -> bool:
 def _plausible_names(facts: ModuleFacts, names: set[str]) -> set[str]:
     """Names in this file that may stand for a loader class: the known ones, and what is made from them."""
     plausible = set(names)
+    made_from = list(_made_from(facts))
     for _ in range(3):
-        before = len(plausible)
-        for scope in facts.walk_scopes():
-            for bound, bindings in scope.bindings.items():
-                for binding in bindings:
-                    match binding.kind, binding.node:
-                        case "import-from", tree.ImportFrom(names=imported):
-                            if any(alias == bound and name in plausible for name, alias in imported):
-                                plausible.add(bound)
-                        case "assign", node if node is not None and not isinstance(node, tree.Param):
-                            if _mentions(node, plausible):  # type: ignore[arg-type]
-                                plausible.add(bound.removeprefix("self."))
-                        case "param", tree.Param(default=default) if default is not None:
-                            if _mentions(default, plausible):
-                                plausible.add(bound)
-        if len(plausible) == before:
+        fresh = {bound for bound, used in made_from if bound not in plausible and not plausible.isdisjoint(used)}
+        if not fresh:
             break
+        plausible |= fresh
     return plausible
 
 
-def _mentions(root: tree.Expr, names: set[str]) -> bool:
+def _made_from(facts: ModuleFacts) -> Iterator[tuple[str, set[str]]]:
+    """The names that a file binds, each with the names that stand in what it is bound to."""
+    for scope in facts.walk_scopes():
+        for bound, bindings in scope.bindings.items():
+            for binding in bindings:
+                match binding.kind, binding.node:
+                    case "import-from", tree.ImportFrom(names=imported):
+                        yield bound, {name for name, alias in imported if alias == bound}
+                    case "assign", node if node is not None and not isinstance(node, tree.Param):
+                        yield bound.removeprefix("self."), _mentioned(node)  # type: ignore[arg-type]
+                    case "param", tree.Param(default=default) if default is not None:
+                        yield bound, _mentioned(default)
+
+
+_MAX_LOOKED_AT = 60  # a larger expression is a table of data
+
+
+def _mentioned(root: tree.Expr) -> set[str]:
+    found: set[str] = set()
     pending = [root]
-    budget = 60
-    while pending and budget:
-        budget -= 1
+    for _ in range(_MAX_LOOKED_AT):
+        if not pending:
+            break
         node = pending.pop()
         match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name) if name in names:
-                return True
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                found.add(name)
         pending.extend(sub_expressions(node))
-    return False
+    return found
 
 
 def _made_by(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame) -> Iterator[Loader]:

@@ -106,5 +106,4 @@ def _is_math_alone(program: Program, operation: Operation) -> bool:
     """Whether the backends are chosen around the call, or the fast ones are off in the program."""
     if is_inside(program, operation, _BACKENDS):
         return True
-    files = program.imports.together(operation.site.path)
-    return any(program.project.holds(path, _MATH_ALONE) for path in files)
+    return program.imports.any_together(operation.site.path, _MATH_ALONE)
