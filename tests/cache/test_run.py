@@ -66,6 +66,8 @@ def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None
         ("new.py", ""),
         ("pyproject.toml", '[project]\nname = "q"\n'),
         ("requirements.txt", "torch==1.8\n"),
+        ("requirements-dev.txt", "albumentations==1.3.1\n"),  # what libraries draw differs by version
+        ("environment.yml", "dependencies:\n  - albumentations=1.3\n"),
         ("torchrepro-lint.toml", "seed = 7\n"),
         (".flake8", "[flake8]\nmax-line-length = 60\n"),  # fixes are laid out by it
     ],

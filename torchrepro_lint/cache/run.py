@@ -23,6 +23,7 @@ from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurat
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.line_length import LAYOUT_FILES
 from torchrepro_lint.source.outside import METADATA, is_named_below
+from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 
@@ -47,7 +48,8 @@ class CachedRun:
             return  # what the rules of others depend on is theirs to know
         files = {*requested, *(path for project in concerned for path in project.files)}
         roots = {project.root for project in concerned}
-        metadata = [root / name for root in roots for name in {*METADATA, *LAYOUT_FILES} if (root / name).is_file()]
+        metadata = {root / name for root in roots for name in {*METADATA, *LAYOUT_FILES} if (root / name).is_file()}
+        metadata.update(path for root in roots for path in version_files(root))
         try:
             self._digests = {path: digest_of(contents(path)) for path in files}
             beside = {path: digest_of(contents(path)) for path in metadata}

@@ -7,13 +7,14 @@ requirements counts, and one without a version says nothing.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "versions_in"]
+__all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "version_files", "versions_in"]
 
 _FILES = (
     "requirements*.txt", "requirements/*.txt", "*requirements*.in", "setup.py", "setup.cfg", "pyproject.toml",
@@ -95,23 +96,35 @@ def _next(version: str, kept: int) -> str:
     return ".".join(map(str, [*numbers[: kept - 1], numbers[kept - 1] + 1]))
 
 
-@lru_cache(maxsize=16)
-def _texts(root: Path) -> tuple[str, ...]:
+def version_files(root: Path) -> tuple[Path, ...]:
+    """The files of a project in which versions of libraries are looked for, as they are on the disk now."""
     paths: dict[Path, None] = {}
     for pattern in _FILES:
-        try:
-            for path in sorted(root.glob(pattern)):
-                paths.setdefault(path)
-        except OSError:
-            continue
-    texts = []
-    for path in paths:
-        try:
-            data = path.read_bytes() if path.is_file() else b""
-        except OSError:
-            continue
-        text = data[:_MAX_BYTES].decode("utf-8-sig", "replace")
-        if not path.name.endswith((".lock", ".toml")) or "version" not in text:
-            text = re.sub(r"(?m)#.*$", "", text)
-        texts.append(text)
-    return tuple(texts)
+        with suppress(OSError):
+            paths.update(dict.fromkeys(path for path in sorted(root.glob(pattern)) if path.is_file()))
+    return tuple(paths)
+
+
+def _texts(root: Path) -> tuple[str, ...]:
+    return tuple(_text(path, *_stamp(path)) for path in version_files(root))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What is another after a change of the file, in a process that outlives it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=64)
+def _text(path: Path, changed: int, size: int) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return ""
+    text = data[:_MAX_BYTES].decode("utf-8-sig", "replace")
+    if not path.name.endswith((".lock", ".toml")) or "version" not in text:
+        text = re.sub(r"(?m)#.*$", "", text)
+    return text

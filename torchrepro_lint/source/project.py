@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.discovery import ProjectTree, expand
-from torchrepro_lint.source.root import local_root, project_root
+from torchrepro_lint.source.root import is_marked, local_root, project_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
 __all__ = ["Project", "Projects"]
@@ -44,7 +44,9 @@ class Projects:
 
     def __init__(self, override: SettingsOverride) -> None:
         self._override = override
+        self._of: dict[Path, Project] = {}
         self._roots: dict[Path, Path] = {}
+        self._marked: dict[Path, Path | None] = {}
         self._projects: dict[tuple[Path, Path | None], Project] = {}
 
     def files(self, paths: Iterable[Path]) -> list[Path]:
@@ -57,6 +59,11 @@ class Projects:
         What a project leaves out, such as a folder of examples, is not a part of its program: a file there that is
         named none the less belongs with the modules around it, under the settings of the project that it lies in.
         """
+        if file not in self._of:
+            self._of[file] = self._find(file)
+        return self._of[file]
+
+    def _find(self, file: Path) -> Project:
         root = self._root(file.parent)
         project = self._project(root, None)
         if project.tree.accepts(file):
@@ -80,8 +87,17 @@ class Projects:
 
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:
-            self._roots[folder] = project_root(folder)
+            self._roots[folder] = self._marked_root(folder) or project_root(folder)
         return self._roots[folder]
+
+    def _marked_root(self, folder: Path) -> Path | None:
+        """The nearest folder, from this one up, that says that a project begins there: each is looked at once."""
+        if folder not in self._marked:
+            if is_marked(folder):
+                self._marked[folder] = folder
+            else:
+                self._marked[folder] = self._marked_root(folder.parent) if folder.parent != folder else None
+        return self._marked[folder]
 
     def _project(self, root: Path, outer: Project | None, also: Path | None = None) -> Project:
         key = (root, also)

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["absolute", "is_shared_folder", "local_root", "marked_root", "project_root"]
+__all__ = ["absolute", "is_marked", "is_shared_folder", "local_root", "marked_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 
@@ -28,9 +28,14 @@ def marked_root(path: Path) -> Path | None:
     """The nearest folder at or above `path` that holds a project file or .git, None where there is none."""
     folder = path if path.is_dir() else path.parent
     for candidate in (folder, *folder.parents):
-        if any((candidate / marker).exists() for marker in MARKERS):
+        if is_marked(candidate):
             return candidate
     return None
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder holds a project file or .git."""
+    return any((folder / marker).exists() for marker in MARKERS)
 
 
 def local_root(path: Path, below: Path | None = None) -> Path:
