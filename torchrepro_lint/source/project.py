@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.discovery import ProjectTree, expand
-from torchrepro_lint.source.root import is_marked, local_root, project_root
+from torchrepro_lint.source.root import is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
 __all__ = ["Project", "Projects"]
@@ -87,7 +87,7 @@ class Projects:
 
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:
-            self._roots[folder] = self._marked_root(folder) or project_root(folder)
+            self._roots[folder] = self._marked_root(folder) or local_root(folder)
         return self._roots[folder]
 
     def _marked_root(self, folder: Path) -> Path | None:

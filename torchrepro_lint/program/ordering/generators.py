@@ -12,7 +12,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
-from torchrepro_lint.program.running.callers import contexts, frame_without_callers
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -72,9 +72,8 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
             for call, arms in scope.calls:
                 if not isinstance(call.func, tree.Attribute) or call.func.attr not in _METHODS:
                     continue
-                alone = ev.values(call.func.value, frame_without_callers(ev, facts, scope))
-                if alone and UNKNOWN not in alone and not any(_is_generator(value) for value in alone):
-                    continue  # surely something else, whoever calls the scope
+                if not may_be(ev, call.func.value, frame_without_callers(ev, facts, scope), _is_generator):
+                    continue
                 made: set[Site] = set()
                 is_open = False
                 for frame in contexts(ev, facts, scope):

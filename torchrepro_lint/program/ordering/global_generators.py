@@ -13,8 +13,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, ExternalObject, Site, Value
-from torchrepro_lint.program.running.callers import contexts, frame_without_callers
+from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Site, Value
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -71,13 +71,10 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
 
 def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
     """A quick look, without asking who calls the scope: false where the call is surely given no global generator."""
-    if not any(arg.keyword == "generator" for arg in call.args):
-        functions = program.ev.values(call.func, alone)
-        if functions and UNKNOWN not in functions and _generator_argument(program, call, alone) is None:
-            return False
     arg = _generator_argument(program, call, alone)
-    made = program.ev.values(arg.value, alone) if arg is not None else ()
-    return not made or any(value is UNKNOWN or _is_global(value) for value in made)
+    if arg is None:
+        return may_be(program.ev, call.func, alone, lambda function: False)
+    return may_be(program.ev, arg.value, alone, _is_global)
 
 
 def _generator_argument(program: Program, call: tree.Call, frame: Frame) -> tree.Arg | None:

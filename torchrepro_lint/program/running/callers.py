@@ -43,6 +43,7 @@ __all__ = [
     "frame_without_callers",
     "frames_of_method",
     "instances_of",
+    "may_be",
     "order_key",
     "ordered",
     "plain_definition",
@@ -206,6 +207,14 @@ def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
     return isinstance(owner, tree.Name) and any(
         binding.kind in ("import", "import-from") for binding in facts.scope.bindings.get(owner.id, ())
     )
+
+
+def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value], bool]) -> bool:
+    """A quick look, without asking who calls the scope, whose frame `alone` knows no callers: false where an expression
+    is surely nothing that is wanted. Who calls a scope takes much longer to find out.
+    """
+    values = ev.values(node, alone)
+    return not values or any(value is UNKNOWN or wanted(value) for value in values)
 
 
 def _may_mean(

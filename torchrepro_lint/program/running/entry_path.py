@@ -42,7 +42,6 @@ _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
 )
-_NONE: tuple[frozenset[Path], frozenset[Path]] = (frozenset(), frozenset())
 #: The arguments of torchvision's models that bring trained weights.
 _GIVEN_WEIGHTS = ("pretrained", "weights")
 
@@ -147,12 +146,7 @@ class EntryRun:
         return not calls or any(may_seed(self.program, one) for one in calls)
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
-        # Programs share most of their files: each is searched once.
-        project = self.program.project
-        everywhere, found = self.program.ev.remembered(
-            ("files-matching", pattern), lambda: (frozenset(project.files), frozenset(project.matching(pattern))), _NONE
-        )
-        return not found.isdisjoint(self.files) or any(project.holds(path, pattern) for path in self.files - everywhere)
+        return any(self.program.project.holds(path, pattern) for path in self.files)
 
 
 @cache

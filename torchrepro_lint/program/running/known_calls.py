@@ -14,8 +14,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Arguments, External, MemberOf, Site
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, order_key
+from torchrepro_lint.program.evaluation.values import Arguments, External, MemberOf, Site, Value
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be, order_key
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -59,9 +59,8 @@ def _find(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
             calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last_here]
             for call, arms in calls:
                 alone = frame_without_callers(ev, facts, scope)
-                called = ev.values(call.func, alone)
-                if called and UNKNOWN not in called and names.isdisjoint(_names(program, call, alone)):
-                    continue  # surely something else, whoever calls the scope
+                if not may_be(ev, call.func, alone, lambda value: _name(value) in names):
+                    continue
                 ev.begin_question()
                 group = [
                     KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
@@ -94,10 +93,13 @@ def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:
     """What is called, by canonical names."""
     found: dict[str, None] = {}
     for value in sorted(program.ev.values(call.func, frame), key=order_key):
-        if isinstance(value, External):
-            found.setdefault(canonical(value.name))
-        elif isinstance(value, MemberOf):
-            name = member_name(value)
-            if name is not None:
-                found.setdefault(name)
+        name = _name(value)
+        if name is not None:
+            found.setdefault(name)
     return list(found)
+
+
+def _name(value: Value) -> str | None:
+    if isinstance(value, External):
+        return canonical(value.name)
+    return member_name(value) if isinstance(value, MemberOf) else None

@@ -32,7 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     values_of,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, instances_of
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, instances_of, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -160,7 +160,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
                 continue
-            if not _may_make_one(ev, call, facts, scope):
+            if not may_be(ev, call.func, frame_without_callers(ev, facts, scope), _may_make_one):
                 continue
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
@@ -193,15 +193,11 @@ def _of_unseen_object(
                 yield Loader(call, facts, scope, frame, known, ev.arguments(call.args[1:], frame), cls)
 
 
-def _may_make_one(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope) -> bool:
-    """A quick look, without asking who calls the scope: false where what is called is surely no loader."""
-    functions = ev.values(call.func, frame_without_callers(ev, facts, scope))
-    return not functions or any(
-        value is UNKNOWN
-        or isinstance(value, (Partial, ClassValue))
-        or (isinstance(value, External) and loader_class(value.name) is not None)
-        for value in functions
-    )
+def _may_make_one(value: Value) -> bool:
+    """Whether calling a value may give a loader."""
+    if isinstance(value, External):
+        return loader_class(value.name) is not None
+    return isinstance(value, (Partial, ClassValue))
 
 
 def _calls_a_call(func: tree.Expr) -> bool:
