@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
-from torchrepro_lint.source.discovery import ProjectTree, find_files
+from torchrepro_lint.source.discovery import ProjectTree, find_files, in_order
 
 
 def names(root: Path, *paths: str, **changes: object) -> list[str]:
@@ -115,6 +115,32 @@ def test_links(write) -> None:
     assert names(root, "pkg/again.py") == ["pkg/again.py"]
 
 
+def test_links_below_a_folder_that_is_one(write) -> None:
+    root = write({"real/a.py": "", "real/pkg/b.py": "", "out.py": ""})
+    (root / "real" / "pkg" / "a_too.py").symlink_to(root / "real" / "a.py")
+    (root / "real" / "pkg" / "out_too.py").symlink_to(root / "out.py")
+    (root / "seen").symlink_to(root / "real", target_is_directory=True)
+    assert names(root, "seen") == ["seen/a.py", "seen/pkg/b.py", "seen/pkg/out_too.py"]
+    assert names(root, "seen", "out.py") == ["out.py", "seen/a.py", "seen/pkg/b.py"]
+    assert names(root, "seen/pkg", "seen/pkg/a_too.py") == ["seen/pkg/a_too.py", "seen/pkg/b.py", "seen/pkg/out_too.py"]
+
+
+@pytest.mark.parametrize("exclude", [("data", ".hid", "x.py"), ("data", ".hid", "x.py", "*.no")])
+def test_names_are_patterns_for_what_is_called_so(write, exclude: tuple[str, ...]) -> None:
+    # With a pattern that is more than a name, the library for such patterns is asked.
+    root = write({"data/a.py": "", "sub/data/x/a.py": "", "sub/.hid/a.py": "", "sub/x.py": "", "sub/dat/data.py": ""})
+    assert names(root, exclude=exclude) == ["sub/dat/data.py"]
+    assert names(root, "data", exclude=exclude) == ["data/a.py"]
+    tree = ProjectTree(root, Settings(exclude=exclude))
+    files = sorted(path for path in root.rglob("*.py") if tree.accepts(path))
+    assert [path.relative_to(root).as_posix() for path in files] == ["sub/dat/data.py"]
+
+
+def test_paths_in_order() -> None:
+    texts = ["/b", "/a/b", "/a-b", "/a/b.py", "/a", "/", "/a/b/c", "/A", "/ä", "/a/B"]
+    assert in_order(map(Path, texts)) == sorted(map(Path, texts))
+
+
 def test_what_is_no_file_is_passed_over(write) -> None:
     root = write({"a.py": ""})
     os.mkfifo(root / "pipe.py")
@@ -155,6 +181,8 @@ def test_strangers_in_the_folder_for_temporary_files(write, monkeypatch: pytest.
     tree = ProjectTree(root, Settings())
     assert [path.relative_to(root).as_posix() for path in sorted(tree.files())] == ["a.py", "pkg/__init__.py"]
     assert names(root) == ["a.py", "pkg/__init__.py", "stranger/b.py"]
+    assert len(tree.files(root)) == 3  # one that names the folder wants all of it
+    assert len(tree.files()) == 2
 
 
 PIECES = st.sampled_from(
@@ -180,4 +208,6 @@ def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], ne
     expected = sorted(name for name in listed if name.endswith(".py"))
     assert names(root, exclude=()) == expected
     tree = ProjectTree(root, Settings(exclude=()))
-    assert sorted(p.relative_to(root).as_posix() for p in root.rglob("*.py") if tree.accepts(p)) == expected
+    for _ in range(2):
+        assert sorted(p.relative_to(root).as_posix() for p in root.rglob("*.py") if tree.accepts(p)) == expected
+        tree.files()  # which it remembers

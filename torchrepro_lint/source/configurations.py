@@ -20,8 +20,8 @@ _MAX_BYTES = 200_000
 
 def yaml_files(root: Path) -> list[Path]:
     """The YAML files below `root`, in order; no more than some thousand."""
-    files = files_below(root, SKIPPED | {"site-packages"})
-    return list(islice((path for path in files if path.name.endswith((".yaml", ".yml"))), _MAX_FILES))
+    files = files_below(root, lambda name: name.endswith((".yaml", ".yml")), SKIPPED | {"site-packages"})
+    return list(islice(files, _MAX_FILES))
 
 
 def configurations_digest(root: Path) -> str:

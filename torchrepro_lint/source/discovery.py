@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from torchrepro_lint.console import did_you_mean
@@ -14,7 +15,7 @@ from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
 
-__all__ = ["ProjectTree", "expand", "find_files", "present"]
+__all__ = ["ProjectTree", "expand", "find_files", "in_order", "present"]
 
 SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 
@@ -30,10 +31,14 @@ class ProjectTree:
         self._excludes = Layer(settings.base or root, (*settings.exclude, *settings.extend_exclude))
         self._excludes = self._excludes.without_those_that_match(_posix(root))
         self._layers: dict[Path, tuple[Layer, ...] | None] = {root: self._layers_at_root()}
-        self._walked: dict[Path, tuple[Path, ...]] = {}
+        self._walked: dict[tuple[Path, bool], tuple[Path, ...]] = {}
+        self._found: set[Path] = set()
+        self._links: set[Path] = set()
 
     def accepts(self, path: Path) -> bool:
         """Whether the file or folder `path`, which lies below the root, belongs to the project."""
+        if path in self._found:
+            return True
         if path.is_dir():
             return self._layers_in(path) is not None
         layers = self._layers_in(path.parent)
@@ -46,10 +51,17 @@ class ProjectTree:
         Links to folders are not followed, so that loops of them end; what cannot be read is passed over.
         """
         start = folder or self.root
-        if start not in self._walked:
-            # Strangers share this folder: only what stands in it, and the packages in it, are of one program.
-            self._walked[start] = tuple(self._walk(start, shallow=folder is None and is_shared_folder(start)))
-        return self._walked[start]
+        # Strangers share this folder: only what stands in it, and the packages in it, are of one program.
+        shallow = folder is None and is_shared_folder(start)
+        if (start, shallow) not in self._walked:
+            self._walked[start, shallow] = files = tuple(self._walk(start, shallow))
+            if start == self.root:
+                self._found.update(files)
+        return self._walked[start, shallow]
+
+    def links(self, files: Iterable[Path]) -> set[Path]:
+        """Those of `files`, which the tree has given, that are links."""
+        return self._links.intersection(files)
 
     def _walk(self, start: Path, shallow: bool) -> Iterator[Path]:
         layers = self._layers_in(start)
@@ -67,19 +79,21 @@ class ProjectTree:
                 own = gitignore_layer(current)
                 inner = (*inner, own) if own else inner
             for entry in entries:
-                name = entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not name.endswith(SUFFIXES):
+                if not is_folder and not entry.name.endswith(SUFFIXES):
                     continue
-                path = current / name
-                if excludes.verdict(_posix(path), is_folder) or is_ignored(_posix(path), is_folder, inner):
+                path = _posix(entry.path)
+                if excludes.verdict(path, is_folder) or is_ignored(path, is_folder, inner):
                     continue
                 if is_folder:
-                    wanted = not shallow or (path / "__init__.py").is_file()
-                    if wanted and not (path / "pyvenv.cfg").exists():
-                        stack.append((path, inner))
+                    wanted = not shallow or os.path.isfile(f"{path}/__init__.py")
+                    if wanted and not os.path.exists(f"{path}/pyvenv.cfg"):
+                        stack.append((current / entry.name, inner))
                 elif _is_file(entry):
-                    yield path
+                    file = current / entry.name
+                    if entry.is_symlink():
+                        self._links.add(file)
+                    yield file
 
     def _layers_at_root(self) -> tuple[Layer, ...]:
         top = git_top(self.root) or self.root
@@ -123,6 +137,7 @@ def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> lis
     """
     named: set[Path] = set()
     found: set[Path] = set()
+    links: set[Path] = set()
     for path in paths:
         full, mode = _present(path)
         if stat.S_ISREG(mode):
@@ -131,19 +146,27 @@ def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> lis
             tree = tree_of(full)
             # Walked as the root where it is the root: the walk then serves the analysis of the project too.
             whole = full == tree.root and not is_shared_folder(full)
-            found.update(tree.files() if whole else tree.files(full))
+            files = tree.files() if whole else tree.files(full)
+            found.update(files)
+            links |= tree.links(files)
         else:
             raise TorchReproLintError(f"{path}: neither a file nor a folder")
-    return sorted(named | _without_links(found, named))
+    return in_order(named | _without_links(found, links, named))
 
 
-def _without_links(found: set[Path], named: set[Path]) -> set[Path]:
-    """`found` without the links to files that are in it or in `named` themselves."""
-    links = {path for path in found if path.is_symlink()}
+def in_order(paths: Iterable[Path]) -> list[Path]:
+    """The paths sorted, as they compare with each other: to have Path compare two of them takes ten times as long."""
+    return sorted(paths, key=lambda path: path.parts)
+
+
+def _without_links(found: set[Path], links: set[Path], named: set[Path]) -> set[Path]:
+    """`found` without those of its `links` that lead to files that are in it or in `named` themselves."""
     if not links:
         return found
-    real = {path.resolve() for path in (found | named) - links}
-    return {path for path in found if path not in links or path.resolve() not in real}
+    folder = cache(os.path.realpath)
+    real = {os.path.join(folder(path.parent), path.name) for path in found - links}
+    real.update(os.path.realpath(path) for path in named - links)
+    return {path for path in found if path not in links or os.path.realpath(path) not in real}
 
 
 def present(path: Path) -> Path:
@@ -180,5 +203,5 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _posix(path: Path) -> str:
+def _posix(path: Path | str) -> str:
     return str(path).replace(os.sep, "/")

@@ -23,7 +23,7 @@ class Layer:
         self.base = base
         self._prefix = str(base).rstrip("/\\") + "/"
         self._lines = list(lines)
-        # A pattern that is only a name speaks of a path that has it as a part, or of none: many runs see no more.
+        # A pattern that is only a name speaks of the paths whose last part it is: many runs see no others.
         self._names = frozenset(self._lines) if all(map(_PLAIN_NAME.fullmatch, self._lines)) else None
 
     @cached_property
@@ -43,9 +43,9 @@ class Layer:
         """True: `path` (absolute, with slashes) is left out. False: a negated pattern takes it in. None: not said."""
         if not path.startswith(self._prefix):
             return None
+        if self._names is not None:
+            return True if path.rpartition("/")[2] in self._names else None
         relative = path[len(self._prefix) :] + ("/" if is_folder else "")
-        if self._names is not None and self._names.isdisjoint(relative.split("/")):
-            return None
         if self._any.match(relative) is None:
             return None
         return next((pattern.include for pattern in reversed(self._patterns) if _speaks_of(pattern, relative)), None)

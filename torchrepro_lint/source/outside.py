@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 __all__ = ["METADATA", "SKIPPED", "files_below", "is_named_below"]
@@ -22,20 +22,20 @@ _MAX_FILES = 5_000
 _MAX_BYTES = 1_000_000
 
 
-def files_below(root: Path, skipped: Collection[str] = SKIPPED) -> Iterator[Path]:
-    """The files below `root`, folder by folder in order, but for folders that are called one of `skipped`."""
+def files_below(root: Path, wanted: Callable[[str], object], skipped: Collection[str] = SKIPPED) -> Iterator[Path]:
+    """The files below `root` whose names are wanted, folder by folder in order, but for folders that are called one of
+    `skipped`.
+    """
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in skipped)
-        for name in sorted(files):
+        for name in sorted(filter(wanted, files)):
             yield Path(folder, name)
 
 
 def is_named_below(root: Path, needle: bytes) -> bool:
     """Whether a shell script, container file, Makefile, .env or CI file below `root` holds `needle`."""
     seen = 0
-    for path in files_below(root):
-        if not _FILES.fullmatch(path.name):
-            continue
+    for path in files_below(root, _FILES.fullmatch):
         seen += 1
         if seen > _MAX_FILES:
             return False

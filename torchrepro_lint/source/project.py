@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.discovery import ProjectTree, expand
-from torchrepro_lint.source.root import is_marked, local_root
+from torchrepro_lint.source.root import belongs_above, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
 __all__ = ["Project", "Projects"]
@@ -87,7 +87,10 @@ class Projects:
 
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:
-            self._roots[folder] = self._marked_root(folder) or local_root(folder)
+            marked = self._marked_root(folder)
+            if marked is None:  # as `local_root` does it, but each folder is looked at once
+                marked = self._root(folder.parent) if belongs_above(folder) else folder
+            self._roots[folder] = marked
         return self._roots[folder]
 
     def _marked_root(self, folder: Path) -> Path | None:

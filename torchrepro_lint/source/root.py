@@ -6,14 +6,14 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["absolute", "is_marked", "is_shared_folder", "local_root", "marked_root", "project_root"]
+__all__ = ["absolute", "belongs_above", "is_marked", "is_shared_folder", "local_root", "marked_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
 def absolute(path: Path | str) -> Path:
     """`path` from the root of the file system, without `.` and `..`. Links stay links: names are those of the user."""
-    return Path(os.path.abspath(path))  # noqa: PTH100 (Path.resolve follows links, Path.absolute keeps `..`)
+    return Path(os.path.abspath(path))  # Path.resolve follows links, Path.absolute keeps `..`
 
 
 def project_root(path: Path) -> Path:
@@ -35,7 +35,7 @@ def marked_root(path: Path) -> Path | None:
 
 def is_marked(folder: Path) -> bool:
     """Whether a folder holds a project file or .git."""
-    return any((folder / marker).exists() for marker in MARKERS)
+    return any(os.path.exists(f"{folder}/{marker}") for marker in MARKERS)
 
 
 def local_root(path: Path, below: Path | None = None) -> Path:
@@ -46,27 +46,30 @@ def local_root(path: Path, below: Path | None = None) -> Path:
     folders that strangers share.
     """
     folder = path if path.is_dir() else path.parent
-
-    def closed(candidate: Path) -> bool:
-        return is_shared_folder(candidate) or candidate == below
-
-    while not closed(folder):
-        package = (folder / "__init__.py").is_file()
-        if not package and (closed(folder.parent) or not _holds_python(folder.parent)):
-            break
+    while belongs_above(folder, below):
         folder = folder.parent
     return folder
+
+
+def belongs_above(folder: Path, below: Path | None = None) -> bool:
+    """Whether the modules in `folder` are of one program with those above it, as `local_root` says."""
+    if folder == below or is_shared_folder(folder):
+        return False
+    if os.path.isfile(f"{folder}/__init__.py"):
+        return True
+    above = folder.parent
+    return above != below and not is_shared_folder(above) and _holds_python(above)
 
 
 def is_shared_folder(folder: Path) -> bool:
     """Whether things that have nothing to do with each other lie in `folder`: the home folder, the folder for
     temporary files, the root of the file system.
     """
-    return folder in (Path.home(), Path(tempfile.gettempdir()), Path(folder.anchor))
+    return folder.parent == folder or folder == Path.home() or folder == Path(tempfile.gettempdir())
 
 
 def _holds_python(folder: Path) -> bool:
     try:
-        return any(entry.suffix == ".py" for entry in folder.iterdir())
+        return any(name.endswith(".py") and name != ".py" for name in os.listdir(folder))
     except OSError:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import stat
 import tokenize
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -108,7 +109,7 @@ def read_bytes(path: Path) -> bytes:
     """The bytes of `path`. SourceError where it cannot be read, or is no regular file."""
     try:
         # A FIFO would wait for a writer for ever.
-        if not path.is_file() and path.exists():
+        if not stat.S_ISREG(path.stat().st_mode):
             raise SourceError(path, 1, 1, "not a regular file")
         return path.read_bytes()
     except OSError as error:
