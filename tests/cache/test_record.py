@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from torchrepro_lint import engine
-from torchrepro_lint.cache import record
+from torchrepro_lint.cache import record, store
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import CacheChoice, Report, check
 from torchrepro_lint.report.formats import FORMATS
@@ -185,14 +187,57 @@ def test_many_changes_are_looked_at_anew(tmp_path: Path, runs: Runs, monkeypatch
     assert runs.count == 2
 
 
+def test_the_record_outlives_many_changes(tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_ENTRIES", 5)
+    write(tmp_path, FILES)
+    cached(tmp_path)
+    for number in range(8):
+        (tmp_path / "tensors.py").write_text(FILES["tensors.py"] + f"# {number}\n")
+        cached(tmp_path)
+    assert runs.count == 1
+
+
+def altered(**changes: object) -> object:
+    """Gives a record of which the head says something else."""
+    return lambda head, texts: (json.dumps(json.loads(head) | changes).encode(), texts)
+
+
 @pytest.mark.parametrize(
-    "damage", [lambda data: data.partition(b"\n")[0], lambda data: b"{}\n" + data, lambda data: b"[" * 9999]
+    "damage",
+    [
+        lambda head, texts: (b"", texts),
+        lambda head, texts: (b"[]", texts),
+        lambda head, texts: (b"{}", texts),
+        lambda head, texts: (b"[" * 9999, texts),
+        lambda head, texts: (head[:-1], texts),
+        lambda head, texts: (head, b""),
+        lambda head, texts: (head, texts[:20]),
+        lambda head, texts: (head, texts[::-1]),
+        lambda head, texts: (head, b"".join(zlib.compress(text.encode()) for text in FILES.values())),
+        altered(report="another"),
+        altered(report=None),
+        altered(digests="00" * 16),
+        altered(digests="0"),
+        altered(digests=1),
+        altered(sizes=[]),
+        altered(sizes=[-1] * (len(FILES) - 1)),
+        altered(sizes=[1e9] * (len(FILES) - 1)),
+        altered(sizes=["1"] * (len(FILES) - 1)),
+        altered(words=1),
+        altered(words=[1]),
+        altered(patterns=["torch"]),
+        altered(patterns=[["(", 0, None]]),
+        altered(patterns=[["torch", 1 << 99, None]]),
+        altered(called=[None]),
+        altered(parsed=None),
+        altered(read=None),
+    ],
 )
 def test_a_record_that_is_not_in_order_is_laid_aside(
     tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch, damage: object
 ) -> None:
     made = record.record_of
-    monkeypatch.setattr(record, "record_of", lambda *args: damage(made(*args)))  # type: ignore[operator]
+    monkeypatch.setattr(record, "record_of", lambda *args: damage(*made(*args)))  # type: ignore[operator]
     write(tmp_path, FILES)
     cached(tmp_path)
     (tmp_path / "tensors.py").write_text("# a word\n" + FILES["tensors.py"])

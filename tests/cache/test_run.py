@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import CacheChoice, Report, check
 
+EXAMPLE = Path(__file__).parents[1] / "example_rules"
 TRAIN = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
 
 
@@ -131,7 +131,7 @@ def test_the_settings_may_say_no(project: Path, counting: Counting) -> None:
 def test_where_others_bring_rules_nothing_is_kept(
     project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [group])
+    monkeypatch.syspath_prepend(EXAMPLE)
     cached(project)
     cached(project)
     assert counting.hits == [False, False]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from torchrepro_lint.cache import store
 from torchrepro_lint.cache.store import FOLDER, Store, clean
 
-FORMAT = b"torchrepro-lint results 2\n"
+FORMAT = b"torchrepro-lint results 3\n"
 
 
 @pytest.fixture
@@ -44,6 +45,58 @@ def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPa
     Store(folder).put({"b": b"12345678"})
     Store(folder).put({"c": b"more than fits"})
     assert [Store(folder).get(key) for key in "abc"] == [None, b"12345678", None]
+
+
+def test_what_is_used_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_ENTRIES", 3)
+    for key in "abcd":
+        Store(folder).put({key: key.encode()}, used=("a", "not there"))
+    assert [Store(folder).get(key) for key in "abcd"] == [b"a", None, b"c", b"d"]
+
+
+def test_what_is_put_again_is_new(folder: Path) -> None:
+    Store(folder).put({"a": b"old", "b": b"text"})
+    Store(folder).put({"a": b"new"}, used=("a",))
+    assert [Store(folder).get(key) for key in "ab"] == [b"new", b"text"]
+
+
+def test_parts_of_an_entry(folder: Path) -> None:
+    Store(folder).put({"a": b"other", "key": b"0123456789", "z": b"other"})
+    places = [(0, 3), (3, 2), (8, 5), (10, 1), (99, 1), (4, 0)]
+    assert Store(folder).pieces("key", places) == [b"012", b"34", b"89", b"", b"", b""]
+    assert Store(folder).pieces("none", places) == []
+
+
+def test_an_entry_that_was_damaged_is_not_given(folder: Path) -> None:
+    Store(folder).put({"a": b"first", "b": b"second", "c": b"third"})
+    file = folder / "results"
+    file.write_bytes(file.read_bytes().replace(b"second", b"sEcond"))
+    assert [Store(folder).get(key) for key in "abc"] == [b"first", None, b"third"]
+    Store(folder).put({"d": b"fourth"})
+    assert [Store(folder).get(key) for key in "abcd"] == [b"first", None, b"third", b"fourth"]
+
+
+def test_large_entries_are_carried_on(folder: Path) -> None:
+    data = os.urandom(3_000_000)
+    Store(folder).put({"large": data})
+    Store(folder).put({"small": b"text"})
+    assert Store(folder).get("large") == data
+
+
+def test_a_file_that_shrinks_meanwhile_is_not_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store(folder).put({"large": bytes(3_000_000)})
+    read = store.entries_of
+
+    def and_cut(stream: BinaryIO) -> object:
+        found = read(stream)
+        os.truncate(folder / "results", 1_000_000)
+        return found
+
+    monkeypatch.setattr(store, "entries_of", and_cut)
+    Store(folder).put({"small": b"text"})
+    monkeypatch.undo()
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".results")] == []
+    assert Store(folder).get("small") is None
 
 
 @pytest.mark.parametrize(

@@ -5,46 +5,46 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import torchrepro_lint
 
-__all__ = ["digest_of", "run_key"]
+__all__ = ["DIGEST_SIZE", "digest_of", "key_of", "own_state"]
 
+DIGEST_SIZE = 16
 _PACKAGE = Path(torchrepro_lint.__file__).parent
 
 
 def digest_of(data: bytes) -> bytes:
     """The digest of the contents of a file."""
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return hashlib.blake2b(data, digest_size=DIGEST_SIZE).digest()
 
 
-def run_key(parts: Iterable[str], contents: Mapping[Path, bytes]) -> str:
-    """The key of a run: the tool and the Python it runs on, `parts` (what is asked, settings), digests of contents."""
-    whole = hashlib.blake2b(digest_size=24)
-    for text in (torchrepro_lint.__version__, _own_code(), sys.version, *parts):
-        data = text.encode("utf-8", "surrogatepass")
-        whole.update(b"%d:" % len(data) + data)
-    for path in sorted(contents):
-        data = os.fsencode(path)
-        whole.update(b"%d:" % len(data) + data + contents[path])
-    return whole.hexdigest()
+def key_of(parts: Iterable[bytes | str]) -> str:
+    """One word that stands for all of `parts`, in their order."""
+    pieces: list[bytes] = []
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        pieces += (b"%d:" % len(data), data)
+    return hashlib.blake2b(b"".join(pieces), digest_size=24).hexdigest()
 
 
 @cache
-def _own_code() -> str:
-    """The state of the tool's own files: a version number does not change while the tool is worked on."""
-    states = []
+def own_state() -> str:
+    """The tool and the Python that it runs on. The tool's own files count, as they are on the disk: a version number
+    does not change while the tool is worked on.
+    """
+    states = [torchrepro_lint.__version__, sys.version]
     pending = [str(_PACKAGE)]
     while pending:
         with os.scandir(pending.pop()) as entries:
-            for entry in entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name != "__pycache__":
                         pending.append(entry.path)
                 else:
                     state = entry.stat()
                     states.append(f"{entry.path} {state.st_size} {state.st_mtime_ns}")
-    return "\n".join(sorted(states))
+    return "\n".join(states)

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.cache.codec import Stored, decoded, encoded
-from torchrepro_lint.cache.key import digest_of, run_key
+from torchrepro_lint.cache.installed import are_rules_installed
+from torchrepro_lint.cache.key import digest_of, key_of, own_state
 from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.rule_metadata import RULES_GROUP
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest
 from torchrepro_lint.source.contents import Contents
+from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.line_length import LAYOUT_FILES
 from torchrepro_lint.source.outside import METADATA, is_named_below
 from torchrepro_lint.source.package_versions import version_files
@@ -42,31 +44,31 @@ class CachedRun:
         self._contents = contents
         if not concerned or not all(project.settings.cache for project in concerned):
             return
-        from importlib.metadata import entry_points  # it brings the parser of mails
-
-        if entry_points(group=RULES_GROUP):
+        if are_rules_installed():
             return  # what the rules of others depend on is theirs to know
-        files = {*requested, *(path for project in concerned for path in project.files)}
+        files = in_order({*requested, *(path for project in concerned for path in project.files)})
         roots = {project.root for project in concerned}
         metadata = {root / name for root in roots for name in {*METADATA, *LAYOUT_FILES} if (root / name).is_file()}
         metadata.update(path for root in roots for path in version_files(root))
         try:
             self._digests = {path: digest_of(contents(path)) for path in files}
-            beside = {path: digest_of(contents(path)) for path in metadata}
+            beside = {path: digest_of(contents(path)) for path in in_order(metadata)}
         except SourceError:
             return  # it may be readable in the next run, without any change
         self._store = Store(folder or concerned[0].root / FOLDER)
-        parts = [extra, *map(str, sorted(requested))]
-        for project in concerned:
-            parts += [str(project.root), str(project.also), repr(project.settings), repr(project.target)]
-        self._key = f"report-{run_key(parts, {**self._digests, **beside})}"
-        self._kind = f"record-{run_key(parts, {**dict.fromkeys(files, b''), **beside})}"
+        only = in_order(requested) if len(requested) < len(files) else []
+        metadata_said: list[str | bytes] = [*map(str, beside), *beside.values()]
+        kind = key_of([own_state(), extra, _said(concerned), _names(files), _names(only), key_of(metadata_said)])
+        self._key = f"report-{key_of([kind, *self._digests.values()])}"
+        self._record = f"record-{kind}"
+        self._texts = f"texts-{kind}"
 
     def load(self) -> Stored | None:
         """The findings and notices of an equal run, None where there was none."""
         if self._store is None:
             return None
-        stored = self._report(self._store, self._key)
+        data = self._store.get(self._key)
+        stored = _answered(data) if data is not None else None
         return stored if stored is not None else self._after_changes(self._store)
 
     def save(self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], asked: Asked) -> None:
@@ -79,40 +81,41 @@ class CachedRun:
         if len(looks) == len(asked.looks):
             from torchrepro_lint.cache.record import record_of
 
-            texts = {path: self._contents(path) for path in self._digests}
-            entries[self._kind] = record_of(self._key, looks, texts, self._digests)
+            made = record_of(self._key, looks, self._digests, map(self._contents, self._digests))
+            entries.update(zip((self._record, self._texts), made, strict=True))
         self._store.put(entries)
 
-    def _report(self, store: Store, key: str) -> Stored | None:
-        data = store.get(key)
-        if data is None:
-            return None
-        try:
-            asked, report = _parsed(data)
-            if any(_answer(Path(root), name) != found for root, name, found in asked):
-                return None
-            return decoded(report)
-        except (ValueError, TypeError, AttributeError):
-            return None
-
     def _after_changes(self, store: Store) -> Stored | None:
-        data = store.get(self._kind)
-        if data is None:
+        kept = store.get(self._record)
+        if kept is None:
             return None
         from torchrepro_lint.cache.record import Record
 
-        record = Record.read(data)
-        changed = record.changed(self._digests) if record is not None else []
+        record = Record.read(kept)
+        changed = record.changed(self._digests) if record is not None else {}
         if record is None or not changed:
             return None
-        stored = self._report(store, record.report)
-        if stored is None or not record.answers_stay(changed, self._contents, self._requested):
+        data = store.get(record.report)
+        stored = _answered(data) if data is not None else None
+        if data is None or stored is None:
             return None
-        report = store.get(record.report)
-        if report is not None:
-            # The record stays the one of the run that was made: what changes next is held against the same texts.
-            store.put({self._key: report})
+        pieces = partial(store.pieces, self._texts)
+        if not record.answers_stay(changed, self._contents, self._requested, pieces):
+            return None
+        # The record stays the one of the run that was made: what changes next is held against the same texts.
+        store.put({self._key: data}, used=(self._record, self._texts, record.report))
         return stored
+
+
+def _answered(data: bytes) -> Stored | None:
+    """The findings and notices of a report, None where what it has asked of other files has another answer now."""
+    try:
+        asked, report = _parsed(data)
+        if any(_answer(Path(root), name) != found for root, name, found in asked):
+            return None
+        return decoded(report)
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 def _answer(root: Path, question: str) -> bool | str:
@@ -129,3 +132,11 @@ def _parsed(data: bytes) -> Any:
 
 def _in_order(projects: Iterable[Project]) -> list[Project]:
     return sorted(projects, key=lambda project: (str(project.root), str(project.also)))
+
+
+def _said(projects: Iterable[Project]) -> str:
+    return key_of(str(part) for one in projects for part in (one.root, one.also, one.settings, one.target))
+
+
+def _names(paths: Iterable[Path]) -> str:
+    return "\0".join(map(str, paths))

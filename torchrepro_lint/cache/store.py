@@ -1,27 +1,25 @@
-"""The file of the cache. It is replaced as a whole, so that a run that is killed, or another at the same time, leaves
-a whole file behind; of two that write at once, the later one's is kept. A file that is not in order counts as empty.
-
-It begins with a line that names its form. Then comes each entry: a line with its key, the digest of its bytes and how
-many they are, and the bytes.
+"""The folder of the cache and the file in it. The file is replaced as a whole, so that a run that is killed, or another
+at the same time, leaves a whole one behind; of two that write at once, the later one's is kept. A file that is not in
+order counts as empty.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import stat
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+
+from torchrepro_lint.cache.entries import FORMAT, Entry, entries_of
 
 __all__ = ["FOLDER", "Store", "clean"]
 
 FOLDER = ".torchrepro-lint-cache"
 _FILE = "results"
-_FORMAT = b"torchrepro-lint results 2\n"
 
-MAX_ENTRIES = 32
+MAX_ENTRIES = 48
 MAX_BYTES = 64_000_000
 
 _MARKS = {
@@ -38,37 +36,44 @@ class Store:
 
     def get(self, key: str) -> bytes | None:
         """The bytes of `key`, None where there are none."""
-        return self._entries(key).get(key)
+        with suppress(OSError), self._opened() as entries:
+            if key in entries:
+                return entries[key].data()
+        return None
 
-    def put(self, entries: Mapping[str, bytes]) -> None:
-        """Keeps the bytes under their keys, one word each. Where the folder cannot be written, nothing is kept, and
-        nothing said.
+    def pieces(self, key: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
+        """The parts of the bytes of `key` at these places, each a start and a size. None of them is checked, as the
+        whole is not read: who asks must see whether they are right. Empty where there are none.
         """
-        kept = {key: data for key, data in entries.items() if len(data) <= MAX_BYTES}
-        kept.update((key, data) for key, data in self._entries().items() if key not in entries)
-        size = 0
-        whole = [_FORMAT]
-        for number, (key, data) in enumerate(kept.items()):
-            size += len(data)
-            if number >= MAX_ENTRIES or size > MAX_BYTES:
-                break
-            whole += (f"{key} {_digest(key, data)} {len(data)}\n".encode(), data)
-        with suppress(OSError):
-            self._make_folder()
-            self._replace(whole)
+        with suppress(OSError), self._opened() as entries:
+            if key in entries:
+                return [entries[key].piece(start, size) for start, size in places]
+        return []
 
-    def _entries(self, wanted: str | None = None) -> dict[str, bytes]:
-        """All whole entries, or only the one that is wanted."""
-        found: dict[str, bytes] = {}
-        with suppress(OSError, ValueError):
+    def put(self, entries: Mapping[str, bytes], used: Iterable[str] = ()) -> None:
+        """Keeps the bytes under their keys, one word each; what is kept under the keys `used` counts as put last too.
+        Where the folder cannot be written, nothing is kept, and nothing said.
+        """
+        with suppress(OSError), self._opened() as known:
+            new = {key: Entry.of(key, data) for key, data in entries.items()}
+            whole = {**known, **new}
+            self._make_folder()
+            self._replace(_bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole))
+
+    @contextmanager
+    def _opened(self) -> Iterator[Mapping[str, Entry]]:
+        """The entries of the file while it is open; none where there is no file."""
+        file = self.folder / _FILE
+        try:
             # No link to elsewhere is followed, and a FIFO would wait for ever.
-            file = self.folder / _FILE
-            if file.is_symlink() or not file.is_file():
-                return found
-            with file.open("rb") as stream:
-                if stream.readline(len(_FORMAT)) == _FORMAT:
-                    _read(stream, wanted, found)
-        return found
+            stream = file.open("rb") if stat.S_ISREG(file.lstat().st_mode) else None
+        except OSError:
+            stream = None
+        if stream is None:
+            yield {}
+        else:
+            with stream:
+                yield entries_of(stream)
 
     def _make_folder(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -76,11 +81,13 @@ class Store:
             if not (self.folder / name).exists():
                 (self.folder / name).write_text(text, encoding="utf-8")
 
-    def _replace(self, parts: list[bytes]) -> None:
+    def _replace(self, entries: Iterable[Entry]) -> None:
         descriptor, temporary = tempfile.mkstemp(prefix=".results-", dir=self.folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:
-                stream.writelines(parts)
+                stream.write(FORMAT)
+                for entry in entries:
+                    entry.write(stream)
             os.replace(temporary, self.folder / _FILE)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
@@ -100,22 +107,11 @@ def clean(folder: Path) -> bool:
     return True
 
 
-def _read(stream: BinaryIO, wanted: str | None, found: dict[str, bytes]) -> None:
-    """Adds the entries of a file to `found`, up to the first that is not in order. ValueError at that one."""
-    while line := stream.readline(1_000):
-        key, digest, size = line.decode("ascii").split()
-        length = int(size)
-        if not 0 <= length <= MAX_BYTES:
-            raise ValueError(size)
-        if wanted is not None and key != wanted:
-            stream.seek(length, os.SEEK_CUR)
-            continue
-        data = stream.read(length)
-        if digest == _digest(key, data):
-            found[key] = data
-
-
-def _digest(key: str, data: bytes) -> str:
-    digest = hashlib.blake2b(key.encode("ascii") + b"\n", digest_size=16)
-    digest.update(data)
-    return digest.hexdigest()
+def _bounded(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The first of the entries, as many as are kept."""
+    size = 0
+    for number, entry in enumerate(one for one in entries if one.size <= MAX_BYTES):
+        size += entry.size
+        if number >= MAX_ENTRIES or size > MAX_BYTES:
+            return
+        yield entry

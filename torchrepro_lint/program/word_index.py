@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -44,6 +45,10 @@ class WordIndex:
             return None
         return sorted({number for piece in needed for word in self._with(piece) for number in self._texts[word]})
 
+    def holds_any(self, pieces: Iterable[bytes]) -> bool:
+        """Whether one of these pieces of words stands in a text."""
+        return any(piece in self._all for piece in pieces)
+
     def _with(self, piece: bytes) -> Iterator[bytes]:
         """The words in which a piece of a word stands."""
         at = self._all.find(piece)
@@ -59,6 +64,7 @@ def words_of(data: bytes) -> set[bytes]:
     return set(_WORD.findall(data))
 
 
+@lru_cache(maxsize=2_000)
 def required_words(pattern: re.Pattern[bytes]) -> frozenset[bytes] | None:
     """Pieces of words of which one stands in all that the pattern matches; None where there are no such pieces."""
     if pattern.flags & re.IGNORECASE:
