@@ -8,21 +8,31 @@ from torchrepro_lint.facts.scopes import Exit
 __all__ = ["exits_of"]
 
 
-def exits_of(block: tree.Block) -> frozenset[Exit] | None:
-    """How a block ends that never falls through; None for one that may."""
+def exits_of(block: tree.Block, known: dict[int, frozenset[Exit] | None]) -> frozenset[Exit] | None:
+    """How a block ends that never falls through; None for one that may.
+
+    `known` holds the answers so far, by the id of the last statement of a block.
+    """
     if not block:
         return None
-    match block[-1]:
+    last = block[-1]
+    if id(last) not in known:
+        known[id(last)] = _exits_of(last, known)
+    return known[id(last)]
+
+
+def _exits_of(last: tree.Stmt, known: dict[int, frozenset[Exit] | None]) -> frozenset[Exit] | None:
+    match last:
         case tree.Return() | tree.Raise():
             return frozenset({"leaves"})
         case tree.Jump(kind=kind):
             return frozenset({"break"}) if kind == "break" else frozenset({"continue"})
         case tree.If(body=body, orelse=orelse):
-            return _joined(body, orelse)
+            return _joined(known, body, orelse)
         case tree.With(body=body):
-            return exits_of(body)
+            return exits_of(body, known)
         case tree.Try(body=body, handlers=handlers, orelse=orelse, final=final):
-            return exits_of(final) or _joined(body + orelse, *(handler.body for handler in handlers))
+            return exits_of(final, known) or _joined(known, body + orelse, *(handler.body for handler in handlers))
         case tree.ExprStmt(
             value=tree.Call(func=tree.Attribute(value=tree.Name(id="sys" | "os"), attr="exit" | "_exit"))
         ):
@@ -32,10 +42,10 @@ def exits_of(block: tree.Block) -> frozenset[Exit] | None:
     return None
 
 
-def _joined(*blocks: tree.Block) -> frozenset[Exit] | None:
+def _joined(known: dict[int, frozenset[Exit] | None], *blocks: tree.Block) -> frozenset[Exit] | None:
     joined: frozenset[Exit] = frozenset()
     for block in blocks:
-        exits = exits_of(block)
+        exits = exits_of(block, known)
         if exits is None:
             return None
         joined |= exits

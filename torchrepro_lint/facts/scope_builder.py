@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.exits import exits_of
-from torchrepro_lint.facts.scopes import Binding, Path, Scope, ScopeNode, Store, sub_expressions
+from torchrepro_lint.facts.scopes import Binding, Exit, Path, Scope, ScopeNode, Store, last_site, sub_expressions
 
 __all__ = ["ELSEWHERE", "build_scopes"]
 
@@ -27,6 +27,8 @@ class _Builder:
 
     def __init__(self) -> None:
         self.by_node: dict[int, Scope] = {}
+        # How the blocks end, by the ids of their last statements: each `elif` would ask it of all that come after it.
+        self.exits: dict[int, frozenset[Exit] | None] = {}
 
     def build(self, body: tree.Block) -> Scope:
         module = Scope(None, None, "")
@@ -93,7 +95,7 @@ class _Builder:
             self.statement(statement, scope, path)
 
     def arm(self, scope: Scope, branch: int, name: str, block: tree.Block, path: Path) -> None:
-        exits = exits_of(block)
+        exits = exits_of(block, self.exits)
         if exits is not None:
             scope.ended[branch, name] = exits
         self.block(block, scope, (*path, (branch, name)))
@@ -186,7 +188,7 @@ class _Builder:
                 scope.arms[site] = ("try", *names)
                 scope.branches[site] = statement
                 inside = (*path, (site, "try"))
-                if (exits := exits_of(body + orelse)) is not None:
+                if (exits := exits_of(body + orelse, self.exits)) is not None:
                     scope.ended[site, "try"] = exits
                 self.block(body, scope, inside)
                 for name, handler in zip(names, handlers, strict=True):
@@ -302,25 +304,6 @@ def _function_with(name: str, scope: Scope | None) -> Scope | None:
     while scope is not None and (name not in scope.bindings or isinstance(scope.node, tree.ClassDef)):
         scope = scope.parent
     return scope
-
-
-def last_site(root: tree.Expr) -> int:
-    """The greatest site in an expression, inner scopes included."""
-    last = root.site
-    pending: list[tree.Expr] = [root]
-    while pending:
-        node = pending.pop()
-        last = max(last, node.site)
-        match node:
-            case tree.Lambda(body=body):
-                pending.append(body)
-            case tree.Comprehension(key=key, element=element, clauses=clauses):
-                pending.extend((element, *(() if key is None else (key,))))
-                for clause in clauses:
-                    pending.extend((clause.iter, clause.target, *clause.conditions))
-            case _:
-                pending.extend(sub_expressions(node))
-    return last
 
 
 def _self_name_in(scope: Scope) -> str | None:

@@ -11,13 +11,25 @@ The attributes of `self` that a method assigns are bindings too, under the name 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["END", "MAX_BINDINGS", "Binding", "Exit", "Path", "Scope", "ScopeNode", "Store", "sub_expressions"]
+__all__ = [
+    "END",
+    "MAX_BINDINGS",
+    "Binding",
+    "Exit",
+    "Path",
+    "Scope",
+    "ScopeNode",
+    "Store",
+    "Touch",
+    "last_site",
+    "sub_expressions",
+]
 
 ScopeNode: TypeAlias = Union[tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension, None]
 
@@ -61,6 +73,20 @@ class Store:
     augmented: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Touch:
+    """Something that may change a list or dict: an item of it is assigned, or a method called.
+
+    It begins at `site` and ends with the site `last`, in the arms of `path`; `method` is the name of what is called.
+    """
+
+    site: int
+    last: int
+    made: tree.Call | Store
+    path: Path
+    method: str = ""
+
+
 @dataclass(slots=True, eq=False)
 class Scope:
     """One scope with all that is bound, stored and called directly in it."""
@@ -82,6 +108,8 @@ class Scope:
     ended: dict[tuple[int, str], frozenset[Exit]] = field(default_factory=dict)  # arms that never fall through
     _starts: list[int] = field(default_factory=list)
     _paths: list[Path] = field(default_factory=list)
+    _touches: dict[str, list[Touch]] | None = None
+    _given: dict[int, list[str]] | None = None
 
     @property
     def self_name(self) -> str | None:
@@ -116,6 +144,33 @@ class Scope:
         """The arms in which the statement stands that begins last at or before `site`."""
         index = bisect_right(self._starts, site) - 1
         return self._paths[index] if index >= 0 else ()
+
+    def touches(self, target: str) -> Sequence[Touch]:
+        """What is done directly in this scope to the items of a dotted name, or through its methods, in order."""
+        if self._touches is None:
+            self._touches = {}
+            for store in self.stores:
+                if isinstance(store.target, tree.Subscript) and (owner := dotted_name(store.target.value)) is not None:
+                    touch = Touch(store.statement.site, last_site(store.value), store, store.path)
+                    self._touches.setdefault(owner, []).append(touch)
+            for call, path in self.calls:
+                if isinstance(call.func, tree.Attribute) and (owner := dotted_name(call.func.value)) is not None:
+                    touch = Touch(call.site, last_site(call), call, path, call.func.attr)
+                    self._touches.setdefault(owner, []).append(touch)
+            for touches in self._touches.values():
+                touches.sort(key=lambda one: one.site)
+        return self._touches.get(target, ())
+
+    def given_to(self, call: tree.Call) -> Sequence[str]:
+        """The names and attributes to which an assignment directly in this scope gives a value that holds the call."""
+        if self._given is None:
+            self._given = {}
+            assigned = [(b.name, b.node) for each in self.bindings.values() for b in each if b.kind == "assign"]
+            stored = [(s.target.attr, s.value) for s in self.stores if isinstance(s.target, tree.Attribute)]
+            for name, value in (*assigned, *stored):
+                for site in _calls_in(value):  # type: ignore[arg-type]
+                    self._given.setdefault(site, []).append(name)
+        return self._given.get(call.site, ())
 
     def reaching(
         self, name: str, site: int = END, decide: Callable[[Path], bool | None] = lambda path: None
@@ -155,18 +210,18 @@ class Scope:
     ) -> bool | None:  # fmt: skip
         """Whether what is bound holds at the use: surely (True), never (False), perhaps (None)."""
         path = binding.path
-        depth = 0
         certain = True
-        for branch, arm in path:
+        # From the inside out: what is around a shared statement is shared, and each `elif` is one more around.
+        depth = len(path)
+        while depth:
+            branch, arm = path[depth - 1]
             used_arm = use_arms.get(branch)
-            if used_arm is None:
-                break
-            if used_arm != arm:
-                if arm == "try" and used_arm.startswith("except"):
-                    certain = False
-                else:
+            if used_arm is not None:
+                if used_arm != arm and not (arm == "try" and used_arm.startswith("except")):
                     return False
-            depth += 1
+                certain = used_arm == arm
+                break
+            depth -= 1
         rest = path[depth:]
         if not rest:
             return True if certain else None
@@ -234,6 +289,16 @@ def strings_in(root: tree.Expr) -> Iterator[str]:
         pending.extend(sub_expressions(node))
 
 
+def _calls_in(root: tree.Expr) -> Iterator[int]:
+    """The sites of the calls in an expression, without those in scopes of their own."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Call):
+            yield node.site
+        pending.extend(sub_expressions(node))
+
+
 def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
     """The direct parts of an expression, without those that live in a scope of their own."""
     match node:
@@ -275,3 +340,22 @@ def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
             yield from values
         case tree.Opaque(parts=parts):
             yield from parts
+
+
+def last_site(root: tree.Expr) -> int:
+    """The greatest site in an expression, inner scopes included."""
+    last = root.site
+    pending: list[tree.Expr] = [root]
+    while pending:
+        node = pending.pop()
+        last = max(last, node.site)
+        match node:
+            case tree.Lambda(body=body):
+                pending.append(body)
+            case tree.Comprehension(key=key, element=element, clauses=clauses):
+                pending.extend((element, *(() if key is None else (key,))))
+                for clause in clauses:
+                    pending.extend((clause.iter, clause.target, *clause.conditions))
+            case _:
+                pending.extend(sub_expressions(node))
+    return last

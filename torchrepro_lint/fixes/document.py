@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -13,11 +13,13 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.facts.positions import node_spans
 from torchrepro_lint.fixes.binding_forms import analyse
+from torchrepro_lint.fixes.node_index import NodeIndex
 from torchrepro_lint.fixes.scopes import Scope, children
 from torchrepro_lint.source.lines import LineTable
 
 __all__ = ["Document", "dotted_name", "is_cell_marker"]
 
+_Made = TypeVar("_Made")
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 _CELL_MARKER = re.compile(r"#\s*(%%|In\s?\[)")
 _INDENTATION = re.compile(r"[ \t\f]*")
@@ -48,6 +50,7 @@ class Document:
         self.module = parsed.module if parsed is not None else cst.parse_module(text)
         self._spans = parsed.spans if parsed is not None else node_spans(self.module, text)
         self._line_length = line_length
+        self._made: dict[Callable[[Document], object], object] = {}
 
     @cached_property
     def lines(self) -> LineTable:
@@ -118,33 +121,33 @@ class Document:
     # Where nodes belong.
 
     @cached_property
-    def _parents(self) -> dict[int, cst.CSTNode]:
-        parents: dict[int, cst.CSTNode] = {}
-        stack: list[cst.CSTNode] = [self.module]
-        while stack:
-            node = stack.pop()
-            for child in children(node):
-                parents[id(child)] = node
-                stack.append(child)
-        return parents
+    def _index(self) -> NodeIndex:
+        return NodeIndex(self.module)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        return self._parents.get(id(node))
+        return self._index.parents.get(id(node))
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes around `node`, from the inside out, ending with the module."""
-        current = self._parents.get(id(node))
+        parents = self._index.parents
+        current = parents.get(id(node))
         while current is not None:
             yield current
-            current = self._parents.get(id(current))
+            current = parents.get(id(current))
 
-    def walk(self, root: cst.CSTNode | None = None) -> Iterator[cst.CSTNode]:
+    def walk(self, root: cst.CSTNode | None = None) -> Sequence[cst.CSTNode]:
         """`root` (the module) and all nodes below it, parents first."""
-        stack = [self.module if root is None else root]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(children(node)))
+        return self._index.below(self.module if root is None else root)
+
+    def nodes(self, kind: type[_Node], root: cst.CSTNode | None = None) -> list[_Node]:
+        """The nodes of a kind among `root` (the module) and all below it, parents first."""
+        return self._index.of_kind(kind, self.module if root is None else root)
+
+    def once(self, make: Callable[[Document], _Made]) -> _Made:
+        """What `make` says of the document, which it is asked once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]  # type: ignore[return-value]
 
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement:
         """The innermost statement around a node (itself, if it is one)."""

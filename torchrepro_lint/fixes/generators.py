@@ -77,9 +77,8 @@ def _seeded_with(document: Document, name: str, owner: Scope, block: cst.CSTNode
     """The argument of `g.manual_seed(...)`, if that stands in the block that makes `g`, and `g` is set nowhere else."""
     seedings = [
         node
-        for node in document.walk(owner.node)
-        if isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Attribute)
+        for node in document.nodes(cst.Call, owner.node)
+        if isinstance(node.func, cst.Attribute)
         and isinstance(node.func.value, cst.Name)
         and node.func.value.value == name
         and node.func.attr.value in ("manual_seed", "seed", "set_state")

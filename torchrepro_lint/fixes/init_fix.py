@@ -123,8 +123,8 @@ def definition_of(program: Program, run: InitRun) -> tuple[Document, cst.Functio
         return None
     document = document_of(program, path)
     start = program.parsed(path).spans[id(node.name)]
-    for candidate in document.walk():
-        if isinstance(candidate, cst.FunctionDef) and document.span(candidate.name) == start:
+    for candidate in document.nodes(cst.FunctionDef):
+        if document.span(candidate.name) == start:
             return document, candidate
     return None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Edit, Finding
-from torchrepro_lint.source.lines import LineTable
+from torchrepro_lint.source.lines import line_table
 from torchrepro_lint.source.noqa import Directive, Word, read_directives, rows_with_an_end
 
 __all__ = ["silencing", "without_words"]
@@ -29,7 +30,7 @@ def without_words(path: Path, text: str, directive: Directive, words: Collection
     start = directive.start
     while start > 0 and text[start - 1] in _BLANK:
         start -= 1
-    table = LineTable(text)
+    table = line_table(text)
     row = table.row(directive.start)
     if start == table.starts[row - 1]:
         end = table.starts[row] if row < len(table.starts) else len(text)
@@ -46,11 +47,17 @@ def silencing(path: Path, text: str, python: str, findings: Iterable[Finding], r
     by_row: dict[int, list[str]] = {}
     for finding in findings:
         start = finding.location.start.row
-        codes = by_row.setdefault(next((row for row in possible if row >= start), start), [])
+        codes = by_row.setdefault(_next_from(possible, start), [])
         if finding.code not in codes:
             codes.append(finding.code)
     for row, codes in sorted(by_row.items()):
         yield _with_codes(path, text, row, codes, directives.rows.get(row), reason)
+
+
+def _next_from(rows: Sequence[int], start: int) -> int:
+    """The first of the rows, which are in order, that is not above `start`; `start` itself where there is none."""
+    place = bisect_left(rows, start)
+    return rows[place] if place < len(rows) else start
 
 
 def _with_codes(
@@ -59,7 +66,7 @@ def _with_codes(
     """Silence `codes` on a row: in the directive that it has, else in a new comment at its end, with a reason."""
     if directive is not None and directive.words:
         return Edit(path, directive.end, directive.end, "".join(f", {code}" for code in codes))
-    table = LineTable(text)
+    table = line_table(text)
     line = table.line(row)
     start = table.starts[row - 1] + len(line.rstrip())
     end = table.starts[row - 1] + len(line)

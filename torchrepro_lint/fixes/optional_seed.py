@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
@@ -17,18 +19,16 @@ def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
     """
     if _is_replaced(document, text, at):
         return False
-    for node in document.walk():
-        if isinstance(node, cst.Comparison):
-            if _is_none_test(document, node, text):
-                return True
-        elif isinstance(node, cst.If | cst.IfExp):
-            tested = node.test
-            if isinstance(tested, cst.UnaryOperation):
-                tested = tested.expression
-            if document.text_of(tested) == text:
-                return True
-        elif isinstance(node, cst.Call) and _is_option_without_value(node, text):
+    if any(_is_none_test(document, node, text) for node in document.nodes(cst.Comparison)):
+        return True
+    ifs: Sequence[cst.If | cst.IfExp] = [*document.nodes(cst.If), *document.nodes(cst.IfExp)]
+    for tested in [node.test for node in ifs]:
+        if isinstance(tested, cst.UnaryOperation):
+            tested = tested.expression
+        if document.text_of(tested) == text:
             return True
+    if any(_is_option_without_value(node, text) for node in document.nodes(cst.Call)):
+        return True
     return _is_parameter_none(document, text, at)
 
 
@@ -43,15 +43,14 @@ def _is_none_test(document: Document, node: cst.CSTNode, text: str) -> bool:
 def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
     """Whether `if X is None: X = ...` stands in a block around a place, above it."""
     blocks = {id(outer) for outer in document.ancestors(at)}
-    for node in document.walk():
+    for node in document.nodes(cst.If):
         if (
-            isinstance(node, cst.If)
-            and node.orelse is None
+            node.orelse is None
             and document.start(node) < document.start(at)
             and id(document.parent(node)) in blocks
             and (_is_none_test(document, node.test, text) or document.text_of(node.test) == f"not {text}")
         ):
-            targets = [one for one in document.walk(node.body) if isinstance(one, cst.AssignTarget)]
+            targets = document.nodes(cst.AssignTarget, node.body)
             if any(document.text_of(one.target) == text for one in targets):
                 return True
     return False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
@@ -29,11 +27,16 @@ def option_names(call: cst.Call) -> frozenset[str]:
     return frozenset(name.lstrip("-").replace("-", "_") for name in names[:1])
 
 
-def options(document: Document) -> Iterator[str]:
+def options(document: Document) -> tuple[str, ...]:
     """The attributes of the parsed arguments that the options of a file make, in its order."""
-    calls = [node for node in document.walk() if isinstance(node, cst.Call)]
-    for call in sorted(calls, key=document.start):
-        yield from option_names(call)
+    return document.once(_options)
+
+
+def _options(document: Document) -> tuple[str, ...]:
+    names: list[str] = []
+    for call in sorted(document.nodes(cst.Call), key=document.start):
+        names.extend(option_names(call))
+    return tuple(names)
 
 
 def is_parsed(document: Document, owner: Scope, name: str) -> bool:

@@ -58,6 +58,15 @@ class _Step:
     statement: cst.BaseStatement
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanting:
+    """A call that may want a generator, and the statements around it."""
+
+    call: cst.Call
+    is_split_or_sampler: bool
+    steps: list[_Step]
+
+
 def find_place(
     document: Document,
     call: cst.Call,
@@ -81,16 +90,10 @@ def find_place(
         return Declined(_ONE_LINE)
     function = document.function(call)
     chains = [own]
-    for other in document.walk(document.module if function is None else function):
-        if (
-            isinstance(other, cst.Call)
-            and other is not call
-            and document.span(other) not in content
-            and document.function(other) is function
-            and _wants_generator(other, for_loaders=for_loaders)
-            and _hopeless(document, other) is None
-        ):
-            chains.append(_steps(document, other))
+    for other in document.once(_wanting_a_generator).get(id(function), ()):
+        is_other = other.call is not call and document.span(other.call) not in content
+        if is_other and not (for_loaders and other.is_split_or_sampler):
+            chains.append(other.steps)
     depth = 0
     while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):
         depth += 1
@@ -103,8 +106,13 @@ def find_place(
 
 def first_statement_that_needs_init(document: Document, call: cst.Call) -> cst.BaseStatement:
     """The first statement of the module that holds `call`, or another loader that may want a worker init function."""
-    wanting = [node for node in document.walk() if isinstance(node, cst.Call) and (node is call or _wants_init(node))]
+    wanting = [*document.once(_first_wanting_init), call]
     return document.top_level_statement(min(wanting, key=document.start))
+
+
+def _first_wanting_init(document: Document) -> list[cst.Call]:
+    wanting = [node for node in document.nodes(cst.Call) if _wants_init(node)]
+    return [min(wanting, key=document.start)] if wanting else []
 
 
 def repeats_the_seed(document: Document, call: cst.Call, seed: Seed) -> bool:
@@ -132,19 +140,18 @@ def _runs_per_epoch(document: Document, function: cst.FunctionDef, seed: Seed, s
 
 def _calls_of(document: Document, function: cst.FunctionDef) -> Iterator[cst.Call]:
     name = function.name.value
-    for node in document.walk():
-        if isinstance(node, cst.Call):
-            func = node.func
-            called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", None)
-            if called == name:
-                yield node
+    for node in document.nodes(cst.Call):
+        func = node.func
+        called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", None)
+        if called == name:
+            yield node
 
 
 def _has_epoch_loop(document: Document, function: cst.FunctionDef) -> bool:
     """A function with an epoch loop of its own is a training, however often it is called."""
     return any(
-        isinstance(node, cst.For) and re.search("epoch", document.text_of(node.target) + document.text_of(node.iter))
-        for node in document.walk(function)
+        re.search("epoch", document.text_of(node.target) + document.text_of(node.iter))
+        for node in document.nodes(cst.For, function)
     )
 
 
@@ -152,7 +159,7 @@ def is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
     """Whether a loop repeats parts of one training, as far as its text tells, and not whole trainings."""
     if isinstance(loop, cst.While):
         return True
-    names = [node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)]
+    names = [node.value for node in document.nodes(cst.Name, loop.target)]
     if any(_EPOCH.fullmatch(name) or "epoch" in name.lower() for name in names):
         return True
     parts = {part for name in names for part in name.lower().split("_")}
@@ -167,14 +174,14 @@ def _seed_varies(
     """Whether the call hands something of the loop's own to the parameter that the seed is made of."""
     if not isinstance(loop, cst.For):
         return False
-    own = {node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)}
+    own = {node.value for node in document.nodes(cst.Name, loop.target)}
     params = [param.name.value for param in (*function.params.posonly_params, *function.params.params)]
     if params[:1] == ["self"] and isinstance(call.func, cst.Attribute):
         params = params[1:]
     for index, argument in enumerate(call.args):
         name = argument.keyword.value if argument.keyword else (params[index] if index < len(params) else "")
         if name in seed.names:
-            read = {node.value for node in document.walk(argument.value) if isinstance(node, cst.Name)}
+            read = {node.value for node in document.nodes(cst.Name, argument.value)}
             return bool(read & own)
     return False
 
@@ -219,22 +226,36 @@ def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -
     """Whether each turn of a loop seeds anew, with something that the loop varies: each turn is a run of its own."""
     if not isinstance(loop, cst.For):
         return False
-    varied = {node.value for node in document.walk(loop.target) if isinstance(node, cst.Name)}
-    for node in document.walk(loop.body):
-        if isinstance(node, cst.Call) and document.start(node) < document.start(call):
+    varied = {node.value for node in document.nodes(cst.Name, loop.target)}
+    for node in document.nodes(cst.Call, loop.body):
+        if document.start(node) < document.start(call):
             argument = seeding_argument(node)
-            if argument is not None and any(
-                isinstance(name, cst.Name) and name.value in varied for name in document.walk(argument)
-            ):
+            if argument is not None and any(name.value in varied for name in document.nodes(cst.Name, argument)):
                 return True
     return False
 
 
-def _wants_generator(other: cst.Call, *, for_loaders: bool) -> bool:
+def _wanting_a_generator(document: Document) -> dict[int, list[_Wanting]]:
+    """The calls before which a generator may be wanted, by the id of the function around them."""
+    found: dict[int, list[_Wanting]] = {}
+    for call in document.nodes(cst.Call):
+        if _wants_generator(call) and _hopeless(document, call) is None:
+            one = _Wanting(call, _is_split_or_sampler(call), _steps(document, call))
+            found.setdefault(id(document.function(call)), []).append(one)
+    return found
+
+
+def _is_split_or_sampler(call: cst.Call) -> bool:
+    return _last_name(call.func) in _SPLITS_AND_SAMPLERS
+
+
+def _wants_generator(other: cst.Call) -> bool:
     """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
-    if _last_name(other.func) in _SPLITS_AND_SAMPLERS:
-        return not for_loaders and not _given(other, "generator")
-    if not _is_loader(other) or _given(other, "generator"):
+    if _given(other, "generator"):
+        return False
+    if _is_split_or_sampler(other):
+        return True
+    if not _is_loader(other):
         return False
     shuffle = _argument(other, "shuffle")
     return _has_workers(other) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))

@@ -63,9 +63,7 @@ def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     if function is None:
         function = f"{imports.require('torch', at=at)}.distributed.get_rank"
     starts = [
-        node
-        for node in document.walk()
-        if isinstance(node, cst.Call) and (dotted_name(node.func) or "").endswith("init_process_group")
+        node for node in document.nodes(cst.Call) if (dotted_name(node.func) or "").endswith("init_process_group")
     ]
     if any(_has_run(document, node, at) for node in starts):
         return f"{function}()"

@@ -63,8 +63,8 @@ def _serves_workers_only(document: Document, seeding: cst.Call, passed: cst.Arg)
         return True
     name = passed.value.value
     owner = document.scope_of(passed.value).resolve(name)
-    for node in document.walk():
-        if not isinstance(node, cst.Name) or node.value != name or document.scope_of(node).resolve(name) is not owner:
+    for node in document.nodes(cst.Name):
+        if node.value != name or document.scope_of(node).resolve(name) is not owner:
             continue
         parent = document.parent(node)
         if parent is seeding.func or isinstance(parent, cst.AssignTarget):

@@ -27,15 +27,20 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(name for name in names if not name.startswith("whitespace") and name not in _SKIPPED_FIELDS)
 
 
+@cache
+def _is_node(kind: type[object]) -> bool:
+    return issubclass(kind, cst.CSTNode)  # an abstract class asks slowly
+
+
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below `node`, white space, comments, commas and parentheses left out."""
     found: list[cst.CSTNode] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        if _is_node(type(value)):  # type: ignore[arg-type]
             found.append(value)
         elif isinstance(value, (list, tuple)):
-            found.extend(item for item in value if isinstance(item, cst.CSTNode))
+            found.extend(item for item in value if _is_node(type(item)))  # type: ignore[arg-type]
     return found
 
 

@@ -122,7 +122,7 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedS
     """The seed that the configuration `name` has, as far as this file reads it or gives it as an option."""
     found = [
         use.text
-        for use in _uses(document)
+        for use in document.once(_uses)
         if _is_seed_chain(use.node) and _names(use.node)[:1] == [name]
         if use.function is document.function(at) or _is_visible(document, use, at)
     ]
@@ -153,7 +153,7 @@ def _candidates(
 ) -> Iterator[tuple[str, cst.BaseExpression | HandedSeed | None]]:
     start = document.start(at)
     function = document.function(at)
-    uses = list(_uses(document))
+    uses = document.once(_uses)
     here = [use for use in uses if use.function is function and _is_usable(document, use, at)]
     for use in reversed([use for use in here if use.in_call and use.start < start]):
         yield use.text, use.node
@@ -202,7 +202,11 @@ def _is_value(document: Document, name: str, at: cst.BaseStatement) -> bool:
     )
 
 
-def _uses(document: Document) -> Iterator[_Use]:
+def _uses(document: Document) -> tuple[_Use, ...]:
+    return tuple(_each_use(document))
+
+
+def _each_use(document: Document) -> Iterator[_Use]:
     for node in document.walk():
         if isinstance(node, cst.Call):
             argument = seeding_argument(node)

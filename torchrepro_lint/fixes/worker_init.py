@@ -41,7 +41,7 @@ def worker_init_source(
     `modules` are the names under which the file knows torch, NumPy and random. The definition is annotated where the
     functions of the file are.
     """
-    argument, returns = ("worker_id: int", " -> None") if _is_annotated(document) else ("worker_id", "")
+    argument, returns = ("worker_id: int", " -> None") if document.once(_is_annotated) else ("worker_id", "")
     body = canonical_body(document.indent_unit, document.newline, *modules)
     first, last = (
         "".join(f"{document.indent_unit}{line}{document.newline}" for line in lines) for lines in (above, below)
@@ -103,7 +103,7 @@ def resolved_name(scope: Scope, node: cst.CSTNode) -> str | None:
 
 
 def _is_annotated(document: Document) -> bool:
-    functions = [node for node in document.walk() if isinstance(node, cst.FunctionDef)]
+    functions = document.nodes(cst.FunctionDef)
     typed = [
         function
         for function in functions

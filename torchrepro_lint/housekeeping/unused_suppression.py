@@ -38,7 +38,7 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Location, Severity
 from torchrepro_lint.rule_metadata import Named
-from torchrepro_lint.source.lines import LineTable
+from torchrepro_lint.source.lines import line_table
 from torchrepro_lint.source.noqa import Directive, Directives, Word
 
 __all__ = ["UnusedSuppression"]
@@ -95,7 +95,7 @@ class UnusedSuppression:
             notes.append(f"{_listed(unused)} {'finds' if len(unused) == 1 else 'find'} nothing {where}")
         if unknown:
             notes.append(f"{_listed(unknown)} {'is no rule' if len(unknown) == 1 else 'are no rules'}")
-        table = LineTable(text)
+        table = line_table(text)
         location = Location(path, table.position(directive.start), table.position(directive.end))
         from torchrepro_lint.fixes.noqa_fix import without_words
 

@@ -12,7 +12,7 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import as_shown
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.cells import Cells
-from torchrepro_lint.source.lines import LineTable, shared_start
+from torchrepro_lint.source.lines import LineTable, line_table, shared_start
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["fix_diff"]
@@ -37,7 +37,7 @@ def fix_diff(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
 
 
 def _changes_of_cells(text: str, edits: Sequence[Edit], cells: Cells, name: str, colours: Colours) -> Iterator[str]:
-    table = LineTable(text)
+    table = line_table(text)
     for number, group in groupby(edits, key=lambda edit: cells.number(table.row(edit.start))):
         own = list(group)
         first, last = cells.span(table.row(own[0].start))
@@ -50,7 +50,7 @@ def _changes_of_cells(text: str, edits: Sequence[Edit], cells: Cells, name: str,
 
 
 def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str]:
-    table = LineTable(text)
+    table = line_table(text)
     gutter = len(str(len(table.starts) + sum(edit.content.count("\n") for edit in edits)))
     moved = 0
     for number, block in enumerate(_blocks(table, edits)):

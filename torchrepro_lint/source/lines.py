@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 from torchrepro_lint.diagnostics import Position
 
-__all__ = ["LineTable", "shared_start"]
+__all__ = ["LineTable", "line_table", "shared_start"]
 
 
 class LineTable:
@@ -45,6 +46,12 @@ class LineTable:
         """The text of a row (from 1) without its line ending."""
         end = self.starts[row] if row < len(self.starts) else len(self.text)
         return self.text[self.starts[row - 1] : end].rstrip("\r\n")
+
+
+@lru_cache(maxsize=4)
+def line_table(text: str) -> LineTable:
+    """The table of a text. Those of the last texts are kept, for who asks once for each of many findings."""
+    return LineTable(text)
 
 
 def shared_start(first: Sequence[object], second: Sequence[object]) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, Scope, Store, sub_expressions
-from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import END, Binding, Scope, Store, Touch
 from torchrepro_lint.program.evaluation.containers import elements, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
@@ -32,13 +33,17 @@ __all__ = ["after_changes", "joined", "opened", "with_changes"]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
+_CHANGES = _LIST_CHANGES | _DICT_CHANGES
+
+#: How many changes between a binding and a use are followed one after another; of more, any may have come last.
+MAX_CHANGES: Final = 100
 
 
 def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, site: int, frame: Frame) -> Values:
     """The list or dict `name` at `site`, with what was done to it between its binding and there."""
     if not any(isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)) for value in values):
         return values
-    values = with_changes(ev, values, frame, binding.order, site, lambda node: _is_name(node, name))
+    values = with_changes(ev, values, frame, binding.order, site, name)
     if frame.scope.parent is None:
         values = _after_other_scopes(ev, name, values, frame)
     return values
@@ -47,10 +52,7 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
 def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:
     """What functions of the module put into its global list or dict: `REGISTRY[name] = cls` in a decorator."""
     for scope in _scopes_changing(ev, module).get(name, ()):
-        changed = [
-            with_changes(ev, values, frame, -1, END, lambda node: _is_name(node, name))
-            for frame in ev.contexts(module.facts, scope)
-        ]
+        changed = [with_changes(ev, values, frame, -1, END, name) for frame in ev.contexts(module.facts, scope)]
         values = joined(union(values, *(opened(value) for after in changed for value in after)))
     return values
 
@@ -96,7 +98,7 @@ def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
                     names.add(owner)
         for call, _ in scope.calls:
             match call.func:
-                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if attr in _LIST_CHANGES | _DICT_CHANGES:
+                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if attr in _CHANGES:
                     names.add(owner)
         for name in sorted(names):
             if name not in scope.bindings and name in module.scope.bindings:
@@ -104,56 +106,57 @@ def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
     return found
 
 
-def _is_name(node: tree.Expr, name: str) -> bool:
-    return isinstance(node, tree.Name) and node.id == name
-
-
-def with_changes(
-    ev: Evaluator, values: Values, frame: Frame, start: int, end: int, is_target: Callable[[tree.Expr], bool]
-) -> Values:
-    """Applies, in the order of the text, the changes that `frame` makes between two sites to what `is_target` names.
+def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: int, target: str) -> Values:
+    """Applies, in the order of the text, the changes that `frame` makes between two sites to the dotted name `target`.
 
     Also those to the lists that it holds: `pipeline.transforms.append(...)`.
     """
     for value in values:
         for attr, held in held_lists(value):
-            after = with_changes(ev, held, frame, start, end, lambda node, attr=attr: _is_held(node, attr, is_target))  # type: ignore[misc]
+            after = with_changes(ev, held, frame, start, end, f"{target}.{attr}")
             if after != held:
                 assert isinstance(value, ExternalObject)
                 values = union(values - {value}, values_of(holding(value, attr, after)))
-    changes: list[tuple[int, tree.Call | Store, ArmPath]] = []
-    for store in frame.scope.stores:
-        match store.target:
-            case tree.Subscript(value=owner) if start < store.statement.site < end and is_target(owner):
-                if _last_site(store.value) >= end:
-                    continue  # what is stored is made of what was there before
-                changes.append((store.statement.site, store, store.path))
-    for call, path in frame.scope.calls:
-        match call.func:
-            case tree.Attribute(value=owner, attr=attr) if attr in _LIST_CHANGES or attr in _DICT_CHANGES:
-                if start < call.site < end and is_target(owner) and _last_site(call) < end:
-                    changes.append((call.site, call, path))
-    for _, change, path in sorted(changes, key=lambda item: item[0]):
-        runs = ev.decide(path, frame)
-        if runs is False:
-            continue
-        values = union(*(_changed(ev, value, change, runs is True, frame) for value in values)) if values else NOTHING
+    changes = [one for one in frame.scope.touches(target) if isinstance(one.made, Store) or one.method in _CHANGES]
+    between = changes[
+        bisect_right(changes, start, key=attrgetter("site")) : bisect_left(changes, end, key=attrgetter("site"))
+    ]
+    if len(between) > MAX_CHANGES:
+        question = ("many-changes", target, values, frame)
+        return ev.remembered(question, lambda: _after_many(ev, values, changes, frame), unknown())
+    for change in between:
+        runs = ev.decide(change.path, frame) if change.last < end else False  # what is stored may be made of the target
+        if runs is not False:
+            made = change.made
+            values = union(*(_changed(ev, value, made, runs is True, frame) for value in values)) if values else NOTHING
     return values
 
 
-def _is_held(node: tree.Expr, attr: str, is_holder: Callable[[tree.Expr], bool]) -> bool:
-    return isinstance(node, tree.Attribute) and node.attr == attr and is_holder(node.value)
+def _after_many(ev: Evaluator, values: Values, changes: Sequence[Touch], frame: Frame) -> Values:
+    """The list or dict after so many changes that their order is not followed: each has happened, or has not yet."""
+    return union(*(_mixed(ev, value, changes, frame) for value in values)) if values else NOTHING
 
 
-def _last_site(root: tree.Expr) -> int:
-    """The last site in an expression: a use there comes before what the expression does."""
-    last = root.site
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        last = max(last, node.site)
-        pending.extend(sub_expressions(node))
-    return last
+def _mixed(ev: Evaluator, value: Value, changes: Sequence[Touch], frame: Frame) -> Values:
+    if isinstance(value, SequenceValue):
+        for change in changes:
+            (value,) = _changed(ev, value, change.made, False, frame)
+        return values_of(value)
+    if not isinstance(value, DictValue):
+        return values_of(value)
+    entries = {(type(key), key): values for key, values, _ in value.entries}
+    rest = value.rest
+    for change in changes:
+        if not isinstance(change.made, Store):
+            return values_of(DictValue((), True, unknown()))
+        index, stored = _stored(ev, change.made, frame)
+        for key in index:
+            if isinstance(key, Constant):
+                place = type(key.value), key.value
+                entries[place] = union(entries.get(place, NOTHING), stored)
+            else:
+                rest = union(rest, stored)
+    return values_of(DictValue(tuple((key, found, False) for (_, key), found in entries.items()), True, rest))
 
 
 def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bool, frame: Frame) -> Values:
@@ -161,14 +164,18 @@ def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bo
         assert isinstance(change.func, tree.Attribute)
         arguments = ev.arguments(change.args, frame)
         return _after_call(ev, value, change.func.attr, arguments, certain)
-    assert isinstance(change.target, tree.Subscript)
-    stored = unpack(ev, ev.values(change.value, frame), change.unpack)
-    index = ev.values(change.target.index, frame)
+    index, stored = _stored(ev, change, frame)
     if isinstance(value, DictValue):
         return values_of(_after_item(value, index, stored, certain))
     if isinstance(value, SequenceValue):
         return values_of(SequenceValue(value.kind, None, union(value.elements(), stored)))
     return values_of(value)
+
+
+def _stored(ev: Evaluator, store: Store, frame: Frame) -> tuple[Values, Values]:
+    """What `owner[index] = value` can have for its index and for its value."""
+    assert isinstance(store.target, tree.Subscript)
+    return ev.values(store.target.index, frame), unpack(ev, ev.values(store.value, frame), store.unpack)
 
 
 def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) -> DictValue:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -126,8 +125,7 @@ def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: V
                     continue
                 else:
                     frames = _calling_frames(ev, scope, class_frame, instance)
-                is_target = partial(_is_self_attribute, attr=attr, self_name=method.self_name)
-                changed = [with_changes(ev, values, frame, -1, END, is_target) for frame in frames]
+                changed = [with_changes(ev, values, frame, -1, END, f"{method.self_name}.{attr}") for frame in frames]
                 after = union(*changed) if changed else values
                 # A method other than __init__ may have run any number of times, also never.
                 values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))

@@ -31,11 +31,12 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
     if len(values) < 2 or site == END or not scope.branches:
         return values
     use_path = scope.path_at(site)
+    use_arms = dict(use_path)
     tests: tuple[tree.If, ...] = ev.remembered(("tests", id(scope), name), lambda: _tests_of(scope, name), ())
     for statement in tests:
         if statement.site >= site:
             break
-        arm = dict(use_path).get(statement.site) or _only_way_past(scope, statement, use_path)
+        arm = use_arms.get(statement.site) or _only_way_past(scope, statement, use_path)
         if arm is not None and not _bound_since(scope, name, statement.site, site):
             values = _passing(ev, name, values, statement.test, arm == "then", frame)
     return values

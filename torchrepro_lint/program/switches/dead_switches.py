@@ -152,16 +152,18 @@ def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[De
 
 def _statements(body: tree.Block) -> Iterator[tree.Stmt]:
     """The statements of a block and of the blocks in it, functions and classes aside."""
-    for statement in body:
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
         yield statement
         match statement:
             case tree.If(body=first, orelse=second) | tree.For(body=first, orelse=second):
-                yield from _statements((*first, *second))
+                pending.extend(reversed((*first, *second)))
             case tree.While(body=first, orelse=second):
-                yield from _statements((*first, *second))
+                pending.extend(reversed((*first, *second)))
             case tree.With(body=inner):
-                yield from _statements(inner)
+                pending.extend(reversed(inner))
             case tree.Try(body=inner, handlers=handlers, orelse=orelse, final=final):
-                yield from _statements((*inner, *(s for h in handlers for s in h.body), *orelse, *final))
+                pending.extend(reversed((*inner, *(s for h in handlers for s in h.body), *orelse, *final)))
             case tree.Match(cases=cases):
-                yield from _statements(tuple(s for case in cases for s in case.body))
+                pending.extend(reversed([s for case in cases for s in case.body]))

@@ -1,0 +1,65 @@
+"""The work for a file grows with its length, not with its square: counted in calls of functions, not in seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.engine import check
+
+HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n"
+HELD = (
+    "class Held(Dataset):\n    def __init__(self): self.rng = np.random.default_rng(0)\n"
+    "    def __getitem__(self, i): return self.rng.random()\n"
+)
+LOADER = "DataLoader(Held(), num_workers=2, shuffle=True)\n"
+
+
+def repeated(lines: str) -> Callable[[int], str]:
+    """A text of so many copies of `lines`, in which `$` is the number of the copy."""
+    return lambda count: "".join(lines.replace("$", str(number)) for number in range(count))
+
+
+TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
+    "loaders of one dataset": (20, lambda count: HELD + repeated(f"l$ = {LOADER}")(count)),
+    "loaders in functions": (20, lambda count: HELD + repeated(f"def f$():\n    return {LOADER}")(count)),
+    "items put into a dict": (
+        150,
+        lambda count: "D = {}\n" + repeated("D[$] = $\n")(count) + "DataLoader([1], num_workers=D[input()])\n",
+    ),
+    "elifs that return": (
+        400,
+        lambda count: "def f(x):\n    if x:\n        return 0\n" + repeated("    elif x == $:\n        return $\n")(count) + HELD + LOADER,
+    ),
+    "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
+}  # fmt: skip
+
+
+def work(folder: Path, text: str) -> int:
+    """How many calls of the tool's own functions it takes to check a text."""
+    path = folder / "program.py"
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        report = check([path], {"profile": "strict"}, overlay={path: HEAD + text})
+    finally:
+        sys.setprofile(None)
+    assert report.errors == ()
+    return calls
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_twice_the_text_is_twice_the_work(tmp_path: Path, name: str) -> None:
+    size, text = TEXTS[name]
+    work(tmp_path, text(1))  # what is loaded once is no work of the text
+    once, twice, four_times = (work(tmp_path, text(count * size)) for count in (1, 2, 4))
+    # Of the square it would be four times as much more.
+    assert four_times - twice < 2.6 * (twice - once)
