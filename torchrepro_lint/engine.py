@@ -28,7 +28,7 @@ from torchrepro_lint.suppression import Checked, settled
 if TYPE_CHECKING:
     from torchrepro_lint.program.looks import Looks
 
-__all__ = ["ProgramFactory", "ProgramLike", "Report", "Toolkit", "check"]
+__all__ = ["ProgramFactory", "ProgramLike", "Report", "Told", "Toolkit", "check"]
 
 
 class ProgramLike(Protocol):

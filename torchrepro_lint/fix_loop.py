@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
-from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
+from torchrepro_lint.engine import ProgramLike, Report, Told, Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -125,6 +125,8 @@ class _Loop:
     toolkit: Toolkit
     projects: Projects
     jobs: int
+    told: Told
+    checks: int = 0
     # The only file that may change, where there is one.
     given: Path | None = None
     sources: dict[Path, Source] = field(default_factory=dict)
@@ -133,8 +135,20 @@ class _Loop:
     dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
+        """The report on the texts. How often it is asked for is not known before: each time takes half of the bar that
+        is left.
+        """
+        left = 0.5**self.checks
+        note = "with the fixes: " if self.checks else ""
+        self.checks += 1
         return check(
-            self.paths, self.override, overlay=overlay, projects=self.projects, toolkit=self.toolkit, jobs=self.jobs
+            self.paths,
+            self.override,
+            overlay=overlay,
+            projects=self.projects,
+            toolkit=self.toolkit,
+            jobs=self.jobs,
+            told=lambda share, what: self.told(1 - left + share * left / 2, f"{note}{what}"),
         )
 
     def applicable(self, report: Report) -> list[tuple[Finding, Fix]]:
@@ -245,6 +259,7 @@ def fix(
     overlay: Mapping[Path, str] | None = None,
     toolkit: Toolkit | None = None,
     jobs: int = 1,
+    told: Told = lambda share, what: None,
 ) -> FixReport:
     """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
     that counts in the place of the one on the disk; no other is changed then.
@@ -252,11 +267,12 @@ def fix(
     A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
     turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
     `overlay` holds texts that count instead of those on the disk; with one, nothing may be written. `jobs` is how many
-    processes may work: what is written is the same for any number of them, and for any order of `paths`.
+    processes may work: what is written is the same for any number of them, and for any order of `paths`. `told` hears
+    how far it has come.
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs)
+    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs, told)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)

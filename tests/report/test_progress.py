@@ -8,6 +8,7 @@ import pytest
 
 from torchrepro_lint.console import PassingLine
 from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.report.progress import Bar
 
 
@@ -86,3 +87,16 @@ def test_a_check_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-
     assert {f"1 file: {rule.name}" for rule in Toolkit().rules() if rule.profile == "default"} <= {
         what for _, what in told
     }
+
+
+def test_a_repair_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-def]
+    loader = "from torch.utils.data import DataLoader\nloader = DataLoader([1], shuffle=True)\n"
+    root = write({"pyproject.toml": "", "a.py": f"import torch\ntorch.manual_seed(0)\n{loader}"})
+    told: list[tuple[float, str]] = []
+    assert fix([root], write=False, told=lambda share, what: told.append((share, what))).changes
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert 0.5 < shares[-1] <= 1
+    assert not told[0][1].startswith("with the fixes")
+    assert told[-1][1].startswith("with the fixes: ")

@@ -7,12 +7,13 @@ import sys
 from typing import TextIO
 
 from torchrepro_lint.commands.check import CheckOptions, cores, print_all, print_report, status
-from torchrepro_lint.console import print_errors
+from torchrepro_lint.console import PassingLine, print_errors
 from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.fix_loop import FixReport, fix
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.formats import is_for_people
 from torchrepro_lint.report.places import place
+from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.summary import fix_summary, list_fixes
 from torchrepro_lint.report.texts import Texts
 
@@ -25,7 +26,10 @@ def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where the paths or the settings are wrong.
     """
     jobs = options.jobs or cores()
-    result = fix(options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs)
+    with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
+        result = fix(
+            options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs, told=Bar(line)
+        )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
     return print_repair(result, options, texts, toolkit, sys.stdout)

@@ -20,11 +20,12 @@ def find_generator(document: Document, call: cst.Call, place: Place, seed: str, 
     generator serves only if it has the seed that a new one would get.
     """
     scope = document.scope_of(call)
+    possible = document.once(_perhaps_generators)
     owner: Scope | None = scope
     while owner is not None:
         local = owner is not document.scope or document.function(call) is None
         for name, bindings in owner.bindings.items():
-            if len(bindings) != 1 or scope.resolve(name) is not owner:
+            if len(bindings) != 1 or id(bindings[0].node) not in possible or scope.resolve(name) is not owner:
                 continue
             found = _seed_of(document, bindings[0], owner, call, place)
             if found is not None and (local or repeated or found == seed):
@@ -48,6 +49,20 @@ def fresh_name(candidates: tuple[str, ...], *scopes: Scope) -> str:
     while any(scope.mentions(f"{candidates[-1]}{number}") for scope in scopes):
         number += 1
     return f"{candidates[-1]}{number}"
+
+
+def _perhaps_generators(document: Document) -> frozenset[int]:
+    """The targets, by id, that are given `torch.Generator()` or what a `.manual_seed(...)` gives, by their form."""
+    return frozenset(
+        id(target.target)
+        for node in document.nodes(cst.Assign)
+        if isinstance(node.value, cst.Call) and (not node.value.args or _is_seeding(node.value))
+        for target in node.targets
+    )
+
+
+def _is_seeding(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value == "manual_seed"
 
 
 def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call, place: Place) -> str | None:

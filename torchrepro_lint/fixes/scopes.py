@@ -67,6 +67,7 @@ class Scope:
     passed_out: dict[str, str] = field(default_factory=dict)
     stars: list[cst.ImportFrom] = field(default_factory=list)
     inner: list[Scope] = field(default_factory=list)
+    _mentioned: frozenset[str] | None = None
 
     def evaluates(self, child: cst.CSTNode) -> bool:
         """Whether a direct child of the scope's node is evaluated inside the scope, and not around it."""
@@ -102,14 +103,18 @@ class Scope:
             yield from scope.below()
 
     def mentions(self, name: str) -> bool:
-        """Whether a name is bound or read in this scope or in one inside it."""
-        return any(name in scope.bindings or name in scope.reads for scope in self.below())
+        """Whether a name is bound or read in this scope or in one inside it, when all of them are there."""
+        if self._mentioned is None:
+            self._mentioned = frozenset().union(*((*scope.bindings, *scope.reads) for scope in self.below()))
+        return name in self._mentioned
 
     def uses(self, name: str) -> bool:
         """Whether a new binding of `name` in this scope would replace one, or catch a read that meant another."""
         if name in self.bindings or name in self.passed_out:
             return True
-        return any(name in scope.reads and not scope.finds_below(name, self) for scope in self.below())
+        return self.mentions(name) and any(
+            name in scope.reads and not scope.finds_below(name, self) for scope in self.below()
+        )
 
     def finds_below(self, name: str, outer: Scope) -> bool:
         """Whether a read of `name` in this scope finds a binding that lies deeper than `outer`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -112,9 +113,9 @@ class Places:
         """The first and last row of the logical line in which the node of `site` stands."""
         parsed = self.parsed(site.path)
         start, end = parsed.span(site.number)
-        around = [span for span in parsed.statements if span[0] <= start < max(span[1], span[0] + 1)]
-        if around:
-            first, last = around[-1]
-            tail = parsed.text[first:last].rstrip()
-            return parsed.lines.row(first), parsed.lines.row(first + max(len(tail) - 1, 0))
+        for place in range(bisect_right(parsed.statements, (start, len(parsed.text))) - 1, -1, -1):
+            first, last = parsed.statements[place]
+            if start < max(last, first + 1):
+                tail = parsed.text[first:last].rstrip()
+                return parsed.lines.row(first), parsed.lines.row(first + max(len(tail) - 1, 0))
         return parsed.lines.row(start), parsed.lines.row(max(start, end - 1))
