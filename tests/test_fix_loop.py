@@ -226,6 +226,17 @@ def test_a_file_that_cannot_be_written_is_told(write, monkeypatch: pytest.Monkey
     assert "a.py" in result.report.errors[0]
 
 
+def test_what_was_not_written_counts_as_left_and_not_as_mended(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({"a.py": "import torch\nbad\n", "b.py": "import torch\nbad\n"})
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "a.py")
+    result = fix([root], toolkit=toolkit(BAD))
+    assert (root / "a.py").read_text() == "import torch\nbad\n"
+    assert [change.source.path.name for change in result.changes] == ["b.py"]
+    assert [finding.location.path.name for finding in result.fixed] == ["b.py"]
+    assert [finding.location.path.name for finding in result.report.findings] == ["a.py"]
+    assert len(result.report.errors) == 1
+
+
 def test_broken_files_are_left_alone(write) -> None:
     root = write({"a.py": "import torch\nbad = (\n", "b.py": "import torch\nbad\n"})
     result = fix([root], toolkit=toolkit(BAD))

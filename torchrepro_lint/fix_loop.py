@@ -298,8 +298,13 @@ def fix(
         for path, text in sorted(loop.overlay.items())
         if text != loop.sources[path].text
     )
-    errors = [message for change in changes if write and (message := _write(change)) is not None]
-    report = replace(report, errors=(*report.errors, *errors), notices=first.notices)
+    refusals = {change.source.path: message for change in changes if write and (message := _write(change)) is not None}
+    if refusals:
+        # A fix in a file that was written may have needed the one that was not: what is left is what the disk holds.
+        loop.overlay = {path: text for path, text in loop.overlay.items() if path not in refusals}
+        changes = tuple(change for change in changes if change.source.path not in refusals)
+        report = loop.marked(loop.check({}))
+    report = replace(report, errors=(*report.errors, *refusals.values()), notices=first.notices)
     return FixReport(report, changes, _removed(first, report), dropped)
 
 

@@ -159,6 +159,12 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         names(tmp_path, "nothing")
 
 
+def test_a_link_to_nothing_is_not_its_own_likeness(tmp_path: Path) -> None:
+    (tmp_path / "dead.py").symlink_to(tmp_path / "gone.py")
+    with pytest.raises(TorchReproLintError, match=r"dead\.py: a link to a file that is not there$"):
+        names(tmp_path, "dead.py")
+
+
 def test_folders_that_cannot_be_read(write, monkeypatch: pytest.MonkeyPatch) -> None:
     # Permissions would not hold a test that runs as root back, so the system call itself refuses.
     root = write({"a.py": "", "closed/b.py": ""})
