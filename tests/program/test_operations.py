@@ -18,7 +18,8 @@ from torchrepro_lint.program.ops.op_runs import (
     may_run_on_cuda,
     speaks_of_a_device,
 )
-from torchrepro_lint.program.ops.operations import Operation, rows_proven
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.proven_rows import rows_proven
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 

@@ -26,8 +26,10 @@ MAX_STEPS: Final = 60_000
 #: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
 #: next turn of the loop would add.
 MAX_ROUNDS: Final = 3
-#: An answer that hangs on a limit is found anew by the next question, unless the present one took more steps than this.
+#: An answer that hangs on a limit is found anew by the next question, unless the present one took more steps than this,
+#: and so often at most.
 MAX_STEPS_TWICE: Final = 2_000
+MAX_ANEW: Final = 2
 
 #: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`.
 MAX_FRAMES: Final = 32
@@ -72,6 +74,7 @@ class Memory:
         # Whether the present answer hangs on a limit, and which of those in memory do.
         self._is_cut = False
         self._cut: set[Hashable] = set()
+        self._dropped: Counter[Hashable] = Counter()
         self._entered: Counter[Hashable] = Counter()
         self._up = 0
 
@@ -230,7 +233,9 @@ class Memory:
     def _close(self) -> None:
         """Ends a question of its own: what hung on a limit is dropped, where it is no great loss."""
         self._entered.clear()
-        if self._cut and self.steps <= MAX_STEPS_TWICE:
+        if self.steps <= MAX_STEPS_TWICE:
             for key in self._cut:
-                self._memo.pop(key, None)
-            self._cut.clear()
+                if self._dropped[key] < MAX_ANEW:
+                    self._dropped[key] += 1
+                    self._memo.pop(key, None)
+        self._cut.clear()

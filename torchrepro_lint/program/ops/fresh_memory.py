@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.ops import op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -20,7 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.ops.op_runs import is_inside
-from torchrepro_lint.program.ops.operations import Operation, operation_name
+from torchrepro_lint.program.ops.operations import Operation, operation_at
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 
 if TYPE_CHECKING:
@@ -60,12 +61,15 @@ def makes_fresh_memory(program: Program, path: Path) -> Iterator[Operation]:
             if called_name(call.func) not in _last_parts():
                 continue
             frame = frame or frame_without_callers(program.ev, facts, scope)
-            name = operation_name(program.ev, call, frame)
-            if name is None or not any(row.effect == "fills_memory" for row in op_rows(name)):
-                continue
-            made = Operation(name, call, program.ev.site(call, frame), frame, arms, None, ())
-            if _is_fresh(program, made) and not is_inside(program, made, _WITHOUT_MEMORY):
+            made = _makes(program.ev, call, frame, arms)
+            if made is not None and _is_fresh(program, made) and not is_inside(program, made, _WITHOUT_MEMORY):
                 yield made
+
+
+def _makes(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) -> Operation | None:
+    """The call, where it is one that can give memory as it was found."""
+    made = operation_at(ev, call, frame, path)
+    return made if made is not None and any(row.effect == "fills_memory" for row in op_rows(made.name)) else None
 
 
 def _is_fresh(program: Program, made: Operation) -> bool:
@@ -147,8 +151,5 @@ def _grows_from_nothing(ev: Evaluator, made: Operation) -> bool:
         receiver = only.node if only is not None and only.kind == "assign" else None  # type: ignore[assignment]
     if not isinstance(receiver, tree.Call):
         return False
-    name = operation_name(ev, receiver, made.frame)
-    if name is None or not any(row.effect == "fills_memory" for row in op_rows(name)):
-        return False
-    before = Operation(name, receiver, ev.site(receiver, made.frame), made.frame, made.path, None, ())
-    return has_elements(ev, before) is False
+    before = _makes(ev, receiver, made.frame, made.path)
+    return before is not None and has_elements(ev, before) is False

@@ -32,6 +32,7 @@ __all__ = [
     "is_inside",
     "may_run_backward",
     "may_run_on_cuda",
+    "may_use_cuda",
     "speaks_of_a_device",
     "ways_to",
 ]
@@ -66,19 +67,23 @@ def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
 # --- device -------------------------------------------------------------------------------------------------------
 
 
+def may_use_cuda(program: Program, path: Path) -> bool:
+    """Whether a program that runs the file speaks of a GPU, and does not hide it."""
+    return not program.project.holds(path, _HIDDEN) and program.imports.any_together(path, _GPU)
+
+
 def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
-    if operation.inputs and all(one.on_cpu for one in operation.inputs):
-        return _changes_default_device(program, operation.site.path)
-    if program.project.holds(operation.site.path, _HIDDEN):
+    if not may_use_cuda(program, operation.site.path):
         return False
-    return program.imports.any_together(operation.site.path, _GPU)
-
-
-_DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
+    if operation.all_inputs(lambda one: one.on_cpu):
+        return program.imports.any_together(operation.site.path, _DEFAULT_DEVICE)
+    return True
 
 
 _HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")
+_DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
+_DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
 
 
 def speaks_of_a_device(program: Program, path: Path) -> bool:
@@ -86,13 +91,6 @@ def speaks_of_a_device(program: Program, path: Path) -> bool:
     if program.project.holds(path, _HIDDEN):
         return False
     return program.imports.any_together(path, _DEVICE)
-
-
-_DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
-
-
-def _changes_default_device(program: Program, path: Path) -> bool:
-    return program.imports.any_together(path, _DEFAULT_DEVICE)
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------
@@ -125,9 +123,9 @@ def _is_trained(program: Program, path: Path) -> bool:
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
     if any(_is_without_grad(program, stand) for stand in way) or chosen_by((way,), _TRAINING, wanted=False):
         return False
-    if not any(one.grad for one in operation.inputs) and _is_about_data(program, operation.site.path):
+    if _is_about_data(program, operation.site.path) and not _needs_grad(operation):
         return False
-    if operation.is_module or any(one.grad for one in operation.inputs):
+    if operation.is_module or _needs_grad(operation):
         return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
     if operation.subject is None and not _is_in_a_network(program, way[0]):
         return False  # it may be data as well as what a network gave
@@ -139,6 +137,10 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
         if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
             return True
     return False
+
+
+def _needs_grad(operation: Operation) -> bool:
+    return operation.any_input(lambda one: bool(one.grad))
 
 
 # Files and folders of what is done to data before it comes to a network.

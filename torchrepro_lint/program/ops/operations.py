@@ -1,18 +1,17 @@
-"""The operations of torch that a project calls, and for which of the rows of knowledge/ops.tsv a call is proven.
+"""The operations of torch that a project calls.
 
 A function is found by its qualified name, a method by its name and a receiver that is a tensor, a network module where
-it is constructed. A row counts where the argument list proves its conditions; what hangs on a shape, a kernel or a
-layout that the text does not show counts as not proven.
+it is constructed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -20,42 +19,56 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
-from torchrepro_lint.program.evaluation.conditions import agreed, is_none
+from torchrepro_lint.knowledge.ops import op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Constant, External, SequenceValue, Site, Value, Values
+from torchrepro_lint.program.evaluation.values import External, Site, Value
 from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
-from torchrepro_lint.program.workers.workers import argument
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
-    "Flag",
     "Operation",
     "find_operations",
-    "operation_name",
+    "operation_at",
     "operation_words",
-    "rows_proven",
-    "runs_somewhere",
 ]
 
 _METHOD = "torch.Tensor."
 
-#: How torch's determinism flag stands.
-Flag = Literal["off", "warn", "raise"]
+
+class Operands:
+    """The tensors that a call works on. Most calls are never asked for them: they are looked for when they are."""
+
+    def __init__(self, ev: Evaluator, nodes: Sequence[tree.Expr], frame: Frame) -> None:
+        self._ev = ev
+        self._nodes = nodes
+        self._frame = frame
+
+    @cached_property
+    def subject(self) -> Tensor | None:
+        if not self._nodes:
+            return None
+        return tensor(self._ev, self._nodes[0], self._frame) or named_as_data(self._nodes[0])
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Each that shows itself as one, the subject first."""
+        if self.subject is not None:
+            yield self.subject
+        for node in self._nodes[1:]:
+            found = tensor(self._ev, node, self._frame)
+            if found is not None:
+                yield found
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call of an operation, or one construction of a module for it, in a frame.
-
-    `name` is canonical, `torch.Tensor.scatter_add_` for a method. `subject` is the tensor operated upon, `inputs` are
-    all tensors among its receiver and its arguments, both as far as they show themselves.
+    """One call of an operation, or one construction of a module for it, in a frame. `name` is canonical,
+    `torch.Tensor.scatter_add_` for a method.
     """
 
     name: str
@@ -63,8 +76,20 @@ class Operation:
     site: Site
     frame: Frame
     path: ArmPath
-    subject: Tensor | None
-    inputs: tuple[Tensor, ...]
+    operands: Operands = field(compare=False)
+
+    @property
+    def subject(self) -> Tensor | None:
+        """The tensor operated upon, as far as it shows itself."""
+        return self.operands.subject
+
+    def any_input(self, holds: Callable[[Tensor], bool]) -> bool:
+        """Whether it holds for any of the tensors among the receiver and the arguments that show themselves."""
+        return any(holds(one) for one in self.operands.tensors())
+
+    def all_inputs(self, holds: Callable[[Tensor], bool]) -> bool:
+        """Whether it holds for all of them; not where none shows itself."""
+        return not self.any_input(lambda one: not holds(one)) and self.any_input(holds)
 
     @property
     def is_method(self) -> bool:
@@ -143,28 +168,43 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
     ]
     if not calls:
         return
+    alone = frame_without_callers(ev, facts, scope)
+    ev.begin_question()
+    seen = set()
+    for operation in _in_frame(ev, calls, alone):
+        seen.add(operation.call.site)
+        yield operation
     # Who calls the scope is asked only where the scope itself leaves something open: that takes much longer.
-    seen: set[int] = set()
-    for frame in _frames(ev, facts, scope):
+    left = [one for one in calls if one[0].site not in seen and may_be(ev, one[0].func, alone, _is_none)]
+    for frame in contexts(ev, facts, scope) if left else ():
         ev.begin_question()
-        for call, path in calls:
-            if call.site in seen or ev.decide(path, frame) is False:
-                continue
-            name = operation_name(ev, call, frame)
-            if name is not None:
-                seen.add(call.site)
-                given = [tensor(ev, node, frame) for node in _operands(name, call)]
-                if given and given[0] is None:
-                    given[0] = named_as_data(_operands(name, call)[0])
-                inputs = tuple(one for one in given if one is not None)
-                yield Operation(name, call, ev.site(call, frame), frame, path, given[0] if given else None, inputs)
-        if len(seen) == len(calls):
+        for operation in _in_frame(ev, left, frame):
+            seen.add(operation.call.site)
+            yield operation
+        left = [one for one in left if one[0].site not in seen]
+        if not left:
             return
 
 
-def _frames(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Frame]:
-    yield frame_without_callers(ev, facts, scope)
-    yield from contexts(ev, facts, scope)
+def _is_none(_value: Value) -> bool:
+    """Whether a value is an operation that the scope alone does not show: none is, once it is known what it is."""
+    return False
+
+
+def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Operation]:
+    for call, path in calls:
+        if ev.decide(path, frame) is not False:
+            operation = operation_at(ev, call, frame, path)
+            if operation is not None:
+                yield operation
+
+
+def operation_at(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) -> Operation | None:
+    """The operation that a call is in a frame; `path` are the arms in which it stands."""
+    name = _operation_name(ev, call, frame)
+    if name is None:
+        return None
+    return Operation(name, call, ev.site(call, frame), frame, path, Operands(ev, _operands(name, call), frame))
 
 
 def _imported_as(facts: ModuleFacts) -> dict[str, str]:
@@ -178,7 +218,7 @@ def _imported_as(facts: ModuleFacts) -> dict[str, str]:
     return aliases
 
 
-def operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
+def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
     """The operation that a call is, by the function called, or by a method of a tensor."""
     for value in ordered(ev.values(call.func, frame)):
         if isinstance(value, External):
@@ -198,116 +238,3 @@ def _operands(name: str, call: tree.Call) -> list[tree.Expr]:
     if name.startswith(_METHOD) and isinstance(call.func, tree.Attribute):
         nodes.insert(0, call.func.value)
     return nodes
-
-
-# --- rows ---------------------------------------------------------------------------------------------------------
-
-
-def rows_proven(
-    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool = False
-) -> list[OpRow]:
-    """The rows whose conditions are proven for a call in eager mode, with the determinism flag as `flag` says. With
-    `any_backend`, every kernel that torch may choose counts as chosen.
-
-    An argument that the scope alone does not show is looked up in the frames in which callers run it.
-    """
-    rows = [row for row in rows if not (row.phase == "backward" and _needs_no_grad(operation, row))]
-    verdicts = [_all_hold(ev, operation, row, flag, any_backend) for row in rows]
-    proven = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict]
-    if proven or None not in verdicts:
-        return proven
-    open_rows = [row for row in rows if all(condition.decided_by_arguments for condition in row.when)]
-    for frame in contexts(ev, operation.frame.facts, operation.frame.scope) if open_rows else ():
-        there = replace(operation, frame=frame)
-        proven = [row for row in open_rows if _all_hold(ev, there, row, flag, any_backend) is True]
-        if proven:
-            return proven
-    return []
-
-
-def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
-    """Whether some caller in sight runs the operation, so that no guard rules it out for all of them."""
-    if not any(isinstance(operation.frame.scope.branches.get(branch), tree.If) for branch, _ in operation.path):
-        return True
-    frames = contexts(ev, operation.frame.facts, operation.frame.scope)
-    return any(ev.decide(operation.path, frame) is not False for frame in frames)
-
-
-def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_backend: bool) -> bool | None:
-    """Whether all conditions of a row hold; None where one is not proven and none is ruled out."""
-    answers = [
-        _holds(ev, operation, condition, flag)
-        for condition in row.when
-        if not (any_backend and condition.parameter == "backend")
-    ]
-    return False if False in answers else (None if None in answers else True)
-
-
-def _needs_no_grad(operation: Operation, row: OpRow) -> bool:
-    """Whether no input of the operation takes part in a backward pass: of an indexed read, what is read from."""
-    if "indices" in row.flags:
-        return operation.subject is not None and operation.subject.grad is False
-    return bool(operation.inputs) and all(one.grad is False for one in operation.inputs)
-
-
-def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag) -> bool | None:
-    if condition.parameter == "context":
-        in_context = {"eager", flag}
-        return not in_context.isdisjoint(condition.values)
-    if condition.test == "is-float":
-        return operation.subject.floating if operation.subject is not None else None
-    if condition.test == "is-tensor":
-        written = _written(operation.call, condition)
-        return written is not None and tensor(ev, written, operation.frame) is not None
-    if not condition.decided_by_arguments:
-        return None
-    given, values = argument(
-        ev.arguments(operation.call.args, operation.frame), condition.parameter, condition.position
-    )
-    if not given:
-        return condition.holds(False)
-    if condition.test in ("missing-or-none", "not-none"):
-        written = _written(operation.call, condition)
-        if written is not None and tensor(ev, written, operation.frame) is not None:
-            return condition.test == "not-none"
-        nothing = agreed(is_none(value) for value in values)
-        return None if nothing is None else nothing is (condition.test == "missing-or-none")
-    return agreed(_verdict(condition, value) for value in values)
-
-
-def _written(call: tree.Call, condition: Condition) -> tree.Expr | None:
-    """The expression that a call has for the parameter of a condition."""
-    for index, arg in enumerate(call.args):
-        if arg.star:
-            return None
-        if arg.keyword == condition.parameter or (arg.keyword is None and index == condition.position):
-            return arg.value
-    return None
-
-
-def _verdict(condition: Condition, value: Value) -> bool | None:
-    literal = _literal(value)
-    if not isinstance(literal, tuple) or UNKNOWN not in literal or condition.test == "length-is":
-        return condition.holds(True, literal)
-    # A tuple of which only some parts are known: it differs where a known part does.
-    possible = any(
-        isinstance(wanted, tuple)
-        and len(wanted) == len(literal)
-        and all(part is UNKNOWN or part == other for part, other in zip(literal, wanted, strict=True))
-        for wanted in condition.values
-    )
-    return None if possible else condition.test.startswith("differs")
-
-
-def _literal(value: Value) -> object:
-    """The constant that a value is; a sequence of known length as a tuple, with `UNKNOWN` for what is not known."""
-    match value:
-        case Constant(value=constant):
-            return constant
-        case SequenceValue(kind="tuple" | "list", items=items) if items is not None:
-            return tuple(_only(values) for values in items)
-    return UNKNOWN
-
-
-def _only(values: Values) -> object:
-    return _literal(next(iter(values))) if len(values) == 1 else UNKNOWN

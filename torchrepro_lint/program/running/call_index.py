@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -14,14 +14,22 @@ from torchrepro_lint.facts.scopes import Scope
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["called_name", "calls_named", "files_mentioning"]
+__all__ = ["NamedCall", "called_name", "calls_named", "files_mentioning"]
 
 MAX_FILES = 48
 
 
-def calls_named(
-    ev: Evaluator, facts: ModuleFacts, name: str
-) -> Iterator[tuple[ModuleFacts, Scope, tree.Call, ArmPath]]:
+class NamedCall(NamedTuple):
+    """A call, with the file and the scope in which it stands, and the arms there."""
+
+    facts: ModuleFacts
+    scope: Scope
+    call: tree.Call
+    path: ArmPath
+
+
+def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
+    """The calls of what has this name, in the files that can have it from where it is defined."""
     for path in files_mentioning(ev, facts.path, name):
         if not ev.project.may_call(path, name):
             continue
@@ -29,7 +37,7 @@ def calls_named(
         if caller is None:
             continue
         for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
-            yield caller, scope, call, arms
+            yield NamedCall(caller, scope, call, arms)
 
 
 def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:

@@ -8,6 +8,7 @@ its parameters are unknown, and its `self` is each object of the class that the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -30,7 +31,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     values_of,
 )
-from torchrepro_lint.program.running.call_index import called_name, calls_named, files_mentioning
+from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_named, files_mentioning
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "called_name",
+    "calls_making",
+    "calls_of",
     "contexts",
     "decorator_uses",
     "frame_without_callers",
+    "frames_meaning",
     "frames_of_method",
     "instances_of",
+    "is_class",
+    "is_meant",
     "may_be",
     "order_key",
     "ordered",
@@ -51,6 +57,9 @@ __all__ = [
 ]
 
 MAX_CONTEXTS = 16
+
+#: How many names of a class and its subclasses are looked for.
+MAX_CLASSES = 8
 
 
 _CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
@@ -171,22 +180,37 @@ def visible_calls(
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
-    assert isinstance(scope.node, tree.FunctionDef)
-    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    wanted = partial(is_function, scope=scope)
     count = 0
-    for caller, caller_scope, call, path in calls_named(ev, facts, scope.node.name):
-        if is_method and not _mentions_owner(ev, caller, call, scope):
-            continue
-        if not _may_mean(ev, caller, caller_scope, call, lambda value: is_function(value, scope)):
-            continue
-        for frame in contexts(ev, caller, caller_scope):
-            if ev.decide(path, frame) is False:
-                continue
-            if any(is_function(value, scope) for value in ev.values(call.func, frame)):
-                yield call, frame
+    for one in calls_of(ev, facts, scope):
+        if is_meant(ev, one, wanted) is not False:
+            for frame in frames_meaning(ev, one, wanted):
+                yield one.call, frame
                 count += 1
                 if count >= MAX_CONTEXTS:
                     return
+
+
+def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedCall]:
+    """The calls that are of this function by their names alone."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    for one in calls_named(ev, facts, scope.node.name):
+        if not is_method or _mentions_owner(ev, one.facts, one.call, scope):
+            yield one
+
+
+def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
+    """The calls that make an object of the class or of a subclass by their names alone."""
+    for name in [cls.name, *_subclass_names(ev, cls)][:MAX_CLASSES]:
+        yield from calls_named(ev, cls.frame.facts, name)
+
+
+def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> Iterator[Frame]:
+    """The frames in which a call is made, and its callee is what is wanted."""
+    for frame in contexts(ev, one.facts, one.scope):
+        if ev.decide(one.path, frame) is not False and any(wanted(value) for value in ev.values(one.call.func, frame)):
+            yield frame
 
 
 def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
@@ -217,23 +241,22 @@ def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value
     return not values or any(value is UNKNOWN or wanted(value) for value in values)
 
 
-def _may_mean(
-    ev: Evaluator, caller: ModuleFacts, scope: Scope, call: tree.Call, wanted: Callable[[Value], bool]
-) -> bool:
-    """A quick look, without asking who calls the caller: false where the callee is surely something else.
+def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
+    """A quick look, without asking who calls the caller: whether the callee is what is wanted; None where it is open.
 
     An object that came as a parameter is looked up further only where it is called by a plain name or held by `self`:
     to follow every `model.step()` to all the models that any caller passes would mean to follow everything.
     """
-    functions = ev.values(call.func, frame_without_callers(ev, caller, scope))
+    functions = ev.values(one.call.func, frame_without_callers(ev, one.facts, one.scope))
     if any(wanted(value) for value in functions):
         return True
     if functions and UNKNOWN not in functions:
-        return any(isinstance(value, (Partial, Instance)) for value in functions)
-    match call.func:
+        return None if any(isinstance(value, (Partial, Instance)) for value in functions) else False
+    match one.call.func:
         case tree.Attribute(value=tree.Name(id=owner)):
-            return not any(binding.kind == "param" for binding in scope.bindings.get(owner, ()))
-    return True
+            if any(binding.kind == "param" for binding in one.scope.bindings.get(owner, ())):
+                return False
+    return None
 
 
 def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
@@ -247,29 +270,32 @@ def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
 
 def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     found: dict[Instance, None] = {}
-    names = [cls.name, *_subclass_names(ev, cls)]
-    for name in names[:8]:
-        for caller, scope, call, path in calls_named(ev, cls.frame.facts, name):
-            if not _may_mean(ev, caller, scope, call, lambda value: isinstance(value, ClassValue)):
+    for one in calls_making(ev, cls):
+        if is_meant(ev, one, partial(is_class, ev, cls)) is False:
+            continue
+        for frame in contexts(ev, one.facts, one.scope):
+            if ev.decide(one.path, frame) is False:
                 continue
-            for frame in contexts(ev, caller, scope):
-                if ev.decide(path, frame) is False:
-                    continue
-                for value in ordered(ev.values(call.func, frame)):
-                    if isinstance(value, ClassValue) and any(
-                        isinstance(base, ClassValue) and base.node is cls.node for base in classes.mro(ev, value)
-                    ):
-                        made = Instance(value, ev.arguments(call.args, frame), ev.site(call, frame))
-                        found.setdefault(made)
-                        if len(found) >= MAX_CONTEXTS:
-                            return tuple(found)
+            for value in ordered(ev.values(one.call.func, frame)):
+                if isinstance(value, ClassValue) and is_class(ev, cls, value):
+                    made = Instance(value, ev.arguments(one.call.args, frame), ev.site(one.call, frame))
+                    found.setdefault(made)
+                    if len(found) >= MAX_CONTEXTS:
+                        return tuple(found)
     return tuple(found) or (Instance(cls, None, None),)
+
+
+def is_class(ev: Evaluator, cls: ClassValue, value: Value) -> bool:
+    """Whether a value is this class or a subclass."""
+    return isinstance(value, ClassValue) and any(
+        isinstance(base, ClassValue) and base.node is cls.node for base in classes.mro(ev, value)
+    )
 
 
 def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
     names: list[str] = []
     pending = [cls.name]
-    while pending and len(names) < 8:
+    while pending and len(names) < MAX_CLASSES:
         wanted = pending.pop(0)
         for path in files_mentioning(ev, cls.frame.facts.path, wanted):
             facts = ev.project.facts(path)

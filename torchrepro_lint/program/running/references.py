@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
-from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Values
-from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -25,12 +24,16 @@ MAX_REFERENCES = 8
 MAX_FILES = 24
 
 
-def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tree.Expr, Frame], ...]:
-    """The places where the function of `scope` is an argument or a value, each with a frame in which it is."""
+#: A mention, behind the file and the scope in which it stands.
+Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
+
+
+def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
+    """The places where the function of `scope` is an argument or a value."""
     return ev.remembered(("references", id(scope)), lambda: tuple(_references(ev, facts, scope)), ())
 
 
-def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Expr, Frame]]:
+def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Reference]:
     node = scope.node
     assert isinstance(node, tree.FunctionDef)
     if _is_for_workers(node):
@@ -42,10 +45,12 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tup
         if user is None:
             continue
         for place, mentions in _mentions_by_name(ev, user).get(node.name, ()):
-            frame = contexts(ev, user, place)[0]
+            alone = frame_without_callers(ev, user, place)
             for mention in mentions:
-                if _means(ev.values(mention, frame), node):
-                    yield mention, frame
+                if not may_be(ev, mention, alone, lambda value: _is_of(value, node)):
+                    continue
+                if any(_is_of(value, node) for value in ev.values(mention, contexts(ev, user, place)[0])):
+                    yield user, place, mention
                     count += 1
                     if count >= MAX_REFERENCES:
                         return
@@ -103,10 +108,8 @@ def _mentions(scope: Scope) -> Iterator[tuple[str, tree.Expr]]:
                 roots.extend(sub_expressions(expression))
 
 
-def _means(values: Values, node: tree.FunctionDef) -> bool:
-    for value in values:
-        match value:
-            case FunctionValue(node=found) | MethodValue(function=FunctionValue(node=found)):
-                if found is node:
-                    return True
+def _is_of(value: Value, node: tree.FunctionDef) -> bool:
+    match value:
+        case FunctionValue(node=found) | MethodValue(function=FunctionValue(node=found)):
+            return found is node
     return False

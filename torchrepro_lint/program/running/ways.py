@@ -16,7 +16,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.running.callers import instances_of, visible_calls
+from torchrepro_lint.program.running.calling_places import calling_places, making_places
 from torchrepro_lint.program.running.references import references
 
 if TYPE_CHECKING:
@@ -86,11 +86,12 @@ def _outward(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
         yield _stand(stand.facts, scope.parent, node.site)
         return
     seen: set[tuple[int, int]] = set()
-    for call, frame in visible_calls(ev, stand.facts, scope) or references(ev, stand.facts, scope):
-        key = (id(frame.scope), call.site)
-        if key not in seen:
-            seen.add(key)
-            yield _stand(frame.facts, frame.scope, call.site)
+    for one in calling_places(ev, stand.facts, scope):
+        seen.add((id(one.scope), one.call.site))
+        yield _stand(one.facts, one.scope, one.call.site)
+    for facts, around, mention in references(ev, stand.facts, scope) if not seen else ():
+        seen.add((id(around), mention.site))
+        yield _stand(facts, around, mention.site)
     if not seen and node.name == "__init__":
         yield from _where_made(ev, stand)
 
@@ -100,12 +101,8 @@ def _where_made(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
     cls = stand.scope.parent
     if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
         return
-    for instance in instances_of(ev, ClassValue(cls.node, ev.module_frame(stand.facts))):
-        maker = ev.project.facts(instance.site.path) if instance.site is not None else None
-        if maker is not None and instance.site is not None:
-            for scope in maker.walk_scopes():
-                if any(call.site == instance.site.number for call, _ in scope.calls):
-                    yield _stand(maker, scope, instance.site.number)
+    for one in making_places(ev, ClassValue(cls.node, ev.module_frame(stand.facts))):
+        yield _stand(one.facts, one.scope, one.call.site)
 
 
 # --- two places ---------------------------------------------------------------------------------------------------

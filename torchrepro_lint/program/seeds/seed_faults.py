@@ -13,7 +13,8 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
-from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Way, says
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
@@ -202,8 +203,8 @@ def _is_told(program: Program, fault: ChangingSeed) -> bool:
     for facts, scope in homes:
         scopes[id(scope)] = scope
         if isinstance(scope.node, tree.FunctionDef):
-            for _, frame in visible_calls(program.ev, facts, scope):
-                scopes[id(frame.scope)] = frame.scope
+            for one in calling_places(program.ev, facts, scope):
+                scopes[id(one.scope)] = one.scope
     return any(_tells(scope) for scope in scopes.values())
 
 

@@ -38,9 +38,17 @@ from torchrepro_lint.program.evaluation.values import (
     External,
     FunctionValue,
     Site,
+    Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, decorator_uses, instances_of, visible_calls
+from torchrepro_lint.program.running.callers import (
+    called_name,
+    contexts,
+    decorator_uses,
+    frame_without_callers,
+    may_be,
+)
+from torchrepro_lint.program.running.calling_places import calling_places, making_places
 from torchrepro_lint.program.running.references import references
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -76,7 +84,7 @@ class Evidence:
     values: Values
     frame: Frame
     path: ArmPath
-    roots: frozenset[Path]
+    roots: frozenset[Path] = frozenset()
     always: bool = True
 
 
@@ -100,9 +108,11 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evide
         for store in scope.stores
         if isinstance(store.target, tree.Attribute) and store.target.attr in _ATTRIBUTES and not store.augmented
     ]
+    alone = frame_without_callers(ev, facts, scope)
+    calls = [(call, path) for call, path in calls if may_be(ev, call.func, alone, _is_external)]
+    stores = [store for store in stores if may_be(ev, store.target.value, alone, _is_external)]
     if not calls and not stores:
         return
-    roots = running_modules(ev, facts, scope)
     found: dict[tuple[int, str, str], list[Evidence]] = {}
     running: dict[int, int] = {}  # how many frames come by each node
     for frame in contexts(ev, facts, scope):
@@ -111,15 +121,18 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evide
         for number, path in places.items():
             if ev.decide(path, frame) is not False:
                 running[number] = running.get(number, 0) + 1
-        for one in (*_from_calls(ev, calls, frame, roots), *_from_stores(ev, stores, frame, roots)):
+        for one in (*_from_calls(ev, calls, frame), *_from_stores(ev, stores, frame)):
             found.setdefault((one.site.number, one.effect, one.name), []).append(one)
     for same in found.values():
-        yield replace(same[0], always=len(same) >= running[same[0].site.number])
+        always = len(same) >= running[same[0].site.number]
+        yield replace(same[0], always=always, roots=running_modules(ev, facts, scope))
 
 
-def _from_calls(
-    ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame, roots: frozenset[Path]
-) -> Iterator[Evidence]:
+def _is_external(value: Value) -> bool:
+    return isinstance(value, External)
+
+
+def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Evidence]:
     for call, path in calls:
         if ev.decide(path, frame) is False:
             continue
@@ -133,14 +146,14 @@ def _from_calls(
                     node, values = _written(call, arguments, switch.parameter)
                     nothing: frozenset[str] = frozenset()
                     yield Evidence(
-                        value.name, switch.effect, switch.level, nothing, site, call, node, values, frame, path, roots
+                        value.name, switch.effect, switch.level, nothing, site, call, node, values, frame, path
                     )
             seeding = seeding_call(value.name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
                 is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
                 level = "seeded" if is_intent and not _fetches_items(frame.scope) else None
-                yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path, roots)
+                yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
 
 
 def _fetches_items(scope: Scope) -> bool:
@@ -174,7 +187,7 @@ def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condi
     return None, values
 
 
-def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame, roots: frozenset[Path]) -> Iterator[Evidence]:
+def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame) -> Iterator[Evidence]:
     for store in stores:
         statement = store.statement
         if not isinstance(statement, tree.Assign) or ev.decide(store.path, frame) is False:
@@ -190,7 +203,7 @@ def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame, roots: frozen
                     site = ev.site(statement, frame)
                     yield Evidence(
                         name, switch.effect, switch.level, frozenset(), site, statement, written, values, frame,
-                        store.path, roots,
+                        store.path,
                     )  # fmt: skip
 
 
@@ -220,9 +233,10 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     if not isinstance(node, tree.FunctionDef):
         return running_modules(ev, facts, scope.parent)
     found: set[Path] = set()
-    for _, frame in visible_calls(ev, facts, scope) or references(ev, facts, scope):
-        if frame.scope is not scope:
-            found |= running_modules(ev, frame.facts, frame.scope)
+    called = [(one.facts, one.scope) for one in calling_places(ev, facts, scope)]
+    for user, place in called or [(user, place) for user, place, _ in references(ev, facts, scope)]:
+        if place is not scope:
+            found |= running_modules(ev, user, place)
     if found:
         return frozenset(found)
     # Nothing in sight calls it. A method is called by a framework, a decorated function through its decorator, a main
@@ -248,8 +262,7 @@ def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Pa
     cls, around = scope.parent.node, scope.parent.parent
     if scope.name != "__init__" or around.parent is not None or not isinstance(cls, tree.ClassDef):
         return frozenset()
-    made = instances_of(ev, ClassValue(cls, ev.module_frame(facts)))
-    return frozenset(instance.site.path for instance in made if instance.site is not None)
+    return frozenset(one.facts.path for one in making_places(ev, ClassValue(cls, ev.module_frame(facts))))
 
 
 _ENTRY_NAMES = frozenset({"main", "cli", "run", "train", "app"})

@@ -18,7 +18,8 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Values,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, visible_calls
+from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
@@ -133,10 +134,10 @@ def _passed(
     names = [param.name for param in scope.node.params if param.kind == "positional"]
     if scope.self_name is not None:
         names = names[1:]
-    for call, frame in visible_calls(ev, facts, scope):
-        for index, arg in enumerate(call.args):
+    for one in calling_places(ev, facts, scope):
+        for index, arg in enumerate(one.call.args):
             if (arg.keyword or (names[index] if index < len(names) and not arg.star else None)) == name:
-                yield arg.value, frame.facts, frame.scope
+                yield arg.value, one.facts, one.scope
 
 
 def may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
@@ -197,8 +198,8 @@ def is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int 
         return True
     if depth >= _MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
         return False
-    callers = [(frame.facts, frame.scope) for _, frame in visible_calls(ev, facts, scope)]
-    return bool(callers) and all(is_before_spawn(ev, home, caller, depth + 1) for home, caller in callers)
+    callers = calling_places(ev, facts, scope)
+    return bool(callers) and all(is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
 
 
 def _functions_name_rank(ev: Evaluator, values: Values) -> bool:

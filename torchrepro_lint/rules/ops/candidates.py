@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
-from torchrepro_lint.program.ops.op_runs import is_about_cuda, may_run_backward, may_run_on_cuda, ways_to
-from torchrepro_lint.program.ops.operations import Flag, Operation, operation_words, rows_proven, runs_somewhere
+from torchrepro_lint.program.ops.op_runs import is_about_cuda, may_run_backward, may_run_on_cuda, may_use_cuda, ways_to
+from torchrepro_lint.program.ops.operations import Operation, operation_words
+from torchrepro_lint.program.ops.proven_rows import Flag, rows_possible, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
@@ -37,21 +38,28 @@ def candidates(
     for path in program.project.matching(operation_words()):
         if not forced and roots.isdisjoint(program.imports.above(path)):
             continue
+        if not may_use_cuda(program, path):
+            continue
         for operation in program.operations(path):
             rows = [
                 row for row in op_rows(operation.name) if speaks_of(row) and row.holds_at(newest) and is_about_cuda(row)
             ]
-            rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend) if rows else []
-            if rows and may_run_on_cuda(program, operation):
-                if rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0]):
-                    continue
-                if not runs_somewhere(program.ev, operation):
-                    continue
-                places = ways_to(program, operation)
-                intent = sorted(intent_at(program, path, places), key=lambda one: one not in wanted)
-                holds = forced or any(one in wanted for one in intent)
-                if holds and not is_chosen_for_speed(places):
-                    yield operation, rows[0], intent
+            if not rows:
+                continue
+            # What is asked first is what takes least: whose run the call is in, before what its tensors are.
+            program.ev.begin_question()
+            rows = rows_possible(program.ev, operation, rows, flag=flag, any_backend=any_backend)
+            if not rows or not runs_somewhere(program.ev, operation):
+                continue
+            places = ways_to(program, operation)
+            intent = sorted(intent_at(program, path, places), key=lambda one: one not in wanted)
+            if not (forced or any(one in wanted for one in intent)) or is_chosen_for_speed(places):
+                continue
+            rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
+            if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
+                continue
+            if may_run_on_cuda(program, operation):
+                yield operation, rows[0], intent
 
 
 def when_it_runs(row: OpRow) -> str:

@@ -1,0 +1,61 @@
+"""Where functions are called and objects made: the places alone, without the frames in which they run.
+
+Who calls the callers is asked only where a place leaves it open what it calls, or whether the run comes to it at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import ClassValue, Value
+from torchrepro_lint.program.running.call_index import NamedCall
+from torchrepro_lint.program.running.callers import (
+    MAX_CONTEXTS,
+    calls_making,
+    calls_of,
+    frame_without_callers,
+    frames_meaning,
+    is_class,
+    is_meant,
+)
+from torchrepro_lint.program.running.decorator_uses import is_function
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["calling_places", "making_places"]
+
+
+def calling_places(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[NamedCall, ...]:
+    """The calls in the project whose callee can be the function of this scope."""
+
+    def find() -> tuple[NamedCall, ...]:
+        places = _places(ev, calls_of(ev, facts, scope), partial(is_function, scope=scope))
+        return tuple(islice(places, MAX_CONTEXTS))
+
+    return ev.remembered(("calling-places", id(scope)), find, ())
+
+
+def making_places(ev: Evaluator, cls: ClassValue) -> tuple[NamedCall, ...]:
+    """The calls in the project that can make an object of the class or of a subclass."""
+
+    def find() -> tuple[NamedCall, ...]:
+        places = _places(ev, calls_making(ev, cls), partial(is_class, ev, cls))
+        return tuple(islice(places, MAX_CONTEXTS))
+
+    return ev.remembered(("making-places", cls.node, cls.frame), find, ())
+
+
+def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool]) -> Iterator[NamedCall]:
+    for one in calls:
+        meant = is_meant(ev, one, wanted)
+        if meant is False:
+            continue
+        reached = ev.decide(one.path, frame_without_callers(ev, one.facts, one.scope)) if meant else None
+        if reached is not False and (reached or any(True for _ in frames_meaning(ev, one, wanted))):
+            yield one
