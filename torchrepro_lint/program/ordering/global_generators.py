@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Site, Value
-from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -52,7 +52,7 @@ def global_generators(program: Program) -> Iterator[GlobalGenerator]:
 def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[GlobalGenerator]:
     ev = program.ev
     for call, arms in scope.calls:
-        if not any(arg.keyword == "generator" or not (arg.keyword or arg.star) for arg in call.args):
+        if not any(arg.keyword == "generator" for arg in call.args) and not _takes_it_by_position(call):
             continue
         if not _may_be_given_it(program, call, frame_without_callers(ev, facts, scope)):
             continue
@@ -67,6 +67,14 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
             sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
             site = min(sites, key=lambda one: (str(one.path), one.number)) if sites else use
             yield GlobalGenerator(use, site, bool(sites), facts, frame)
+
+
+_BY_POSITION: Final = re.compile(r"random_split|\w*Sampler")
+
+
+def _takes_it_by_position(call: tree.Call) -> bool:
+    """A quick look at the name of what is called."""
+    return _BY_POSITION.fullmatch(called_name(call.func) or "") is not None and bool(call.args)
 
 
 def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:

@@ -62,7 +62,9 @@ def dead_switches(ev: Evaluator) -> Iterator[DeadSwitch]:
 
 def _stores(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
     for store in scope.stores:
-        if isinstance(store.target, tree.Attribute) and _is_plausible(store.target.attr):
+        if not isinstance(store.target, tree.Attribute) or not _is_plausible(store.target.attr):
+            continue
+        if _may_be_module(scope, store.target.value):
             frame = frame_without_callers(ev, facts, scope)
             found = _of_store(ev, store, store.target, frame)
             if found is not None:
@@ -75,6 +77,19 @@ _TELLING = re.compile(r"determ|bench|bech|allow_|enabl|tf32|seed|precision|flags
 def _is_plausible(attr: str) -> bool:
     """A quick look: whether an attribute of that name could be meant as a switch or a seed at all."""
     return bool(_TELLING.search(attr)) or len(attr) >= 6
+
+
+def _may_be_module(scope: Scope, node: tree.Expr) -> bool:
+    """A quick look: whether a dotted name may be one of an imported module, and not of an object that is made here."""
+    while isinstance(node, tree.Attribute):
+        node = node.value
+    if not isinstance(node, tree.Name):
+        return False
+    home = scope.binder(node.id)
+    return home is None or any(
+        binding.kind in ("import", "import-from") or isinstance(binding.node, (tree.Name, tree.Attribute))
+        for binding in home.bindings[node.id]
+    )
 
 
 def _of_store(ev: Evaluator, store: Store, target: tree.Attribute, frame: Frame) -> DeadSwitch | None:
