@@ -59,6 +59,10 @@ class BodyWalker(ABC):
         """What happens when an item of `value` is fetched."""
 
     @abstractmethod
+    def is_silent(self, value: Value) -> bool:
+        """Whether it is known, without the arguments, that nothing happens when `value` is called."""
+
+    @abstractmethod
     def iterated(self, values: Values) -> Iterator[Event]:
         """What happens when any of `values` is iterated."""
 
@@ -199,6 +203,8 @@ class BodyWalker(ABC):
         for value in ordered(functions):
             if value is UNKNOWN:
                 yield Event("", site, Arguments(), (), call=node, frame=frame, note=f"calls {shown(node.func)}")
+                continue
+            if self.is_silent(value):
                 continue
             if arguments is None:
                 arguments = ev.arguments(node.args, frame)

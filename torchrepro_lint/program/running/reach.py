@@ -9,7 +9,7 @@ calls that it could not follow, as an `Event` without a name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import cache
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable
@@ -39,9 +39,6 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.bodies import BodyWalker, statement_expressions
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "Event",
@@ -115,6 +112,12 @@ class Walker(BodyWalker):
                 yield from self._object(value, arguments, site)
             case MemberOf():
                 yield from self._member(value, arguments, site)
+
+    def is_silent(self, value: Value) -> bool:
+        if not isinstance(value, (External, MemberOf)) or isinstance(getattr(value, "receiver", None), Instance):
+            return False
+        name = outside_name(value)
+        return name is None or not _is_heard(name)
 
     def _enter(self, function: FunctionValue, frame: Frame) -> Iterator[Event]:
         link = Link(Site(frame.facts.path, function.node.site), _title(function))
@@ -241,6 +244,18 @@ class Walker(BodyWalker):
                     for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
                             yield from self.call(method, Arguments(), None)
+
+
+@cache
+def _is_heard(name: str) -> bool:
+    """Whether something may happen in a call of this outside function: an event, or a call of what it is given."""
+    return (
+        is_notable(name)
+        or external_callable(name) is not None
+        or name in _CALLS_ITS_ARGUMENT
+        or name in _ITERATES_ITS_ARGUMENTS
+        or name.startswith("itertools.")
+    )
 
 
 def _title(function: FunctionValue) -> str:
