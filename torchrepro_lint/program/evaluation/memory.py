@@ -41,7 +41,9 @@ MAX_CALLERS: Final = 8
 #: are many and found again soon; those about a function, a class or a file stay.
 MAX_KEPT: Final = 250_000
 
-_ABOUT_ONE_FRAME: Final = frozenset({"attribute", "augmented", "call", "events", "returns", "tensor", "truth"})
+_ABOUT_ONE_FRAME: Final = frozenset(
+    {"attribute", "augmented", "call", "entropy", "events", "returns", "tensor", "truth"}
+)
 
 _NONE_OPEN: Final = 1 << 30
 _MISSING: Final = object()

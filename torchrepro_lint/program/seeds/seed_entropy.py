@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Entropy", "entropy_of"]
 
-_MAX_DEPTH = 24
 _DEFAULTING = frozenset({"get", "pop", "getenv", "getattr", "setdefault"})
 
 
@@ -58,20 +57,12 @@ def entropy_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
     return _Reader(ev).of(node, frame)
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
-    def __init__(self, ev: Evaluator) -> None:
-        self.ev = ev
-        self.active: set[tuple[int, int]] = set()
+    ev: Evaluator
 
     def of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
-        key = (id(node), hash(frame))
-        if key in self.active or len(self.active) > _MAX_DEPTH:
-            return None
-        self.active.add(key)
-        try:
-            return self._of(node, frame)
-        finally:
-            self.active.discard(key)
+        return self.ev.remembered(("entropy", node, frame), lambda: self._of(node, frame), None)
 
     def _of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
         match node:
