@@ -31,10 +31,10 @@ class UnseededProgram:
 def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
     """All of them, in the order of files."""
     for run in entry_runs(program):
+        if run.seedings or run.may_be_seeded_elsewhere:  # asked first: it takes no walk
+            continue
         if not run.trains and not _SAMPLES.search(run.entry.path.stem):
             continue  # it only tries something out
-        if run.seedings or run.may_be_seeded_elsewhere:
-            continue
         draws = [(rng, *found) for rng in MAIN_RNGS if (found := first_draw(program, run, rng)) is not None]
         if any(rng == "torch" for rng, _, _ in draws) or (draws and run.trains):
             yield UnseededProgram(run, tuple(draws))
