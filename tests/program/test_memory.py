@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from program.asking import named, program_of, shown
 
-from torchrepro_lint.program.evaluation.memory import MAX_CALLERS, MAX_NESTED_QUESTIONS, Memory
+from torchrepro_lint.program.evaluation.memory import (
+    MAX_ANEW,
+    MAX_CALLERS,
+    MAX_NESTED_QUESTIONS,
+    MAX_STEPS_TWICE,
+    Memory,
+)
 from torchrepro_lint.program.evaluation.values import MAX_MEMBERS
 
 
@@ -124,3 +130,44 @@ def test_the_work_on_functions_that_call_each_other_is_in_proportion_to_their_nu
     small, middle, large = (_work(tmp_path, count) for count in (6, 12, 24))
     assert middle <= 2.5 * small
     assert large <= 2.5 * middle
+
+
+def test_an_answer_at_a_limit_is_found_anew_a_few_times_and_then_kept() -> None:
+    memory, found = Memory(), list[int]()
+
+    def answer(depth: int = 0) -> int:
+        def compute() -> int:
+            found.append(depth)
+            return answer(depth + 1)
+
+        return memory.remembered(("nested", depth), compute, 0)
+
+    counts = []
+    for _ in range(MAX_ANEW + 3):
+        memory.begin_question()
+        before = len(found)
+        answer()
+        counts.append(len(found) - before)
+    assert all(counts[: MAX_ANEW + 1])
+    assert counts[MAX_ANEW + 1 :] == [0, 0]
+
+
+def test_what_a_long_question_found_at_a_limit_is_not_lost_with_the_next_short_one() -> None:
+    memory, found = Memory(), list[int]()
+
+    def answer(depth: int = 0) -> int:
+        def compute() -> int:
+            found.append(depth)
+            return answer(depth + 1)
+
+        return memory.remembered(("nested", depth), compute, 0)
+
+    memory.begin_question()
+    for number in range(MAX_STEPS_TWICE + 1):
+        memory.remembered(("short", number), lambda: 0, 0)
+    answer()
+    asked = len(found)
+    for _ in range(3):
+        memory.begin_question()
+        answer()
+    assert len(found) == asked

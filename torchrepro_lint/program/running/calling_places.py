@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue, Value
@@ -54,8 +55,15 @@ def making_places(ev: Evaluator, cls: ClassValue) -> tuple[NamedCall, ...]:
 def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool]) -> Iterator[NamedCall]:
     for one in calls:
         meant = is_meant(ev, one, wanted)
-        if meant is False:
+        if meant is False or ev.decide(one.path, frame_without_callers(ev, one.facts, one.scope)) is False:
             continue
-        reached = ev.decide(one.path, frame_without_callers(ev, one.facts, one.scope)) if meant else None
-        if reached is not False and (reached or any(True for _ in frames_meaning(ev, one, wanted))):
+        if (meant and not _is_left_open(ev, one)) or any(True for _ in frames_meaning(ev, one, wanted)):
             yield one
+
+
+def _is_left_open(ev: Evaluator, one: NamedCall) -> bool:
+    """Whether it may hang on the callers of the scope that the run comes to a call: it stands in an arm that the scope
+    alone does not decide.
+    """
+    arms = [arm for arm in one.path if isinstance(one.scope.branches.get(arm[0]), (tree.If, tree.Match))]
+    return bool(arms) and ev.decide(tuple(arms), frame_without_callers(ev, one.facts, one.scope)) is None
