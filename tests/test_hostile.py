@@ -267,3 +267,12 @@ def test_the_exit_status_of_a_broken_file_is_that_of_a_finding(
     captured = capsys.readouterr()
     assert "TRL900" in captured.out
     assert captured.err == ""
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"], ids=repr)
+def test_a_fix_goes_into_a_file_whose_blanks_libcst_does_not_give_back(project: Path, ending: str) -> None:
+    text = "import torch\n\x0c\ndef f():\n    pass\n\x0c\n\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
+    (project / "a.py").write_bytes(text.replace("\n", ending).encode())
+    assert main([str(project), "--fix", "--no-cache", "-q"]) == 0
+    mended = text.replace("Generator()", "Generator().manual_seed(0)")
+    assert (project / "a.py").read_bytes() == mended.replace("\n", ending).encode()
