@@ -276,3 +276,24 @@ def test_a_fix_goes_into_a_file_whose_blanks_libcst_does_not_give_back(project: 
     assert main([str(project), "--fix", "--no-cache", "-q"]) == 0
     mended = text.replace("Generator()", "Generator().manual_seed(0)")
     assert (project / "a.py").read_bytes() == mended.replace("\n", ending).encode()
+
+
+def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torchrepro_lint.facts.depth.MAX_WORDS", 60)
+    numbers = ", ".join(map(str, range(60)))
+    (project / "data.py").write_text(f"{SANE}X = [{numbers}]\n")
+    (project / "broken.py").write_text(f"import torch\nX = [{numbers}]\ndef\n")
+    (project / "no_finding.py").write_text(f"import torch\nX = [{numbers}]\n")
+    (project / "text.py").write_text(f"{SANE}X = '''{numbers}'''  # {numbers}\n")
+    report = check([project])
+    assert report.errors == ()
+    said = [(one.location.path.name, one.code, one.message.partition(": ")[2]) for one in report.findings]
+    assert [(name, code) for name, code, _ in said] == [
+        ("broken.py", "TRL900"),
+        ("data.py", "TRL900"),
+        ("text.py", "TRL203"),
+    ]
+    assert said[0][2] == "syntax error: invalid syntax"
+    assert said[1][2] == "too large: more than 60 words of code; `extend-exclude` in the settings leaves it out"

@@ -1,27 +1,32 @@
-"""Whether a text is nested so deeply that no parser should be given it.
+"""Whether a text is nested so deeply, or is so large, that no parser should be given it.
 
 libcst's parser recurses on the machine's own stack and takes time that grows with the square of the nesting: some
 thousand open brackets end the whole process, ten thousand terms take minutes. Such texts are recognised here by
 counting characters, before anything parses them. Python itself refuses 200 open brackets.
+
+Its tree takes some five kilobytes for each word of code, and where there is no memory for that it ends the process too.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["is_too_deep"]
+__all__ = ["is_too_deep", "too_large"]
 
 MAX_BRACKETS = 200
 MAX_PATTERN_BRACKETS = 16  # the time for a pattern doubles with each: twenty-five take a minute
 MAX_OPERATORS = 4_000
 MAX_ELIFS = 3_000
+MAX_WORDS = 300_000  # a gigabyte and a half, and half a minute
+
+_TEXT = r"""(?P<text>'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|'(?:[^\\\n']|\\.)*'|"(?:[^\\\n"]|\\.)*")|#[^\n\r]*"""
 
 _TOKEN = re.compile(
-    r"""(?P<text>'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|'(?:[^\\\n']|\\.)*'|"(?:[^\\\n"]|\\.)*")|#[^\n\r]*"""
-    r"""|(?P<open>[\[({])|(?P<close>[\])}])|(?P<stop>,|\\\r?\n|\n|\r|;)"""
+    _TEXT + r"""|(?P<open>[\[({])|(?P<close>[\])}])|(?P<stop>,|\\\r?\n|\n|\r|;)"""
     r"""|(?P<operator>[-+*/%@|&^~.<>=]|\b(?:and|or|not|if|else|lambda|await|in|is|yield)\b)""",
     re.DOTALL,
 )
+_WORD = re.compile(rf"{_TEXT}|(?P<word>\w+)", re.DOTALL)
 _CASE = re.compile(r"^[ \t]+case\b(?=[ \t]*[^ \t=.,)])", re.MULTILINE)
 _OPERATORS = (*"-+*/%@|&^~.<>=[(", "and", "or", "not", "if", "lambda", "await", "yield")
 
@@ -39,6 +44,13 @@ def is_too_deep(text: str) -> bool:
     if not operators and not _may_nest(text):
         return False
     return _nests(text)
+
+
+def too_large(text: str) -> str | None:
+    """Why libcst should not be given a text that nests as it may, in a few words; None where it may be."""
+    if len(text) < 2 * MAX_WORDS or sum(match.lastgroup == "word" for match in _WORD.finditer(text)) <= MAX_WORDS:
+        return None
+    return f"too large: more than {MAX_WORDS:,} words of code; `extend-exclude` in the settings leaves it out"
 
 
 def _patterns_nest(text: str, start: int) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.facts.depth import is_too_deep, too_large
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
@@ -74,7 +74,7 @@ class ModuleFacts:
         return tuple(scope.node for scope in self.walk_scopes() if isinstance(scope.node, tree.ClassDef))
 
 
-def _explained(path: Path, text: str, error: ParserSyntaxError) -> UnreadableModule:
+def _explained(path: Path, text: str, otherwise: UnreadableModule) -> UnreadableModule:
     """The syntax error in Python's own words ("Perhaps you forgot a comma?"), which say more than the parser's."""
     for first_row, part in parts(path, text):
         try:
@@ -84,14 +84,22 @@ def _explained(path: Path, text: str, error: ParserSyntaxError) -> UnreadableMod
             return UnreadableModule(f"syntax error: {python_error.msg}", first_row + row - 1, max(column, 1))
         except (ValueError, RecursionError, MemoryError):
             break
+    return otherwise
+
+
+def _refusal(error: ParserSyntaxError) -> UnreadableModule:
     reason = error.message.partition("\n")[0]
     return UnreadableModule(f"syntax error: {reason}", error.raw_line, error.raw_column + 1)
 
 
 def parsed_with_places(path: Path, text: str) -> cst.Module:
-    """The libcst tree of a text that has facts. SourceError where libcst refuses what Python takes."""
+    """The libcst tree of a text that has facts. SourceError where libcst refuses what Python takes, or it would be too
+    large.
+    """
     import libcst as cst
 
+    if (reason := too_large(text)) is not None:
+        raise SourceError(path, 1, 1, reason)
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
@@ -109,6 +117,8 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
     quick = quick_parse(text)
     if quick is not None:
         return ModuleFacts(path, quick)
+    if (reason := too_large(text)) is not None:
+        raise _explained(path, text, UnreadableModule(reason, 1, 1))
     # libcst takes longer to import than everything else together: only a file that must be parsed pays for it.
     import libcst as cst
 
@@ -118,7 +128,7 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
         module = cst.parse_module(text)
         body, _ = lower_module(module)
     except cst.ParserSyntaxError as error:
-        raise _explained(path, text, error) from None
+        raise _explained(path, text, _refusal(error)) from None
     except RecursionError:
         raise UnreadableModule(_TOO_DEEP, 1, 1) from None
     return ModuleFacts(path, body)
