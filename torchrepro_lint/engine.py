@@ -18,6 +18,7 @@ from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, runs, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
+from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.project import Project, Projects
@@ -219,7 +220,7 @@ def _report(
     toolkit: Toolkit, jobs: int, told: Told,
 ) -> tuple[Report, Asked]:  # fmt: skip
     """The report before baselines are heard, and what it was made of."""
-    candidates = _of_interest(sorted(requested), projects, overlay, read)
+    candidates = _of_interest(in_order(requested), projects, overlay, read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
@@ -245,7 +246,7 @@ def _without_known(
 ) -> Report:
     """The report less the findings that the baselines of the projects record."""
     by_baseline: dict[Path, list[Path]] = {}
-    for path in sorted(files):
+    for path in files:
         if (baseline := projects.of(path).settings.baseline) is not None:
             by_baseline.setdefault(baseline, []).append(path)
     if not by_baseline:
@@ -254,7 +255,7 @@ def _without_known(
 
     texts = Texts(overlay)
     findings, stale = list(report.findings), 0
-    for path, group in by_baseline.items():
+    for path, group in sorted((path, in_order(group)) for path, group in by_baseline.items()):
         records, own = read_baseline(path), set(group)
         unknown = set(map(id, records.unknown((one for one in findings if one.location.path in own), texts)))
         findings = [one for one in findings if one.location.path not in own or id(one) in unknown]
@@ -307,7 +308,7 @@ def _check_project(
     from torchrepro_lint.facts.readable import Readers
 
     rules = rules_of(project, toolkit.rules())
-    everything = sorted({*project.files, *files})
+    everything = in_order({*project.files, *files})
     own = {path: overlay[path] for path in everything if path in overlay}
     try:
         program = toolkit.make_program(project.root, everything, project.settings, project.target, own, read=read)

@@ -103,6 +103,8 @@ class _Clip:
 
 def _cells(line: str) -> list[tuple[str, int]]:
     """What is shown for each character, and how many cells of a terminal it takes."""
+    if line.isascii() and line.isprintable():
+        return [(character, 1) for character in line]
     cells = []
     at = 0
     for character in line:

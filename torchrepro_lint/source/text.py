@@ -97,7 +97,10 @@ _UTF8_CODECS = (b"future_fstrings", b"future-fstrings", b"future_annotations")
 
 def split_lines(text: str) -> list[str]:
     """The lines of `text` with their endings, as Python counts lines."""
-    return _LINE.findall(text)
+    if "\r" in text:
+        return _LINE.findall(text)
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
 def read_source(path: Path) -> Source:
