@@ -18,7 +18,8 @@ from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.cache.codec import Stored, decoded, encoded
 from torchrepro_lint.cache.installed import are_rules_installed
 from torchrepro_lint.cache.key import digest_of, key_of, own_state
-from torchrepro_lint.cache.store import FOLDER, Store
+from torchrepro_lint.cache.stats import KnownDigests
+from torchrepro_lint.cache.store import DIGESTS, FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest
 from torchrepro_lint.source.contents import Contents
@@ -50,12 +51,14 @@ class CachedRun:
         roots = {project.root for project in concerned}
         metadata = {root / name for root in roots for name in {*METADATA, *LAYOUT_FILES} if (root / name).is_file()}
         metadata.update(path for root in roots for path in version_files(root))
+        store = Store(folder or concerned[0].root / FOLDER)
         try:
-            self._digests = {path: digest_of(contents(path)) for path in files}
+            self._known = KnownDigests(Store(store.folder, DIGESTS), files, contents)
             beside = {path: digest_of(contents(path)) for path in in_order(metadata)}
         except SourceError:
             return  # it may be readable in the next run, without any change
-        self._store = Store(folder or concerned[0].root / FOLDER)
+        self._store = store
+        self._digests = self._known.digests
         only = in_order(requested) if len(requested) < len(files) else []
         metadata_said: list[str | bytes] = [*map(str, beside), *beside.values()]
         kind = key_of([own_state(), extra, _said(concerned), _names(files), _names(only), key_of(metadata_said)])
@@ -69,21 +72,37 @@ class CachedRun:
             return None
         data = self._store.get(self._key)
         stored = _answered(data) if data is not None else None
-        return stored if stored is not None else self._after_changes(self._store)
+        if stored is None:
+            stored = self._after_changes(self._store)
+        if stored is not None:
+            self._known.keep()
+        return stored
 
     def save(self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], asked: Asked) -> None:
-        """Keeps the answer of this run."""
+        """Keeps the answer of this run, unless a file has changed since it began: then it is of other texts."""
         if self._store is None:
             return
+        try:
+            texts = [self._text(path) for path in self._digests]
+        except SourceError:
+            return
+        self._known.keep()
         questions = [[str(root), name, found] for root, names in asked.outside.items() for name, found in names.items()]
         entries = {self._key: json.dumps([questions, encoded(findings, notices)]).encode()}
         looks = [one for one in asked.looks if one is not None]
         if len(looks) == len(asked.looks):
             from torchrepro_lint.cache.record import record_of
 
-            made = record_of(self._key, looks, self._digests, map(self._contents, self._digests))
+            made = record_of(self._key, looks, self._digests, texts)
             entries.update(zip((self._record, self._texts), made, strict=True))
         self._store.put(entries)
+
+    def _text(self, path: Path) -> bytes:
+        """The bytes that the digest of the file is of. SourceError where there are others now."""
+        data = self._contents(path)
+        if digest_of(data) != self._digests[path]:
+            raise SourceError(path, 1, 1, "has changed meanwhile")
+        return data
 
     def _after_changes(self, store: Store) -> Stored | None:
         kept = store.get(self._record)
@@ -100,7 +119,7 @@ class CachedRun:
         if data is None or stored is None:
             return None
         pieces = partial(store.pieces, self._texts)
-        if not record.answers_stay(changed, self._contents, self._requested, pieces):
+        if not record.answers_stay(changed, self._text, self._requested, pieces):
             return None
         # The record stays the one of the run that was made: what changes next is held against the same texts.
         store.put({self._key: data}, used=(self._record, self._texts, record.report))

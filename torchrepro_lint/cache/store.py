@@ -1,4 +1,4 @@
-"""The folder of the cache and the file in it. The file is replaced as a whole, so that a run that is killed, or another
+"""The folder of the cache and the files in it. A file is replaced as a whole, so that a run that is killed, or another
 at the same time, leaves a whole one behind; of two that write at once, the later one's is kept. A file that is not in
 order counts as empty.
 """
@@ -14,10 +14,11 @@ from pathlib import Path
 
 from torchrepro_lint.cache.entries import FORMAT, Entry, entries_of
 
-__all__ = ["FOLDER", "Store", "clean"]
+__all__ = ["DIGESTS", "FOLDER", "RESULTS", "Store", "clean"]
 
 FOLDER = ".torchrepro-lint-cache"
-_FILE = "results"
+RESULTS = "results"
+DIGESTS = "digests"  # a file of its own: it is small, and changes with every file of the project
 
 MAX_ENTRIES = 48
 MAX_BYTES = 64_000_000
@@ -29,10 +30,13 @@ _MARKS = {
 
 
 class Store:
-    """Bytes by key. The ones put last are kept, as many as `MAX_ENTRIES` and `MAX_BYTES` allow."""
+    """Bytes by key, in one file of the folder. The ones put last are kept, as many as `MAX_ENTRIES` and `MAX_BYTES`
+    allow.
+    """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = RESULTS) -> None:
         self.folder = folder
+        self._file = folder / name
 
     def get(self, key: str) -> bytes | None:
         """The bytes of `key`, None where there are none."""
@@ -63,10 +67,9 @@ class Store:
     @contextmanager
     def _opened(self) -> Iterator[Mapping[str, Entry]]:
         """The entries of the file while it is open; none where there is no file."""
-        file = self.folder / _FILE
         try:
             # No link to elsewhere is followed, and a FIFO would wait for ever.
-            stream = file.open("rb") if stat.S_ISREG(file.lstat().st_mode) else None
+            stream = self._file.open("rb") if stat.S_ISREG(self._file.lstat().st_mode) else None
         except OSError:
             stream = None
         if stream is None:
@@ -88,7 +91,7 @@ class Store:
                 stream.write(FORMAT)
                 for entry in entries:
                     entry.write(stream)
-            os.replace(temporary, self.folder / _FILE)  # noqa: PTH105
+            os.replace(temporary, self._file)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
@@ -99,7 +102,7 @@ def clean(folder: Path) -> bool:
     """Removes a cache: what this tool has written, and the folder if nothing else is in it. Whether there was one."""
     if folder.is_symlink() or not (folder / "CACHEDIR.TAG").is_file():
         return False
-    for file in (*folder.glob(".results-*"), *(folder / name for name in (_FILE, *_MARKS))):
+    for file in (*folder.glob(".results-*"), *(folder / name for name in (RESULTS, DIGESTS, *_MARKS))):
         with suppress(OSError):
             file.unlink()
     with suppress(OSError):

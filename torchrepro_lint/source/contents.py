@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -15,9 +16,12 @@ Read: TypeAlias = Callable[[Path], bytes]
 
 
 class Contents:
-    """Files as they were when they were first asked for. Use an instance for one run."""
+    """Files as they were when they were first asked for: after the moment `since`, in nanoseconds. Use an instance for
+    one run.
+    """
 
     def __init__(self) -> None:
+        self.since = time.time_ns()
         self._known: dict[Path, bytes | SourceError] = {}
 
     def __call__(self, path: Path) -> bytes:
