@@ -297,3 +297,22 @@ def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
     ]
     assert said[0][2] == "syntax error: invalid syntax"
     assert said[1][2] == "too large: more than 60 words of code; `extend-exclude` in the settings leaves it out"
+
+
+def test_an_internal_error_names_the_file_that_the_rule_was_at(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from torchrepro_lint.rules.ordering.dataloader_without_generator import DataLoaderWithoutGenerator
+
+    def fails(*arguments: object) -> None:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(DataLoaderWithoutGenerator, "of_site", fails)
+    (project / "sane.py").write_text(SANE)
+    (project / "train.py").write_text(HEAD + "DataLoader([1], shuffle=True)\n")
+    assert main([str(project), "--no-cache", "--output-format", "concise"]) == 2
+    captured = capsys.readouterr()
+    assert "sane.py:2:5: TRL203" in captured.out
+    (line,) = captured.err.splitlines()
+    assert f"internal error: TRL201 dataloader-without-generator in {project / 'train.py'}: KeyError" in line
+    assert line.endswith("please report it")

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -387,9 +388,20 @@ def _file_in_hand(error: Exception, files: set[Path]) -> Path | None:
 
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for value in frame.f_locals.values():
-            path = value
-            with suppress(Exception):  # a property of an object whose making has just failed
-                path = value if isinstance(value, Path) else value.path
-            if isinstance(path, Path) and path in files:
-                return path
+            for path in _paths_of(value):
+                if path in files:
+                    return path
     return None
+
+
+def _paths_of(value: object) -> Iterator[Path]:
+    """The file that a value is, or stands in; of several values, the first one's."""
+    if isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    if isinstance(value, Path):
+        yield value
+    for place in ("path", "facts.path", "site.path", "frame.facts.path"):
+        with suppress(Exception):  # it has none, or is an object whose making has just failed
+            found = attrgetter(place)(value)
+            if isinstance(found, Path):
+                yield found
