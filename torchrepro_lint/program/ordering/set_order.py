@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["OrderedSet", "ordered_sets"]
 
-_WORDS: Final = re.compile(rb"(?<!\w)(?:set|frozenset)\s*\(|\{[^:{}]*[,\s](?:for\s|['\"])")
+_SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
+_TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+#: A call that makes a set, a comprehension without a colon, a display in which a text stands that no colon follows.
+_WORDS: Final = re.compile(
+    rb"(?<!\w)(?:set|frozenset)\s*\("
+    rb"|\{[^:{}]*\sfor\s"
+    rb"|\{" + _SPACE + rb"(?:" + _TEXT + _SPACE + rb")+,"
+    rb"|\{[^:{}'\"]*," + _SPACE + _TEXT
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
