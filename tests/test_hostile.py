@@ -316,3 +316,21 @@ def test_an_internal_error_names_the_file_that_the_rule_was_at(
     (line,) = captured.err.splitlines()
     assert f"internal error: TRL201 dataloader-without-generator in {project / 'train.py'}: KeyError" in line
     assert line.endswith("please report it")
+
+
+def test_a_fix_is_planned_also_where_the_budget_of_a_question_is_used_up(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torchrepro_lint.fixes import generator_fix
+
+    asked = generator_fix.document_of
+
+    def late(program, path):  # type: ignore[no-untyped-def]
+        program.ev.steps = 10**9
+        return asked(program, path)
+
+    monkeypatch.setattr(generator_fix, "document_of", late)
+    (project / "sane.py").write_text(SANE)
+    report = check([project])
+    assert report.errors == ()
+    assert [finding.fix is not None for finding in report.findings] == [True]

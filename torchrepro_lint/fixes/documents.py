@@ -17,13 +17,12 @@ __all__ = ["document_of", "function_of"]
 
 def document_of(program: Program, path: Path) -> Document:
     """The file as the fix planners see it; one for each text of a file."""
-    key = ("document", path)
-
-    def make() -> Document:
+    # Not among the answers of the evaluator: where a question has used up its budget, there would be none.
+    document = program.documents.get(path)
+    if not isinstance(document, Document):
         parsed = program.parsed(path)
-        return Document(path, parsed.text, program.line_length, parsed)
-
-    return program.ev.remembered(key, make, None)  # type: ignore[return-value]
+        document = program.documents[path] = Document(path, parsed.text, program.line_length, parsed)
+    return document
 
 
 def function_of(scope: Scope) -> Scope | None:

@@ -68,6 +68,8 @@ class Program:
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
         self._refused: set[Path] = set()
+        #: What the planners of fixes have made of a file.
+        self.documents: dict[Path, object] = {}
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
