@@ -25,6 +25,10 @@ def repeated(lines: str) -> Callable[[int], str]:
 
 TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
     "loaders of one dataset": (20, lambda count: HELD + repeated(f"l$ = {LOADER}")(count)),
+    "loaders of datasets of their own": (
+        20,
+        repeated(HELD.replace("Held", "Held$") + "l$ = " + LOADER.replace("Held", "Held$")),
+    ),
     "loaders in functions": (20, lambda count: HELD + repeated(f"def f$():\n    return {LOADER}")(count)),
     "items put into a dict": (
         150,

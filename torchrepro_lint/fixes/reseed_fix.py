@@ -4,7 +4,7 @@ a module has, and those that libraries keep for themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.worker_targets import held_targets, library_target, may_lack
 from torchrepro_lint.knowledge.reseeding import library_reseeding
-from torchrepro_lint.program.workers.held_generators import HeldGenerator, held_generators
+from torchrepro_lint.program.workers.held_generators import HeldGenerator
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
@@ -29,17 +29,17 @@ Planned = tuple[Fix | None, str | None]
 _Targets = tuple[WorkerTarget, ...]
 
 
-def reseed_held_fix(program: Program, held: HeldGenerator) -> Planned:
-    """Seed the generators of a dataset in the workers of all loaders that suffer from `held`."""
-    loaders = [
-        loader
-        for loader in program.loaders
-        if loader.has_workers and any(_is_same(held, one) for one in held_generators(program, loader))
-    ]
+def reseed_held_fix(
+    program: Program, held: HeldGenerator, holders: Mapping[Loader, Sequence[HeldGenerator]]
+) -> Planned:
+    """Seed the generators of a dataset in the workers of all loaders that suffer from `held`. `holders` are the loaders
+    of the program with workers, and the generators that each of them copies.
+    """
+    loaders = [loader for loader, copied in holders.items() if any(_is_same(held, one) for one in copied)]
     wanted: list[_Targets] = []
     for loader in loaders:
         # All at once: once the init function goes to the dataset, what it leaves out is not seen any more.
-        targets = held_targets(program, loader, held_generators(program, loader))
+        targets = held_targets(program, loader, holders[loader])
         if isinstance(targets, str):
             return None, targets
         wanted.append(targets)

@@ -88,7 +88,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
@@ -115,13 +115,16 @@ class GeneratorHeldByDataset(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         faults = Faults[HeldGenerator]()
-        for loader in program.loaders:
-            for held in held_generators(program, loader) if loader.has_workers else ():
+        holders = {loader: held_generators(program, loader) for loader in program.loaders if loader.has_workers}
+        for loader, copied in holders.items():
+            for held in copied:
                 faults.add(held, loader, (*held.made, *(event.site for event in held.draws)))
         for fault in faults:
-            yield self._report(program, fault)
+            yield self._report(program, fault, holders)
 
-    def _report(self, program: Program, fault: Fault[HeldGenerator]) -> Finding:
+    def _report(
+        self, program: Program, fault: Fault[HeldGenerator], holders: Mapping[Loader, Sequence[HeldGenerator]]
+    ) -> Finding:
         held, loader = fault.what, fault.loader
         first, *others = held.draws
         made = [Link(site, f"makes the {held.type}") for site in held.made]
@@ -129,7 +132,7 @@ class GeneratorHeldByDataset(Rule):
         head = Link(loader.site, "the loader, whose workers get copies")
         rest = [Link(site, "another loader whose workers do so") for site in fault.others]
         trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws, *rest]
-        fix, declined = reseed_held_fix(program, held)
+        fix, declined = reseed_held_fix(program, held, holders)
         message = _message(program, loader, held)
         return self.finding(program, first.site, message, trace, fix=fix, declined=declined)
 
