@@ -22,7 +22,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import External, Site, Value
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
@@ -175,7 +175,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
         seen.add(operation.call.site)
         yield operation
     # Who calls the scope is asked only where the scope itself leaves something open: that takes much longer.
-    left = [one for one in calls if one[0].site not in seen and may_be(ev, one[0].func, alone, _is_none)]
+    left = [one for one in calls if one[0].site not in seen and _is_open(ev, one[0], alone)]
     for frame in contexts(ev, facts, scope) if left else ():
         ev.begin_question()
         for operation in _in_frame(ev, left, frame):
@@ -186,9 +186,9 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
             return
 
 
-def _is_none(_value: Value) -> bool:
-    """Whether a value is an operation that the scope alone does not show: none is, once it is known what it is."""
-    return False
+def _is_open(ev: Evaluator, call: tree.Call, alone: Frame) -> bool:
+    """Whether the scope alone does not show what is called."""
+    return may_be(ev, call.func, alone, lambda value: False)
 
 
 def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Operation]:

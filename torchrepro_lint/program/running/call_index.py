@@ -10,13 +10,16 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import ClassValue
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["NamedCall", "called_name", "calls_named", "files_mentioning"]
+__all__ = ["NamedCall", "called_name", "calls_making", "calls_named", "calls_of", "files_mentioning"]
 
 MAX_FILES = 48
+#: How many names of a class and its subclasses are looked for.
+MAX_CLASSES = 8
 
 
 class NamedCall(NamedTuple):
@@ -38,6 +41,21 @@ def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedC
             continue
         for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
             yield NamedCall(caller, scope, call, arms)
+
+
+def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedCall]:
+    """The calls that are of this function by their names alone."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    for one in calls_named(ev, facts, scope.node.name):
+        if not is_method or _mentions_owner(ev, one.facts, one.call, scope):
+            yield one
+
+
+def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
+    """The calls that make an object of the class or of a subclass by their names alone."""
+    for name in [cls.name, *_subclass_names(ev, cls)][:MAX_CLASSES]:
+        yield from calls_named(ev, cls.frame.facts, name)
 
 
 def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
@@ -99,3 +117,39 @@ def called_name(func: tree.Expr) -> str | None:
         case tree.Attribute(attr=attr):
             return attr
     return None
+
+
+def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
+    """Whether a call can be one of this method: on `self`, on an imported object, or in a file that names the class."""
+    assert method.parent is not None
+    match call.func:
+        case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
+            return True
+        case tree.Attribute(value=owner):
+            return caller.path in ev.project.containing(method.parent.name) or _is_imported(caller, owner)
+    return False
+
+
+def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
+    """Whether an expression is a name that the module imports, or something below it: `registry.DATASETS`."""
+    while isinstance(owner, tree.Attribute):
+        owner = owner.value
+    return isinstance(owner, tree.Name) and any(
+        binding.kind in ("import", "import-from") for binding in facts.scope.bindings.get(owner.id, ())
+    )
+
+
+def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
+    names: list[str] = []
+    pending = [cls.name]
+    while pending and len(names) < MAX_CLASSES:
+        wanted = pending.pop(0)
+        for path in files_mentioning(ev, cls.frame.facts.path, wanted):
+            facts = ev.project.facts(path)
+            if facts is None:
+                continue
+            for node in facts.classes:
+                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in names:
+                    names.append(node.name)
+                    pending.append(node.name)
+    return names

@@ -31,7 +31,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     values_of,
 )
-from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_named, files_mentioning
+from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_making, calls_of
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "called_name",
-    "calls_making",
-    "calls_of",
     "contexts",
     "decorator_uses",
     "frame_without_callers",
@@ -57,9 +55,6 @@ __all__ = [
 ]
 
 MAX_CONTEXTS = 16
-
-#: How many names of a class and its subclasses are looked for.
-MAX_CLASSES = 8
 
 
 _CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
@@ -191,46 +186,11 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
                     return
 
 
-def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedCall]:
-    """The calls that are of this function by their names alone."""
-    assert isinstance(scope.node, tree.FunctionDef)
-    is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
-    for one in calls_named(ev, facts, scope.node.name):
-        if not is_method or _mentions_owner(ev, one.facts, one.call, scope):
-            yield one
-
-
-def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
-    """The calls that make an object of the class or of a subclass by their names alone."""
-    for name in [cls.name, *_subclass_names(ev, cls)][:MAX_CLASSES]:
-        yield from calls_named(ev, cls.frame.facts, name)
-
-
 def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> Iterator[Frame]:
     """The frames in which a call is made, and its callee is what is wanted."""
     for frame in contexts(ev, one.facts, one.scope):
         if ev.decide(one.path, frame) is not False and any(wanted(value) for value in ev.values(one.call.func, frame)):
             yield frame
-
-
-def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method: Scope) -> bool:
-    """Whether a call can be one of this method: on `self`, on an imported object, or in a file that names the class."""
-    assert method.parent is not None
-    match call.func:
-        case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
-            return True
-        case tree.Attribute(value=owner):
-            return caller.path in ev.project.containing(method.parent.name) or _is_imported(caller, owner)
-    return False
-
-
-def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
-    """Whether an expression is a name that the module imports, or something below it: `registry.DATASETS`."""
-    while isinstance(owner, tree.Attribute):
-        owner = owner.value
-    return isinstance(owner, tree.Name) and any(
-        binding.kind in ("import", "import-from") for binding in facts.scope.bindings.get(owner.id, ())
-    )
 
 
 def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value], bool]) -> bool:
@@ -290,22 +250,6 @@ def is_class(ev: Evaluator, cls: ClassValue, value: Value) -> bool:
     return isinstance(value, ClassValue) and any(
         isinstance(base, ClassValue) and base.node is cls.node for base in classes.mro(ev, value)
     )
-
-
-def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
-    names: list[str] = []
-    pending = [cls.name]
-    while pending and len(names) < MAX_CLASSES:
-        wanted = pending.pop(0)
-        for path in files_mentioning(ev, cls.frame.facts.path, wanted):
-            facts = ev.project.facts(path)
-            if facts is None:
-                continue
-            for node in facts.classes:
-                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in names:
-                    names.append(node.name)
-                    pending.append(node.name)
-    return names
 
 
 def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:

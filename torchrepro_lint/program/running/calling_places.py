@@ -14,11 +14,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue, Value
-from torchrepro_lint.program.running.call_index import NamedCall
+from torchrepro_lint.program.running.call_index import NamedCall, calls_making, calls_of
 from torchrepro_lint.program.running.callers import (
     MAX_CONTEXTS,
-    calls_making,
-    calls_of,
     frame_without_callers,
     frames_meaning,
     is_class,
