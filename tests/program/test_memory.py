@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,7 +133,8 @@ def test_the_work_on_functions_that_call_each_other_is_in_proportion_to_their_nu
     assert large <= 2.5 * middle
 
 
-def test_an_answer_at_a_limit_is_found_anew_a_few_times_and_then_kept() -> None:
+def _nested() -> tuple[Memory, list[int], Callable[[], int]]:
+    """A memory, a question that nests past the limit, and, before it, how deep each work on it was."""
     memory, found = Memory(), list[int]()
 
     def answer(depth: int = 0) -> int:
@@ -142,6 +144,11 @@ def test_an_answer_at_a_limit_is_found_anew_a_few_times_and_then_kept() -> None:
 
         return memory.remembered(("nested", depth), compute, 0)
 
+    return memory, found, answer
+
+
+def test_an_answer_at_a_limit_is_found_anew_a_few_times_and_then_kept() -> None:
+    memory, found, answer = _nested()
     counts = []
     for _ in range(MAX_ANEW + 3):
         memory.begin_question()
@@ -153,15 +160,7 @@ def test_an_answer_at_a_limit_is_found_anew_a_few_times_and_then_kept() -> None:
 
 
 def test_what_a_long_question_found_at_a_limit_is_not_lost_with_the_next_short_one() -> None:
-    memory, found = Memory(), list[int]()
-
-    def answer(depth: int = 0) -> int:
-        def compute() -> int:
-            found.append(depth)
-            return answer(depth + 1)
-
-        return memory.remembered(("nested", depth), compute, 0)
-
+    memory, found, answer = _nested()
     memory.begin_question()
     for number in range(MAX_STEPS_TWICE + 1):
         memory.remembered(("short", number), lambda: 0, 0)

@@ -56,13 +56,14 @@ def _perhaps_generators(document: Document) -> frozenset[int]:
     return frozenset(
         id(target.target)
         for node in document.nodes(cst.Assign)
-        if isinstance(node.value, cst.Call) and (not node.value.args or _is_seeding(node.value))
+        if isinstance(node.value, cst.Call) and (not node.value.args or _seeded(node.value) is not None)
         for target in node.targets
     )
 
 
-def _is_seeding(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value == "manual_seed"
+def _seeded(call: cst.Call) -> cst.BaseExpression | None:
+    """What a `.manual_seed(...)` seeds."""
+    return call.func.value if isinstance(call.func, cst.Attribute) and call.func.attr.value == "manual_seed" else None
 
 
 def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call, place: Place) -> str | None:
@@ -78,8 +79,8 @@ def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call,
     if block is None or (block is not document.module and id(block) not in place.blocks):
         return None
     value = assign.value
-    if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value == "manual_seed":
-        return _first_argument(document, value) if _is_generator(owner, value.func.value) else None
+    if isinstance(value, cst.Call) and (seeded := _seeded(value)) is not None:
+        return _first_argument(document, value) if _is_generator(owner, seeded) else None
     return _seeded_with(document, binding.name, owner, block) if _is_generator(owner, value) else None
 
 

@@ -35,7 +35,7 @@ class NodeIndex:
                 self.parents[id(child)] = node
             stack.extend(reversed(below))
         self._first = {id(node): place for place, node in enumerate(self._nodes)}
-        self._last = {id(node): place for place, node in enumerate(self._nodes)}
+        self._last = dict(self._first)
         for node in reversed(self._nodes[1:]):
             parent = id(self.parents[id(node)])
             self._last[parent] = max(self._last[parent], self._last[id(node)])

@@ -114,8 +114,9 @@ def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: V
             continue
         class_frame = ev.class_frame(base)
         for method in class_frame.scope.children:
+            target = f"{method.self_name}.{attr}"
             for scope in _functions_in(method):
-                if not _changes(scope, attr, method.self_name):
+                if not scope.touches(target):
                     continue
                 if id(scope) in init:
                     frames = [init[id(scope)]]
@@ -125,7 +126,7 @@ def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: V
                     continue
                 else:
                     frames = _calling_frames(ev, scope, class_frame, instance)
-                changed = [with_changes(ev, values, frame, -1, END, f"{method.self_name}.{attr}") for frame in frames]
+                changed = [with_changes(ev, values, frame, -1, END, target) for frame in frames]
                 after = union(*changed) if changed else values
                 # A method other than __init__ may have run any number of times, also never.
                 values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))
@@ -138,23 +139,6 @@ def _functions_in(method: Scope) -> Iterator[Scope]:
         yield method
         for inner in method.children:
             yield from _functions_in(inner)
-
-
-def _changes(scope: Scope, attr: str, self_name: str | None) -> bool:
-    for store in scope.stores:
-        if isinstance(store.target, tree.Subscript) and _is_self_attribute(store.target.value, attr, self_name):
-            return True
-    for call, _ in scope.calls:
-        if isinstance(call.func, tree.Attribute) and _is_self_attribute(call.func.value, attr, self_name):
-            return True
-    return False
-
-
-def _is_self_attribute(node: tree.Expr, attr: str, self_name: str | None) -> bool:
-    match node:
-        case tree.Attribute(value=tree.Name(id=owner), attr=name):
-            return owner == self_name and name == attr
-    return False
 
 
 def _calling_frames(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:

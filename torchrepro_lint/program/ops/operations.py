@@ -26,7 +26,7 @@ from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -175,7 +175,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
         seen.add(operation.call.site)
         yield operation
     # Who calls the scope is asked only where the scope itself leaves something open: that takes much longer.
-    left = [one for one in calls if one[0].site not in seen and _is_open(ev, one[0], alone)]
+    left = [one for one in calls if one[0].site not in seen and is_open(ev, one[0].func, alone)]
     for frame in contexts(ev, facts, scope) if left else ():
         ev.begin_question()
         for operation in _in_frame(ev, left, frame):
@@ -184,11 +184,6 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
         left = [one for one in left if one[0].site not in seen]
         if not left:
             return
-
-
-def _is_open(ev: Evaluator, call: tree.Call, alone: Frame) -> bool:
-    """Whether the scope alone does not show what is called."""
-    return may_be(ev, call.func, alone, lambda value: False)
 
 
 def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Operation]:

@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Site, Value
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -81,7 +81,7 @@ def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
     """A quick look, without asking who calls the scope: false where the call is surely given no global generator."""
     arg = _generator_argument(program, call, alone)
     if arg is None:
-        return may_be(program.ev, call.func, alone, lambda function: False)
+        return is_open(program.ev, call.func, alone)
     return may_be(program.ev, arg.value, alone, _is_global)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -47,6 +48,7 @@ __all__ = [
     "instances_of",
     "is_class",
     "is_meant",
+    "is_open",
     "may_be",
     "order_key",
     "ordered",
@@ -171,23 +173,22 @@ def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
     """The calls in the project whose callee can be this function, each with a frame in which it runs."""
-    return ev.remembered(("calls", id(scope)), lambda: tuple(_visible_calls(ev, facts, scope)), ())
+    return ev.remembered(
+        ("calls", id(scope)), lambda: tuple(islice(_visible_calls(ev, facts, scope), MAX_CONTEXTS)), ()
+    )
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
     wanted = partial(is_function, scope=scope)
-    count = 0
     for one in calls_of(ev, facts, scope):
-        if is_meant(ev, one, wanted) is not False:
-            for frame in frames_meaning(ev, one, wanted):
-                yield one.call, frame
-                count += 1
-                if count >= MAX_CONTEXTS:
-                    return
+        for frame in frames_meaning(ev, one, wanted):
+            yield one.call, frame
 
 
 def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> Iterator[Frame]:
     """The frames in which a call is made, and its callee is what is wanted."""
+    if is_meant(ev, one, wanted) is False:
+        return
     for frame in contexts(ev, one.facts, one.scope):
         if ev.decide(one.path, frame) is not False and any(wanted(value) for value in ev.values(one.call.func, frame)):
             yield frame
@@ -199,6 +200,11 @@ def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value
     """
     values = ev.values(node, alone)
     return not values or any(value is UNKNOWN or wanted(value) for value in values)
+
+
+def is_open(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
+    """Whether the scope, whose frame `alone` knows no callers, does not show what an expression is."""
+    return may_be(ev, node, alone, lambda value: False)
 
 
 def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
@@ -231,11 +237,7 @@ def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
 def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
     found: dict[Instance, None] = {}
     for one in calls_making(ev, cls):
-        if is_meant(ev, one, partial(is_class, ev, cls)) is False:
-            continue
-        for frame in contexts(ev, one.facts, one.scope):
-            if ev.decide(one.path, frame) is False:
-                continue
+        for frame in frames_meaning(ev, one, partial(is_class, ev, cls)):
             for value in ordered(ev.values(one.call.func, frame)):
                 if isinstance(value, ClassValue) and is_class(ev, cls, value):
                     made = Instance(value, ev.arguments(one.call.args, frame), ev.site(one.call, frame))

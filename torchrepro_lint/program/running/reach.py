@@ -114,10 +114,13 @@ class Walker(BodyWalker):
                 yield from self._member(value, arguments, site)
 
     def is_silent(self, value: Value) -> bool:
-        if not isinstance(value, (External, MemberOf)) or isinstance(getattr(value, "receiver", None), Instance):
-            return False
-        name = outside_name(value)
-        return name is None or not _is_heard(name)
+        match value:
+            case MemberOf(receiver=Instance()):
+                return False  # what a subclass has from a library runs what it was given
+            case External() | MemberOf():
+                name = outside_name(value)
+                return name is None or not _is_heard(name)
+        return False
 
     def _enter(self, function: FunctionValue, frame: Frame) -> Iterator[Event]:
         link = Link(Site(frame.facts.path, function.node.site), _title(function))

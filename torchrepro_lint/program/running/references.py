@@ -14,11 +14,12 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.calling_places import calling_places
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["references"]
+__all__ = ["places_of_use"]
 
 MAX_REFERENCES = 8
 MAX_FILES = 24
@@ -28,7 +29,14 @@ MAX_FILES = 24
 Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 
-def references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
+def places_of_use(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
+    """The places that may make the function of `scope` run: its calls, else the mentions of what is not called."""
+    return tuple((one.facts, one.scope, one.call) for one in calling_places(ev, facts, scope)) or _mentioned(
+        ev, facts, scope
+    )
+
+
+def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
     """The places where the function of `scope` is an argument or a value."""
     return ev.remembered(("references", id(scope)), lambda: tuple(_references(ev, facts, scope)), ())
 

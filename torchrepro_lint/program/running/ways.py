@@ -16,8 +16,8 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.running.calling_places import calling_places, making_places
-from torchrepro_lint.program.running.references import references
+from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.references import places_of_use
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -85,14 +85,10 @@ def _outward(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
     if not isinstance(node, tree.FunctionDef):
         yield _stand(stand.facts, scope.parent, node.site)
         return
-    seen: set[tuple[int, int]] = set()
-    for one in calling_places(ev, stand.facts, scope):
-        seen.add((id(one.scope), one.call.site))
-        yield _stand(one.facts, one.scope, one.call.site)
-    for facts, around, mention in references(ev, stand.facts, scope) if not seen else ():
-        seen.add((id(around), mention.site))
-        yield _stand(facts, around, mention.site)
-    if not seen and node.name == "__init__":
+    uses = places_of_use(ev, stand.facts, scope)
+    for facts, around, use in uses:
+        yield _stand(facts, around, use.site)
+    if not uses and node.name == "__init__":
         yield from _where_made(ev, stand)
 
 

@@ -48,8 +48,8 @@ from torchrepro_lint.program.running.callers import (
     frame_without_callers,
     may_be,
 )
-from torchrepro_lint.program.running.calling_places import calling_places, making_places
-from torchrepro_lint.program.running.references import references
+from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.references import places_of_use
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
@@ -233,8 +233,7 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     if not isinstance(node, tree.FunctionDef):
         return running_modules(ev, facts, scope.parent)
     found: set[Path] = set()
-    called = [(one.facts, one.scope) for one in calling_places(ev, facts, scope)]
-    for user, place in called or [(user, place) for user, place, _ in references(ev, facts, scope)]:
+    for user, place, _ in places_of_use(ev, facts, scope):
         if place is not scope:
             found |= running_modules(ev, user, place)
     if found:
