@@ -229,6 +229,17 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - do not go together"),
         (["--statistics", "--output-format", "sarif"], "--statistics comes as text or json, not as sarif"),
         (["--stdin-filename", "b.py", "a.py"], "beside it there is no other path"),
+        (["-", "."], "beside it there is no other path"),
+        ([""], 'argument PATH: "" names no file; the current folder is .'),
+        (["a.py", ""], 'argument PATH: "" names no file'),
+        (["--config", "", "a.py"], 'argument --config: "" names no file'),
+        (["report", ""], 'argument PATH: "" names no file'),
+        (["clean", "--cache-dir", ""], 'argument --cache-dir: "" names no file'),
+        (["verify", ""], 'argument PATH: "" names no file'),
+        (["--cache-dir", "a.py"], "a.py: not a folder; --cache-dir names the one where results are kept"),
+        (["x" * 300], "cannot be read: File name too long"),
+        (["explain", "x" * 300 + ":1"], "cannot be read: File name too long"),
+        (["--baseline", "x" * 300, "--write-baseline"], "cannot be read: File name too long"),
         (["nothing.py"], "nothing.py: no such file or folder"),
         (["--select", "TRL99"], 'unknown rule "TRL99"'),
         (["--target-torch", "new"], "--target-torch"),
@@ -473,6 +484,60 @@ def test_a_reader_that_has_enough_causes_no_traceback(write) -> None:
         assert process.stderr.read() == b""
         process.wait(60)
     assert process.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [[], ["--output-format", "json"], ["--diff"], ["--show-files"], ["rule"], ["report"]]
+)
+def test_output_that_cannot_be_written_is_one_message(project: Path, arguments: list[str]) -> None:
+    (project / "a.py").write_text("import torch\ntorch.manual_seed = 1\n")
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "torchrepro_lint", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        )
+    message = "torchrepro-lint: error: what is to be said cannot be written: No space left on device\n"
+    assert (result.returncode, result.stderr) == (2, message)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("words", "status", "error"),
+    [
+        ("a.py >&-", 1, ""),
+        ("--diff a.py >&-", 1, "Would fix 1 error.\n"),
+        ("a.py 2>&-", 1, ""),
+        ("nothing.py 2>&-", 2, ""),
+        ("- <&-", 2, "torchrepro-lint: error: standard input is closed\n"),
+    ],
+)
+def test_streams_that_are_closed(project: Path, words: str, status: int, error: str) -> None:
+    (project / "a.py").write_text("import torch\ntorch.manual_seed = 1\n")
+    result = subprocess.run(
+        ["sh", "-c", f'"$0" -m torchrepro_lint {words}', sys.executable],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )
+    assert (result.returncode, result.stderr) == (status, error)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a folder in use cannot be removed")
+@pytest.mark.parametrize("words", ["", ".", "-", "report", "clean", "explain a.py:1", "--show-settings"])
+def test_a_current_folder_that_is_gone_is_one_message(project: Path, words: str) -> None:
+    command = f'mkdir gone && cd gone && rmdir ../gone && "$0" -m torchrepro_lint {words} < /dev/null'
+    result = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )
+    message = "torchrepro-lint: error: the current folder is not there any more\n"
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", message)
 
 
 def test_an_interruption_causes_no_traceback(tmp_path: Path) -> None:

@@ -65,6 +65,10 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
         {"a.py": "from b import B\nclass A(B): pass\n", "b.py": HEAD + "from a import A\nclass B(A):\n" + DRAWS + "DataLoader(B(), num_workers=2)\n"},
         BOTH,
     ),
+    "an __init__ that is called as if it were a function": (
+        {"a.py": HEAD + "class L(DataLoader):\n    def __init__(self, n):\n        __init__(self, n)\n        __init__()\n__init__(L([]), 1)\n"},
+        [],
+    ),
     "a torch.py": (
         {"torch.py": "def manual_seed(x): pass\nclass Generator: pass\n", "sub/train.py": HEAD + "torch.manual_seed(0)\n"},
         [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv`, by default the arguments of the process, and give its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # File names and code may hold what the terminal's encoding has not; that is no reason to fail.
         if hasattr(stream, "reconfigure"):
@@ -33,19 +35,52 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_errors([f"error: {error}"])
         return 2
     except BrokenPipeError:
-        # The reader, such as `head`, has what it wanted. Python would complain again when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader, such as `head`, has what it wanted.
+        _let_go_of_output()
         return 1
     except KeyboardInterrupt:
         print_errors(["interrupted"])
         return 130
     except Exception as error:
+        if (reason := _fault_of_the_place(error)) is not None:
+            print_errors([f"error: {reason}"])
+            return 2
         # Python's own exit status for this is 1, which would say that something was found.
         import traceback
 
         traceback.print_exc()
         print_errors([f"internal error: {type(error).__name__}; please report it with what stands above"])
         return 2
+
+
+def _replace_closed_streams() -> None:
+    """What was started with a stream closed (`>&-`) has None in its place, and is not to be heard there."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (open as long as the process)
+
+
+def _let_go_of_output() -> None:
+    """Python would complain again when it flushes at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# What a write says of the device that it goes to.
+_OF_THE_DEVICE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _fault_of_the_place(error: Exception) -> str | None:
+    """What is wrong where the tool runs, where that is the cause of an error, and not the tool."""
+    if not isinstance(error, OSError):
+        return None
+    try:
+        Path.cwd()
+    except OSError:
+        return "the current folder is not there any more"
+    if error.filename is None and error.errno in _OF_THE_DEVICE:
+        _let_go_of_output()
+        return f"what is to be said cannot be written: {error.strerror}"
+    return None
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 __all__ = ["PROGRAM", "PassingLine", "counted", "did_you_mean", "print_errors"]
@@ -16,9 +16,12 @@ PROGRAM = "torchrepro-lint"
 
 
 def print_errors(messages: Iterable[object]) -> None:
-    """What went wrong, one line each on standard error, with the program's name in front."""
-    for message in messages:
-        print(f"{PROGRAM}: {message}", file=sys.stderr)
+    """What went wrong, one line each on standard error, with the program's name in front. Where nobody can be told, the
+    exit status has to do.
+    """
+    with suppress(OSError):
+        for message in messages:
+            print(f"{PROGRAM}: {message}", file=sys.stderr)
 
 
 def counted(number: int, noun: str) -> str:

@@ -146,3 +146,32 @@ def test_clean_takes_what_is_ours(folder: Path) -> None:
     assert clean(folder)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
     assert not clean(folder)
+
+
+def test_a_folder_that_others_use_is_not_marked_as_a_cache(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "train.py").write_text("import torch\n")
+    Store(folder).put({"key": b"text"})
+    assert Store(folder).get("key") == b"text"
+    assert sorted(path.name for path in folder.iterdir()) == ["results", "train.py"]
+    assert clean(folder)
+    assert [path.name for path in folder.iterdir()] == ["train.py"]
+    assert not clean(folder)
+
+
+def test_clean_keeps_what_others_wrote_under_the_same_names(folder: Path) -> None:
+    folder.mkdir()
+    (folder / ".gitignore").write_text("*.pt\n")
+    (folder / "results").write_text("epoch 1: 0.93\n")
+    assert not clean(folder)
+    Store(folder).put({"key": b"text"})
+    assert clean(folder)
+    assert (folder / ".gitignore").read_text() == "*.pt\n"
+
+
+def test_what_a_run_that_was_killed_left_behind_is_taken(folder: Path) -> None:
+    Store(folder).put({"key": b"text"})
+    (folder / ".results-x").write_bytes(b"")
+    (folder / "results").write_bytes(b"damaged")
+    assert clean(folder)
+    assert not folder.exists()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from torchrepro_lint.arguments.meant import COMMANDS, misspelt_command, refuse_contradictions
 from torchrepro_lint.arguments.options import check_parser, settings_override
-from torchrepro_lint.arguments.parser import ArgumentParser
+from torchrepro_lint.arguments.parser import ArgumentParser, path_named
 
 __all__ = [
     "COMMANDS",
     "ArgumentParser",
     "check_parser",
     "misspelt_command",
+    "path_named",
     "refuse_contradictions",
     "settings_override",
 ]

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.arguments.meant import listed_commands
-from torchrepro_lint.arguments.parser import ArgumentParser
+from torchrepro_lint.arguments.parser import ArgumentParser, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
@@ -32,7 +32,7 @@ def check_parser() -> ArgumentParser:
     parser.add_argument(
         "paths",
         nargs="*",
-        type=Path,
+        type=path_named,
         default=[Path()],
         metavar="PATH",
         help="files and folders; - is standard input (.)",
@@ -56,14 +56,18 @@ def _add_files(parser: ArgumentParser) -> None:
     ):
         files.add_argument(option, action="append", type=_listed, metavar="PATTERN,...", help=text)
     files.add_argument("--force-exclude", action="store_true", help="leave out what is excluded also where it is named")
-    files.add_argument("--stdin-filename", type=Path, metavar="FILE", help="the file that standard input stands for")
+    files.add_argument(
+        "--stdin-filename", type=path_named, metavar="FILE", help="the file that standard input stands for"
+    )
     files.add_argument("--show-files", action="store_true", help="list the files that would be checked")
 
 
 def _add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings")
     settings = group.add_mutually_exclusive_group()
-    settings.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in place of the nearest one")
+    settings.add_argument(
+        "--config", type=path_named, metavar="FILE", help="the settings file, in place of the nearest one"
+    )
     settings.add_argument("--isolated", action="store_true", help="read no settings file")
     group.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
 
@@ -107,7 +111,9 @@ def _add_fixes(parser: ArgumentParser) -> None:
 
 def _add_known(parser: ArgumentParser) -> None:
     known = parser.add_argument_group("what is known already")
-    known.add_argument("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file records")
+    known.add_argument(
+        "--baseline", type=path_named, metavar="FILE", help="leave out the findings that this file records"
+    )
     known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
     known.add_argument(
         "--add-noqa",
@@ -137,7 +143,7 @@ def _add_running(parser: ArgumentParser) -> None:
     running.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
     running.add_argument("--no-cache", action="store_true", help="neither use nor keep the results of other runs")
-    running.add_argument("--cache-dir", type=Path, metavar="DIR", help=f"where results are kept ({FOLDER})")
+    running.add_argument("--cache-dir", type=path_named, metavar="DIR", help=f"where results are kept ({FOLDER})")
 
 
 def _jobs(text: str) -> int:

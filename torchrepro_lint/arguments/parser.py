@@ -6,14 +6,22 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from torchrepro_lint.console import did_you_mean
 
-__all__ = ["ArgumentParser"]
+__all__ = ["ArgumentParser", "path_named"]
 
 # Options whose value can only be written with `=`, and may be left out.
 _WITHOUT_REASON = ("--add-noqa",)
+
+
+def path_named(text: str) -> Path:
+    """The path that an argument names. An empty one, as of a variable that is not set, would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError('"" names no file; the current folder is .')
+    return Path(text)
 
 
 class ArgumentParser(argparse.ArgumentParser):

@@ -23,10 +23,19 @@ DIGESTS = "digests"  # a file of its own: it is small, and changes with every fi
 MAX_ENTRIES = 48
 MAX_BYTES = 64_000_000
 
+_TAG = "CACHEDIR.TAG"
 _MARKS = {
     ".gitignore": "# Made by torchrepro-lint.\n*\n",
-    "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of torchrepro-lint.\n",
+    _TAG: "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of torchrepro-lint.\n",
 }
+
+
+_TEMPORARY = ".results-"
+
+
+def _is_own(name: str) -> bool:
+    """Whether this is what a file of the cache is called."""
+    return name in (RESULTS, DIGESTS, *_MARKS) or name.startswith(_TEMPORARY)
 
 
 class Store:
@@ -80,12 +89,15 @@ class Store:
 
     def _make_folder(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        there = {path.name for path in self.folder.iterdir()}
+        if not all(_is_own(name) for name in there):
+            return  # what else stands there is for Git and for backups
         for name, text in _MARKS.items():
-            if not (self.folder / name).exists():
+            if name not in there:
                 (self.folder / name).write_text(text, encoding="utf-8")
 
     def _replace(self, entries: Iterable[Entry]) -> None:
-        descriptor, temporary = tempfile.mkstemp(prefix=".results-", dir=self.folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=self.folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(FORMAT)
@@ -100,14 +112,34 @@ class Store:
 
 def clean(folder: Path) -> bool:
     """Removes a cache: what this tool has written, and the folder if nothing else is in it. Whether there was one."""
-    if folder.is_symlink() or not (folder / "CACHEDIR.TAG").is_file():
-        return False
-    for file in (*folder.glob(".results-*"), *(folder / name for name in (RESULTS, DIGESTS, *_MARKS))):
+    entries = [] if folder.is_symlink() else _entries(folder)
+    tagged = any(file.name == _TAG and _is_ours(file) for file in entries)
+    own = [file for file in entries if _is_ours(file) or (tagged and file.name not in _MARKS and _is_own(file.name))]
+    for file in own:
         with suppress(OSError):
             file.unlink()
     with suppress(OSError):
         folder.rmdir()
-    return True
+    return bool(own)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether the file begins as this tool writes it: a folder that others use as well may have a `.gitignore`."""
+    begin = _MARKS.get(file.name, "").encode() or FORMAT.rpartition(b" ")[0]
+    try:
+        if not _is_own(file.name) or not stat.S_ISREG(file.lstat().st_mode):
+            return False
+        with file.open("rb") as stream:
+            return stream.read(len(begin)) == begin
+    except OSError:
+        return False
 
 
 def _bounded(entries: Iterable[Entry]) -> Iterator[Entry]:

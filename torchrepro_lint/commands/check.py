@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from torchrepro_lint.console import PassingLine, print_errors
+from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
@@ -18,6 +21,7 @@ from torchrepro_lint.report.reported import Reported
 from torchrepro_lint.report.summary import statistics, statistics_json, statistics_text, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.source.root import absolute
 
 __all__ = ["CheckOptions", "cores", "print_all", "print_report", "run_check", "status"]
 
@@ -59,7 +63,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
         return repair(options, toolkit)
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
-    cache = CacheChoice(options.cache_folder.absolute() if options.cache_folder is not None else None)
+    cache = _cache_in(options.cache_folder)
     with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
             options.paths,
@@ -71,6 +75,17 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
         )
     print_report(report, options, Texts(), colours, toolkit)
     return status(report, options, bool(report.findings))
+
+
+def _cache_in(folder: Path | None) -> CacheChoice:
+    """A cache in the folder that was named. A folder that cannot be written keeps nothing, which is no fault; what is
+    no folder was named by mistake.
+    """
+    if folder is not None:
+        with suppress(OSError):
+            if not stat.S_ISDIR(folder.stat().st_mode):
+                raise TorchReproLintError(f"{folder}: not a folder; --cache-dir names the one where results are kept")
+    return CacheChoice(absolute(folder) if folder is not None else None)
 
 
 def cores() -> int:

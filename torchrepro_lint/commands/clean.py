@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.cache.store import FOLDER, clean
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.source.discovery import present
@@ -20,8 +20,12 @@ def clean_caches(arguments: Sequence[str]) -> int:
     TorchReproLintError where a path is not there.
     """
     parser = ArgumentParser(f"{PROGRAM} clean", "Remove the results that were kept for the projects of the paths.")
-    parser.add_argument("paths", nargs="*", type=Path, default=[Path()], metavar="PATH", help="files and folders (.)")
-    parser.add_argument("--cache-dir", type=Path, metavar="DIR", help="the folder, where it is not that of a project")
+    parser.add_argument(
+        "paths", nargs="*", type=path_named, default=[Path()], metavar="PATH", help="files and folders (.)"
+    )
+    parser.add_argument(
+        "--cache-dir", type=path_named, metavar="DIR", help="the folder, where it is not that of a project"
+    )
     options = parser.parse_args(arguments)
     folders = {project_root(present(path)) / FOLDER for path in options.paths}
     if options.cache_dir is not None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import Toolkit, check
@@ -29,7 +29,7 @@ def report(arguments: Sequence[str]) -> int:
         "Say which random number generators, orders, switches, operations and environment variables a project\n"
         "controls, and where.",
     )
-    parser.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH", help="a file or folder (.)")
+    parser.add_argument("path", nargs="?", type=path_named, default=Path(), metavar="PATH", help="a file or folder (.)")
     parser.add_argument(
         "--output-format",
         "--format",
@@ -37,7 +37,7 @@ def report(arguments: Sequence[str]) -> int:
         choices=["markdown", "html"],
         help="by the ending of --output (markdown)",
     )
-    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="write it there (standard output)")
+    parser.add_argument("--output", "-o", type=path_named, metavar="FILE", help="write it there (standard output)")
     options = parser.parse_args(arguments)
     output: Path | None = options.output
     form = options.format or _form_of(output)

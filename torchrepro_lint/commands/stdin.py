@@ -30,8 +30,10 @@ def check_stdin(
     A text that cannot be read goes through as it is, and with `force_exclude` one whose file the settings leave out.
     Exit status as for files.
     """
-    if [path for path in options.paths if path != Path("-")] not in ([], [Path()]):
+    if any(path != Path("-") for path in options.paths) and options.paths != (Path(),):
         raise TorchReproLintError("- and --stdin-filename stand for standard input: beside it there is no other path")
+    if sys.stdin is None:  # as `<&-` leaves it
+        raise TorchReproLintError("standard input is closed")
     data = sys.stdin.buffer.read()
     path = absolute(name or _UNNAMED)
     if force_exclude and Projects(options.override).leaves_out(path):

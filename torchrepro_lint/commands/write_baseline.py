@@ -36,9 +36,8 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     if report.errors:
         print_errors(report.errors)
         return 2
-    there = path.exists()
-    kept: Baseline | None = read_baseline(path) if there else None
-    before = path.read_bytes() if there else None
+    before = _content(path)
+    kept: Baseline | None = read_baseline(path) if before is not None else None
     settings = projects.of(files[0]).settings if files else Settings()
     was_run = runs(settings, (toolkit or Toolkit()).rules)
     baseline = recorded(path, report.findings, Texts(), kept, files, was_run)
@@ -46,6 +45,15 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     if not options.quiet:
         print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
     return 0
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _from_settings(files: list[Path], projects: Projects) -> Path | None:

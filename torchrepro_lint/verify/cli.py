@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM, PassingLine, counted
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
@@ -188,7 +188,7 @@ No run proves that a program is deterministic: the answer is about the runs that
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(f"{PROGRAM} verify", _DESCRIPTION, _EPILOG, _USAGE)
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
+        "paths", nargs="*", type=path_named, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
     )
     both = parser.add_argument_group("runs")
     both.add_argument("--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for a program (2)")
@@ -212,8 +212,8 @@ def _parser() -> ArgumentParser:
     )
     script.add_argument("--resume-first", metavar="ARGS", help="what the script takes to train the first half and save")
     script.add_argument("--resume-with", metavar="ARGS", help="what it takes to go on from there to the end")
-    script.add_argument("--report", type=Path, metavar="FILE", help="write a page in HTML with all of it")
-    script.add_argument("--save", type=Path, metavar="DIR", help="keep the records there, for `verify compare`")
+    script.add_argument("--report", type=path_named, metavar="FILE", help="write a page in HTML with all of it")
+    script.add_argument("--save", type=path_named, metavar="DIR", help="keep the records there, for `verify compare`")
     parser.add_argument(
         "--ops",
         action="store_true",

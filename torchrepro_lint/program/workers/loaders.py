@@ -155,7 +155,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
     plausible = _plausible_names(facts, names)
     for scope in facts.walk_scopes():
         for call, path in scope.calls:
-            if called_name(call.func) == "__init__" and isinstance(scope.node, tree.FunctionDef):
+            if isinstance(call.func, tree.Attribute) and call.func.attr == "__init__":
                 yield from _of_unseen_object(ev, call, path, facts, scope)
                 continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
@@ -176,7 +176,9 @@ def _of_unseen_object(
 ) -> Iterator[Loader]:
     """`DataLoader.__init__(self, ...)` in a subclass of which no construction is in sight: a registry makes it."""
     assert isinstance(call.func, tree.Attribute)
-    if scope.name != "__init__" or scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
+    if not isinstance(scope.node, tree.FunctionDef) or scope.name != "__init__":
+        return
+    if scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
         return
     if not _derives_from_loader(ev, facts, scope.parent):
         return  # asked first: who calls all the `__init__` of a file is much to ask

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -95,8 +95,8 @@ def compare_main(arguments: Sequence[str]) -> int:
         "Say where two saved records of a script first part. Nothing is run, and torch is not needed.",
         "exit status: 0 no difference, 1 the records part, 2 a file is no record or there is nothing to compare",
     )
-    parser.add_argument("first", type=Path, metavar="A", help="a record that `verify --save` has written")
-    parser.add_argument("second", type=Path, metavar="B", help="another one, perhaps of another machine")
+    parser.add_argument("first", type=path_named, metavar="A", help="a record that `verify --save` has written")
+    parser.add_argument("second", type=path_named, metavar="B", help="another one, perhaps of another machine")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
