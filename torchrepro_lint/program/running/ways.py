@@ -27,10 +27,12 @@ __all__ = [
     "Way",
     "are_exclusive",
     "chosen_by",
+    "comes_later",
     "is_followed_by",
     "never_together",
     "own_way",
     "runs_as_script",
+    "runs_with",
     "says",
     "surely_before",
     "ways",
@@ -115,14 +117,29 @@ def _meeting(first: Way, second: Way) -> tuple[Stand, Stand] | None:
 
 def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the two statements exclude each other on every pair of ways that meet."""
-    met = [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
+    met = _meetings(first, second)
     return bool(met) and all(are_exclusive(*pair) for pair in met)
 
 
 def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the second statement surely runs after the first one, wherever their ways meet."""
-    met = [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
-    return bool(met) and all(a.site < b.site and _surely_with(b, a) for a, b in met)
+    return comes_later(first, second) and runs_with(first, second)
+
+
+def comes_later(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether the second statement, if it runs, runs after the first one, wherever their ways meet."""
+    met = _meetings(first, second)
+    return bool(met) and all(a.site < b.site for a, b in met)
+
+
+def runs_with(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether the second statement runs in every run in which the first one does, wherever their ways meet."""
+    met = _meetings(first, second)
+    return bool(met) and all(_surely_with(b, a) for a, b in met)
+
+
+def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Stand, Stand]]:
+    return [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
 
 
 def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:

@@ -14,9 +14,11 @@ from torchrepro_lint.program.running.ways import (
     Stand,
     Way,
     chosen_by,
+    comes_later,
     is_followed_by,
     never_together,
     runs_as_script,
+    runs_with,
     says,
     ways,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "is_opposed",
     "is_taken_back",
     "is_test_file",
+    "not_heeded",
     "ways_of",
 ]
 
@@ -127,6 +130,19 @@ def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
         other.effect == effect and other.node is not one.node and is_followed_by(own, ways_of(program, other))
         for other in program.evidence
     )
+
+
+def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: str) -> list[Evidence]:
+    """The `intent` of runs that leave the switch `one` as it is. `if args.deterministic:` may show intent, and with it
+    take the switch back that stands above it, by another with `effect`.
+    """
+    own = ways_of(program, one)
+    takes_back = [
+        ways_of(program, other)
+        for other in program.evidence
+        if other.effect == effect and other.node is not one.node and comes_later(own, ways_of(program, other))
+    ]
+    return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
 
 
 def is_test_file(program: Program, path: Path) -> bool:

@@ -41,9 +41,9 @@ Fix safety
 
 Do not flag
     Programs without intent; the arm of an `if` that is not the deterministic one (`if args.deterministic: ... else:
-    cudnn.benchmark = True`); a switch that is set back to `False` on the same path; an option of its own (`if
-    args.benchmark:`), whose value is not proven; what nothing calls. A seed that only the tests set is no intent of
-    what they test.
+    cudnn.benchmark = True`); a switch that is set back to `False` on the same path, or beside the intent (`benchmark =
+    True`, then `if args.deterministic: benchmark = False`); an option of its own (`if args.benchmark:`), whose value is
+    not proven; what nothing calls. A seed that only the tests set is no intent of what they test.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking
@@ -60,7 +60,14 @@ from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_against, is_opposed, is_taken_back, ways_of
+from torchrepro_lint.program.switches.intent_at import (
+    intent_at,
+    is_chosen_against,
+    is_opposed,
+    is_taken_back,
+    not_heeded,
+    ways_of,
+)
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
@@ -77,7 +84,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
                 continue
             places = ways_of(program, one)
-            intent = intent_at(program, one.site.path, places)
+            intent = not_heeded(program, one, intent_at(program, one.site.path, places), "benchmark-off")
             level = program.settings.intent or (intent[0].level if intent else None)
             if level is None or is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue

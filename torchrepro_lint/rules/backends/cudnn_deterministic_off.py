@@ -44,7 +44,8 @@ Fix safety
 
 Do not flag
     Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that
-    is set back to `True` on the same path; values that are not proven.
+    is set back to `True` on the same path, or beside the wish (`if args.deterministic: cudnn.deterministic = True`);
+    values that are not proven.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic
@@ -59,7 +60,7 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, is_taken_back, ways_of
+from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
@@ -76,7 +77,7 @@ class CudnnDeterministicOff(Rule):
             places = ways_of(program, one)
             elsewhere = [
                 other
-                for other in intent_at(program, one.site.path, places)
+                for other in not_heeded(program, one, intent_at(program, one.site.path, places), "cudnn")
                 if other.level == "deterministic" and other.node is not one.node
             ]
             if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn"):
