@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.samplers import part_names
+from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
@@ -21,7 +22,7 @@ from torchrepro_lint.program.workers.workers import argument, condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["NumpySplit", "numpy_splits", "seeding_before"]
+__all__ = ["NumpySplit", "may_be_seeded_unseen", "numpy_splits", "seeding_before"]
 
 _RANDOM_STATE: Final = "random_state"
 
@@ -112,6 +113,13 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
         if not is_followed_by(own, theirs):
             return one
     return None
+
+
+def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
+    """Whether the program calls a helper of another library that seeds by its name, and perhaps NumPy's generator."""
+    above = program.imports.above(call.facts.path)
+    files = above.union(*(program.imports.below(path) for path in above))
+    return any(calls_foreign_seeding(program, path) for path in sorted(files))
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:

@@ -12,10 +12,9 @@ from torchrepro_lint.knowledge.command_lines import command_lines
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MethodValue
-from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, EntryWalker
+from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
 from torchrepro_lint.program.seeds.idle_draws import is_idle
@@ -33,11 +32,6 @@ __all__ = ["MAIN_RNGS", "EntryRun", "Step", "brings_weights", "draws_weights", "
 
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
-_SEED_WORD = re.compile(r"seed|determinis|reproduc", re.IGNORECASE)
-_MAY_SEED = re.compile(rb"seed|determinis|reproduc", re.IGNORECASE)
-_NOT_SEEDING = re.compile(
-    r"get_\w*seed\w*|initial_seed|\w*seed_?worker\w*|\w*worker_?(init|seed)\w*|parse_seed|add_seed\w*|seeds|get_deterministic\w*"
-)
 _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim\.[A-Z]\w+\(")
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
@@ -136,7 +130,7 @@ class EntryRun:
         """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
         if self._finds(program_words("seeds_itself")) or self._has_seeding_command_line():
             return True
-        return any(_unknown_seeding(self.program, path) for path in sorted(self.files))
+        return any(calls_foreign_seeding(self.program, path) for path in sorted(self.files))
 
     def _has_seeding_command_line(self) -> bool:
         """Whether a command line of a framework may seed; one that is named and never called here may be anywhere."""
@@ -190,37 +184,3 @@ def _steps_of(event: Event, order: int) -> Iterator[Step]:
 
 def _is_draw(effect: Effect) -> bool:
     return effect.effect.kind == "draw" and effect.effect.rng in MAIN_RNGS and effect.effect.moment == "call"
-
-
-def _unknown_seeding(program: Program, path: Path) -> bool:
-    """Whether a file calls something by the name of a seeding helper that is neither the project's own nor known."""
-    return program.ev.remembered(("unknown-seeding", path), lambda: _find_unknown(program, path), False)
-
-
-def _find_unknown(program: Program, path: Path) -> bool:
-    if not program.project.holds(path, _MAY_SEED):
-        return False
-    facts = program.facts(path)
-    if facts is None:
-        return True
-    for scope in facts.walk_scopes():
-        for call, _ in scope.calls:
-            name = called_name(call.func) or ""
-            if not _SEED_WORD.search(name) or _NOT_SEEDING.fullmatch(name):
-                continue
-            values = program.ev.values(call.func, contexts(program.ev, facts, scope)[0])
-            for value in values or (None,):
-                match value:
-                    case FunctionValue() | MethodValue() | ClassValue():
-                        continue
-                    case External(name=outside):
-                        if (
-                            seeding_call(outside) is None
-                            and not rng_effects(outside)
-                            and not outside.startswith("torch.")
-                        ):
-                            return True
-                    case _:
-                        if name not in ("seed", "manual_seed"):
-                            return True
-    return False

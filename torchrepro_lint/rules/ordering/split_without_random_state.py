@@ -34,8 +34,9 @@ Fix safety
     Safe: passes the program's own seed. The parts change once, when the fix is applied.
 
 Do not flag
-    `shuffle=False`; programs that seed NumPy's global generator before the split (those in the `strict` profile only:
-    another draw before the split still moves it); `sample(frac=1)`, which only shuffles; `table = table.sample(..)`.
+    `shuffle=False`; programs that seed NumPy's global generator before the split, or call a helper of an unknown
+    library that seeds by its name (both in the `strict` profile only: another draw before the split still moves it);
+    `sample(frac=1)`, which only shuffles; `table = table.sample(..)`.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
@@ -47,10 +48,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.split_fix import random_state_fix
-from torchrepro_lint.program.ordering.numpy_splits import numpy_splits, seeding_before
+from torchrepro_lint.program.ordering.numpy_splits import may_be_seeded_unseen, numpy_splits, seeding_before
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 
 
@@ -63,15 +63,15 @@ class SplitWithoutRandomState(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in numpy_splits(program):
             seeding = seeding_before(program, one.call)
-            if seeding is not None and not program.strict:
+            seeded = seeding is not None or may_be_seeded_unseen(program, one.call)
+            if seeded and not program.strict:
                 continue
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
             fix, declined = random_state_fix(program, one.call, one.parameter)
-            message = _message(one.call.name.rpartition(".")[2], one.parameter.name, seeding)
+            message = _message(one.call.name.rpartition(".")[2], one.parameter.name, seeded=seeded)
             yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
 
 
-def _message(name: str, parameter: str, seeding: Evidence | None) -> str:
-    if seeding is None:
-        return f"{name} without `{parameter}`: it draws from NumPy's global RNG, which nothing seeds before"
-    return f"{name} without `{parameter}`: it draws from NumPy's global RNG, and any draw before it moves the split"
+def _message(name: str, parameter: str, *, seeded: bool) -> str:
+    why = "and any draw before it moves the split" if seeded else "which nothing seeds before"
+    return f"{name} without `{parameter}`: it draws from NumPy's global RNG, {why}"
