@@ -54,7 +54,8 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
     for call, arms in scope.calls:
         if not any(arg.keyword == "generator" for arg in call.args) and not _takes_it_by_position(call):
             continue
-        if not _may_be_given_it(program, call, frame_without_callers(ev, facts, scope)):
+        alone = frame_without_callers(ev, facts, scope)
+        if not _may_be_given_it(program, call, alone) or _is_left_to_callers(program, call, alone):
             continue
         for frame in contexts(ev, facts, scope):
             if ev.decide(arms, frame) is False:
@@ -83,6 +84,22 @@ def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
     if arg is None:
         return is_open(program.ev, call.func, alone)
     return may_be(program.ev, arg.value, alone, _is_global)
+
+
+def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool:
+    """Whether the call hands on a parameter that has the global generator as its default, as torch's own functions
+    have: who calls the function decides.
+    """
+    arg = _generator_argument(program, call, alone)
+    if arg is None or not isinstance(arg.value, tree.Name):
+        return False
+    owner = alone.scope.binder(arg.value.id)
+    return owner is alone.scope and any(
+        isinstance(one.node, tree.Param)
+        and one.node.default is not None
+        and any(_is_global(value) for value in program.ev.values(one.node.default, alone.parent or alone))
+        for one in owner.bindings[arg.value.id]
+    )
 
 
 def _generator_argument(program: Program, call: tree.Call, frame: Frame) -> tree.Arg | None:

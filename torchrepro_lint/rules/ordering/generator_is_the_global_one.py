@@ -36,6 +36,9 @@ Fix safety
     Safe: passes a generator with the same seed, so that the order is the one of that seed, whatever else draws. Where
     nothing else seeds torch, the call stays in a line above, and all other draws stay what they are.
 
+Do not flag
+    A parameter with the global generator as its default, as torch's own functions have: who calls the function decides.
+
 References
     https://docs.pytorch.org/docs/stable/generated/torch.manual_seed.html
 """
