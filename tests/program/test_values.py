@@ -41,6 +41,12 @@ CONSTANTS = [
     ("x = [y + 1 for y in (1, 2)]", "list[2 3]"),
     ("x = {k: 0 for k in 'ab'}", "{ ...}"),
     ("x = 10 ** 400 * 10 ** 400 * 0.5", "?"),
+    ("x = 'Train'.lower()", "'train'"),
+    ("x = 'test_traj'.startswith('train')", "False"),
+    ("x = 'val'.endswith(('val', 'test'))", "True"),
+    ("x = 'val'.endswith(('val', c))", "?"),
+    ("x = 'val'.startswith(1)", "?"),
+    ("x = 'train_left'.removeprefix('train_')", "'left'"),
 ]
 CHANGES = [
     ("x = 1\nx += 2", "3"),

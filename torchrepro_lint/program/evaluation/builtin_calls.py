@@ -102,9 +102,7 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
                 return receiver.elements()
             return unknown()
         case Constant(value=str() as text):
-            if attr in ("lower", "upper", "strip") and not arguments.positional:
-                return values_of(Constant(getattr(text, attr)()))
-            return unknown()
+            return _text_method(ev, text, attr, arguments)
         case Instance():
             return values_of(receiver) if attr in _FLUENT else unknown()
         case ExternalObject(name=name):
@@ -129,6 +127,37 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             dotted = member_name(member)
             return values_of(ExternalObject(dotted, arguments, site)) if dotted is not None else unknown()
     return unknown()
+
+
+#: Methods that say something of a text, or give one that is no longer.
+_OF_TEXTS = frozenset({"lower", "upper", "strip", "startswith", "endswith", "removeprefix", "removesuffix"})
+
+
+def _text_method(ev: Evaluator, text: str, attr: str, arguments: Arguments) -> Values:
+    """What a method of a known text gives for known arguments."""
+    if attr not in _OF_TEXTS or arguments.keywords or arguments.open_positional or arguments.open_keywords:
+        return unknown()
+    given = [_texts(ev, values) for values in arguments.positional]
+    if None in given:
+        return unknown()
+    try:
+        return values_of(Constant(getattr(text, attr)(*given)))
+    except TypeError:
+        return unknown()
+
+
+def _texts(ev: Evaluator, values: Values) -> str | tuple[str, ...] | None:
+    """The one text, or the one tuple of texts, that the values are proven to be."""
+    if len(values) != 1:
+        return None
+    match next(iter(values)):
+        case Constant(value=str() as text):
+            return text
+        case SequenceValue(kind="tuple", items=tuple() as items):
+            found = [ev.one_constant(item) for item in items]
+            texts = tuple(one.value for one in found if one is not None and isinstance(one.value, str))
+            return texts if len(texts) == len(items) else None
+    return None
 
 
 def member_name(member: MemberOf) -> str | None:
