@@ -20,6 +20,13 @@ ATTRIBUTES = [
     ("class A:\n    @property\n    def p(self): return 1\nx = A().p", "1"),
     ("class A:\n    @staticmethod\n    def s(a): return a\nx = A().s(2)", "2"),
     ("class A:\n    @classmethod\n    def c(cls): return cls()\nx = A.c()", "A()"),
+    (
+        "class A:\n    v = None\n    @classmethod\n    def c(cls, v=1): cls.v = v\n    @classmethod\n"
+        "    def r(cls): return cls.v\nA.c()\nx = A.r()",
+        "1 | ? | None",
+    ),
+    ("class A:\n    v = 1\nA.v = 2\nx = A.v", "1 | 2"),
+    ("class A:\n    v = 1\nclass B(A): pass\nA.v = 2\nx = B().v", "1 | 2"),
     ("class A:\n    def __call__(self): return 1\nx = A()()", "1"),
     ("class A:\n    def __getitem__(self, i): return i\nx = A()[4]", "4"),
     ("class A:\n    def __enter__(self): return 1\nwith A() as x: pass", "1"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import command_line, instances, names
+from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
 from torchrepro_lint.program.evaluation.classes import (
     after,
     class_attribute,
@@ -32,6 +33,7 @@ from torchrepro_lint.program.evaluation.values import (
     SuperValue,
     Value,
     Values,
+    union,
     unknown,
     values_of,
 )
@@ -85,4 +87,4 @@ def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__name__":
         return values_of(Constant(cls.name))
     found = look_up_along(ev, mro(ev, cls), attr, cls)
-    return found
+    return union(found, assigned_to_class(ev, cls, attr)) if found else found

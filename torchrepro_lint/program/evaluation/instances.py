@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import END, Scope, Store
+from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, external_argument
 from torchrepro_lint.program.evaluation.changes import joined, opened, with_changes
+from torchrepro_lint.program.evaluation.class_stores import assigned_to_class, outside_stores
 from torchrepro_lint.program.evaluation.construction import base_arguments, init_frames
 from torchrepro_lint.program.evaluation.containers import unpack
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
@@ -48,6 +48,8 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
         from_class = field
     assigned, certain = _assigned_by_methods(ev, instance, attr)
     outside = _assigned_outside(ev, instance, attr)
+    if from_class and field is None:
+        from_class = union(from_class, assigned_to_class(ev, instance.cls, attr))
     if assigned or outside:
         # A class attribute is what holds before, or without, an assignment in __init__.
         return union(assigned, outside, NOTHING if certain else from_class)
@@ -154,7 +156,7 @@ def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
     if facts is None:
         return NOTHING
     parts = []
-    for scope, store in _outside_stores(ev, facts).get(attr, ()):
+    for scope, store in outside_stores(ev, facts).get(attr, ()):
         frame = enclosing_frame(ev, facts, scope)
         assert isinstance(store.target, tree.Attribute)
         if any(
@@ -163,21 +165,6 @@ def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
         ):
             parts.append(unpack(ev, ev.values(store.value, frame), store.unpack))
     return union(*parts) if parts else NOTHING
-
-
-def _outside_stores(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
-    return ev.remembered(("outside-stores", id(facts)), lambda: _collect_stores(facts), {})
-
-
-def _collect_stores(facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
-    stores: dict[str, list[tuple[Scope, Store]]] = {}
-    for scope in facts.walk_scopes():
-        for store in scope.stores:
-            target = store.target
-            if isinstance(target, tree.Attribute) and not store.augmented:
-                if isinstance(target.value, tree.Name) and target.value.id not in ("self", "cls"):
-                    stores.setdefault(target.attr, []).append((scope, store))
-    return stores
 
 
 def _held_by_external_base(ev: Evaluator, instance: Instance, attr: str) -> Values:
