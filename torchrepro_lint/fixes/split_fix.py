@@ -15,7 +15,8 @@ from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.running.known_calls import KnownCall, all_names
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -36,6 +37,8 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
         return None, "the call spreads arguments, which may bring a generator"
+    if not _always_takes(program, call, parameter):
+        return None, f"what is called here is not always one that takes {parameter.name}"
     edits = plan_generator(
         document,
         node,
@@ -60,6 +63,8 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
         return None, f"the call spreads arguments, which may bring {parameter.name}"
+    if not _always_takes(program, call, parameter):
+        return None, f"what is called here is not always one that takes {parameter.name}"
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
     handed = handed_seeds(program, call.facts, call.scope)
@@ -73,3 +78,15 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
         else add_keyword_arguments(document, node, [(parameter.name, seed)])
     )
     return Fix(Applicability.SAFE, f"Pass {parameter.name}={seed}", tuple(edits)), None
+
+
+def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:
+    """Whether all that may be called has the parameter: `sampler_class` may be a DistributedSampler in other runs."""
+    return all(
+        name is not None
+        and any(
+            effect.generator_parameter is not None and effect.generator_parameter.name == parameter.name
+            for effect in rng_effects(name)
+        )
+        for name in all_names(program, call)
+    )

@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.callers import called_name, contexts, frame
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["KnownCall", "known_calls"]
+__all__ = ["KnownCall", "all_names", "known_calls"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +43,16 @@ class KnownCall:
 def known_calls(program: Program, names: frozenset[str]) -> list[list[KnownCall]]:
     """The calls of any of `names` (canonical; a method with its type), grouped by place, in the order of the text."""
     return program.ev.remembered(("known-calls", names), lambda: list(_find(program, names)), [])
+
+
+def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
+    """All that the call may call, whoever calls its scope; None stands for what is of the project, or not known."""
+    return frozenset(
+        _name(value)
+        for frame in contexts(program.ev, one.facts, one.scope)
+        if program.ev.decide(one.arms, frame) is not False
+        for value in program.ev.values(one.call.func, frame)
+    )
 
 
 def _find(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
