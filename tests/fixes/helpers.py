@@ -46,6 +46,7 @@ def seed_loader(
     seed: int = 0,
     existing_init: ExistingInit | None = None,
     in_distributed: bool = False,
+    starts_ranks: bool = False,
     repeated: bool | None = None,
     may_hold: frozenset[str] = frozenset(),
     path: Path = PATH,
@@ -60,6 +61,7 @@ def seed_loader(
         seed=seed,
         existing_init=existing_init,
         in_distributed=in_distributed,
+        starts_ranks=starts_ranks,
         repeated=repeated,
         may_hold=may_hold,
     )

@@ -203,6 +203,8 @@ def test_configured_seed() -> None:
         ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", False, "seed"),
         ("def f(seed):\n    return DataLoader(ds, num_workers=2)\n", True, "seed"),
         ("def f(seed=None, rank=0):\n    return DataLoader(ds, num_workers=2)\n", True, "(seed or 0) + rank"),
+        ("def f(rank=None):\n    return DataLoader(ds, num_workers=2)\n", True, "rank or 0"),
+        ("def f(seed, rank=None):\n    return DataLoader(ds, num_workers=2)\n", True, "seed + (rank or 0)"),
         ("def f(opt):\n    setup(opt['rank'])\n    x = DataLoader(ds, num_workers=2)\n", True, "opt['rank']"),
         ("def f(args):\n    setup(args.rank)\n    x = DataLoader(ds, num_workers=2)\n", True, "args.rank"),
         (
@@ -225,6 +227,13 @@ def test_rank_takes_part_where_workers_draw(program: str, init: bool, seed: str)
     result = seed_loader(text, init=init, in_distributed=True)
     line = next(line for line in result.splitlines() if "g.manual_seed" in line)
     assert line.strip() == f"g.manual_seed({seed})"
+
+
+def test_the_rank_is_asked_for_where_a_program_has_several() -> None:
+    text = lines(HEAD) + "def f(seed):\n    return DataLoader(ds, num_workers=2)\n"
+    result = seed_loader(text, init=True, in_distributed=True, starts_ranks=True)
+    rank = "torch.distributed.get_rank() if torch.distributed.is_initialized() else 0"
+    assert f"    g.manual_seed(seed + ({rank}))\n" in result
 
 
 PLACES = {

@@ -22,6 +22,7 @@ from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.ranks import distributed_start
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -78,6 +79,7 @@ def loader_fix(
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
         by_rank=by_rank,
         in_distributed=is_distributed(program, loader.facts.path),
+        starts_ranks=distributed_start(program, loader) is not None,
         repeated=is_repeated(program, loader.facts, loader.scope),
         may_hold=_may_hold(program, loader),
     )

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.seed_expression import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
@@ -26,7 +27,7 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     """An expression of the program for the rank of the process that can be evaluated before the statement `at`."""
     for name in ("rank", "global_rank"):
         if is_bound_at(document, name, at):
-            return name
+            return f"{name} or 0" if may_be_none(document, name, at) else name
     found: list[tuple[bool, int, str]] = []
     function = document.function(at)
     for node in document.walk():

@@ -64,6 +64,7 @@ def plan_worker_seeding(
     seed: int = 0,
     existing_init: ExistingInit | None = None,
     in_distributed: bool = False,
+    starts_ranks: bool = False,
     repeated: bool | None = None,
     may_hold: frozenset[str] = frozenset(),
     also_seeds: Sequence[WorkerTarget] = (),
@@ -76,6 +77,7 @@ def plan_worker_seeding(
 
     `init`, `generator`: which of the two are wanted. `seed`: the constant for programs that have no seed of their own.
     `existing_init`: a correct worker init function elsewhere in the project; one in the same file is found without.
+    `in_distributed`: the program mentions ranks; `starts_ranks`: it surely may have several, each with this loader.
     `repeated`: whether the function around the call runs more than once per training, if the caller knows; None: as
     the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry. `also_seeds`: what the
     init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
@@ -84,7 +86,10 @@ def plan_worker_seeding(
     `content`: the ranges of the calls of loaders that need no generator.
     """
     ranked = in_distributed and (init or workers_draw)
-    plan = _Plan(document, call, seed, repeated, also_seeds, handed, content, ranked=ranked, by_rank=by_rank)
+    plan = _Plan(
+        document, call, seed, repeated, also_seeds, handed, content, ranked=ranked, by_rank=by_rank,
+        starts_ranks=starts_ranks,
+    )  # fmt: skip
     return plan.make(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold)
 
 
@@ -131,6 +136,7 @@ class _Plan:
         *,
         ranked: bool = False,
         by_rank: bool = False,
+        starts_ranks: bool = False,
     ) -> None:
         self.document = document
         self.call = call
@@ -141,6 +147,7 @@ class _Plan:
         self.repeated = repeated
         self.also_seeds = also_seeds
         self.by_rank = by_rank
+        self.starts_ranks = starts_ranks
         self.imports = ImportPlanner(document)
         self.pending: list[_Block] = []
 
@@ -241,10 +248,10 @@ class _Plan:
         text = seed.text
         if (self.by_rank or self.ranked) and "rank" not in text:
             rank = find_rank(document, self.imports, at)
-            if rank is None and self.by_rank:
+            if rank is None and (self.by_rank or self.starts_ranks):
                 rank = rank_call(document, self.imports, at)
-                if rank is None:
-                    return Declined("the generator has to be made at the top of the file, where no process has a rank")
+            if rank is None and self.by_rank:
+                return Declined("the generator has to be made at the top of the file, where no process has a rank")
             text = plus_rank(text, rank) if rank is not None else text
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
