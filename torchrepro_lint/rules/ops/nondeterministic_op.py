@@ -54,7 +54,8 @@ Do not flag
     whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen, as those of what is
     done to data (in files called transforms, augmentation, datasets); where nothing can meet: windows that do not
     overlap, one index for each row, permutations, positions that a loop counts or a mask marks; where equal numbers
-    are added (a histogram of ones); medians of which only the values are used.
+    are added (a histogram of ones); medians of which only the values are used. Programs in which an option may set
+    torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
@@ -73,6 +74,7 @@ from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.open_flags import with_open_flag
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, when_it_runs
 
@@ -93,10 +95,11 @@ class NondeterministicOp(Rule):
             for one in program.evidence
             if one.effect not in _FLAG and (one.level == "deterministic" or (program.strict and one.level is not None))
         ]
+        open_flags = with_open_flag(program)
         found = [
             (operation, row, intent)
             for operation, row, intent in candidates(program, wanted, _speaks_of, flag="off")
-            if not any(one.effect in _FLAG for one in intent)
+            if not any(one.effect in _FLAG or one.roots & open_flags for one in intent)
         ]
         raising = [operation for operation, row, _ in found if row.effect == "throws"]
         for operation, row, intent in found:
