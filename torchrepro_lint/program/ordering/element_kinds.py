@@ -7,22 +7,20 @@ The code around an expression tells, where its value is not known: how its eleme
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.evaluation.values import Constant, SequenceValue
+from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
+from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["ElementKind", "kind_of_elements"]
-
-ElementKind = Literal["text", "number"]
 
 _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
@@ -67,9 +65,9 @@ class _Reader:
             return known
         match node:
             case tree.Display(items=items):
-                return _joined(self.kind(item, depth - 1) for item in items)
+                return joined(self.kind(item, depth - 1) for item in items)
             case tree.DictDisplay(items=pairs):
-                return _joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
+                return joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
             case tree.Comprehension(element=element, key=key):
                 return self.kind(key if key is not None else element, depth - 1)
             case tree.Starred(value=value):
@@ -79,7 +77,7 @@ class _Reader:
             case tree.Binary(op="&", left=left, right=right):
                 return self.elements(left, depth - 1) or self.elements(right, depth - 1)
             case tree.Binary(left=left, right=right) | tree.Conditional(body=left, orelse=right):
-                return _joined((self.elements(left, depth - 1), self.elements(right, depth - 1)))
+                return joined((self.elements(left, depth - 1), self.elements(right, depth - 1)))
             case tree.Call():
                 return self._elements_of_call(node, depth)
             case tree.Name(id=name):
@@ -96,9 +94,9 @@ class _Reader:
             case tree.FormatString():
                 return "text"
             case tree.Display(items=items):
-                return _joined(self.kind(item, depth - 1) for item in items)
+                return joined(self.kind(item, depth - 1) for item in items)
             case tree.Binary(left=left, right=right):
-                return _joined((self.kind(left, depth - 1), self.kind(right, depth - 1)))
+                return joined((self.kind(left, depth - 1), self.kind(right, depth - 1)))
             case tree.Call(
                 func=tree.Name(id="int" | "float" | "len" | "ord" | "hash" | "id" | "abs" | "round" | "sum")
             ):
@@ -115,7 +113,7 @@ class _Reader:
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or _by_name(node)
             case tree.Name(id=name):
-                found = _joined(self._bound(one, depth) for one in self._bindings(name))
+                found = joined(self._bound(one, depth) for one in self._bindings(name))
                 return found or _by_name(node)
         return _by_name(node)
 
@@ -124,6 +122,9 @@ class _Reader:
         return isinstance(node, (tree.FormatString, tree.Const)) and self.kind(node, 1) == "text"
 
     def _elements_of_call(self, node: tree.Call, depth: int) -> ElementKind | None:
+        promised = self._promised(node.func)
+        if promised is not None:
+            return promised
         word = called_name(node.func) or ""
         first = node.args[0].value if node.args else None
         if word in ordering_names("texts", "lists") or word in ordering_names("texts", "words"):
@@ -152,13 +153,27 @@ class _Reader:
             ):
                 return self.elements(node.func.value, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
-            return _joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
+            return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
         return _by_name(node.func)
+
+    def _promised(self, func: tree.Expr) -> ElementKind | None:
+        """What a function of the project says that it returns."""
+        if isinstance(self.scope.node, tree.Comprehension):
+            return None
+        kinds = set()
+        for value in self.program.ev.values(func, self.frame):
+            function = value.function if isinstance(value, MethodValue) else value
+            if not isinstance(function, FunctionValue) or not isinstance(function.node, tree.FunctionDef):
+                return None
+            kinds.add(annotated_elements(function.node.returns))
+        return kinds.pop() if len(kinds) == 1 else None
 
     def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
         held: list[ElementKind | None] = []
         for binding in self._bindings(name):
-            if binding.kind == "assign" and not binding.unpack and binding.node is not None:
+            if binding.kind == "param" and isinstance(binding.node, tree.Param):
+                held.append(annotated_elements(binding.node.annotation))
+            elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
                 held.append(self.elements(binding.node, depth - 1))  # type: ignore[arg-type]
         for call, _ in self.scope.calls:
             match call:
@@ -167,7 +182,7 @@ class _Reader:
                         held.append(self.kind(arg.value, depth - 1))
                     elif attr in ("extend", "update"):
                         held.append(self.elements(arg.value, depth - 1))
-        return _joined(one for one in held if one is not None) if held else None
+        return joined(one for one in held if one is not None) if held else None
 
     def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
         """What a name is by one of its bindings."""
@@ -203,14 +218,6 @@ class _Reader:
             return None
         texts = any(isinstance(one, Constant) and isinstance(one.value, (str, bytes)) for one in elements)
         return "text" if texts else "number"
-
-
-def _joined(kinds: Iterable[ElementKind | None]) -> ElementKind | None:
-    """A text among them makes texts of all; numbers only where all are."""
-    found = list(kinds)
-    if "text" in found:
-        return "text"
-    return "number" if found and all(one == "number" for one in found) else None
 
 
 def _by_name(node: tree.Expr) -> ElementKind | None:

@@ -56,33 +56,38 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         if facts is None:
             continue
         found: dict[int, OrderedSet] = {}
-        for scope in facts.walk_scopes():
-            for node in _sets(program, facts, scope):
-                program.ev.begin_question()
-                whole = _whole(program, facts, node)
-                if whole.site in found or kind_of_elements(program, facts, scope, whole) != "text":
-                    continue
-                sink = find_sink(program, facts, whole, indexes=True)
-                if sink is not None:
-                    found[whole.site] = OrderedSet(whole, facts, sink, _is_iterated_at_once(program, facts, whole))
+        for scope, node in _sets(program, facts):
+            program.ev.begin_question()
+            whole = _whole(program, facts, node)
+            if whole.site in found or kind_of_elements(program, facts, scope, whole) != "text":
+                continue
+            sink = find_sink(program, facts, whole, indexes=True)
+            if sink is not None:
+                found[whole.site] = OrderedSet(whole, facts, sink, _is_iterated_at_once(program, facts, whole))
         yield from (found[number] for number in sorted(found))
 
 
-def _sets(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[tree.Expr]:
-    """The expressions of a scope that make a set."""
-    if isinstance(scope.node, tree.Comprehension) and scope.node.kind == "set":
-        yield scope.node
-    for call, _ in scope.calls:
-        match call.func:
-            case tree.Name(id="set" | "frozenset") if call.args:
-                frame = frame_without_callers(program.ev, facts, scope)
-                if any(
-                    isinstance(v, External) and v.name.startswith("builtins.")
-                    for v in program.ev.values(call.func, frame)
-                ):
-                    yield call
-    if scope.parent is None:
-        yield from parents_of(program.ev, facts).sets
+def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Expr]]:
+    """The expressions of a file that make a set, each with the scope in which it stands."""
+    for scope in facts.walk_scopes():
+        if isinstance(scope.node, tree.Comprehension) and scope.node.kind == "set":
+            yield scope, scope.node
+        for call, _ in scope.calls:
+            match call.func:
+                case tree.Name(id="set" | "frozenset") if call.args:
+                    frame = frame_without_callers(program.ev, facts, scope)
+                    if any(
+                        isinstance(v, External) and v.name.startswith("builtins.")
+                        for v in program.ev.values(call.func, frame)
+                    ):
+                        yield scope, call
+    parents = parents_of(program.ev, facts)
+    for node in parents.sets:
+        around = next((one for one in parents.around(node) if isinstance(one, _SCOPES)), None)
+        yield facts.scope_of(around) if around is not None else facts.scope, node
+
+
+_SCOPES: Final = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension)
 
 
 def _whole(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
