@@ -81,12 +81,16 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
 
 
 def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:
-    """Whether all that may be called has the parameter: `sampler_class` may be a DistributedSampler in other runs."""
+    """Whether all that may be called has the parameter: `sampler_class` may be a DistributedSampler in other runs. A
+    method of the same name (`rows.train_test_split`, of rows that come from elsewhere) is taken for the same one.
+    """
+    own = call.name.rpartition(".")[2]
     return all(
-        name is not None
-        and any(
-            effect.generator_parameter is not None and effect.generator_parameter.name == parameter.name
-            for effect in rng_effects(name)
-        )
+        name is not None and (name.rpartition(".")[2] == own or _takes(name, parameter))
         for name in all_names(program, call)
     )
+
+
+def _takes(name: str, parameter: Parameter) -> bool:
+    generators = (effect.generator_parameter for effect in rng_effects(name))
+    return any(one is not None and one.name == parameter.name for one in generators)

@@ -14,7 +14,16 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, External, MemberOf, Site, Value
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
+    External,
+    FunctionValue,
+    MemberOf,
+    MethodValue,
+    Site,
+    Value,
+)
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be, order_key
 
 if TYPE_CHECKING:
@@ -46,12 +55,15 @@ def known_calls(program: Program, names: frozenset[str]) -> list[list[KnownCall]
 
 
 def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
-    """All that the call may call, whoever calls its scope; None stands for what is of the project, or not known."""
+    """All that the call is seen to call, whoever calls its scope; None stands for what is of the project. What cannot
+    be followed is left out.
+    """
     return frozenset(
-        _name(value)
+        name
         for frame in contexts(program.ev, one.facts, one.scope)
         if program.ev.decide(one.arms, frame) is not False
         for value in program.ev.values(one.call.func, frame)
+        if (name := _name(value)) is not None or isinstance(value, (FunctionValue, MethodValue, ClassValue))
     )
 
 
