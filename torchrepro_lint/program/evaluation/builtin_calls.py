@@ -196,6 +196,9 @@ def _dict_method(ev: Evaluator, receiver: DictValue, attr: str, arguments: Argum
         case "values":
             return values_of(SequenceValue("generator", None, receiver.all_values() or unknown()))
         case "keys":
+            if not receiver.open and receiver.entries:
+                each = tuple(values_of(Constant(key)) for key, _, _ in receiver.entries)
+                return values_of(SequenceValue("generator", each, NOTHING))
             return values_of(SequenceValue("generator", None, ev.elements(values_of(receiver))))
         case "copy":
             return values_of(receiver)

@@ -188,19 +188,33 @@ def _comprehension(ev: Evaluator, node: tree.Comprehension, frame: Frame) -> Val
     if node.kind == "dict":
         assert node.key is not None
         result = DictValue((), False)
+        copied = _copied_dict(ev, node, frame)
+        filtered = any(clause.conditions for clause in node.clauses)
         for inner in frames:
             key = ev.one_constant(ev.values(node.key, inner))
             values = ev.values(node.element, inner)
             if key is None:
                 result = DictValue(result.entries, True, union(result.rest, values))
             else:
-                certain = not any(clause.conditions for clause in node.clauses)
+                entry = copied.get(key.value) if copied is not None else None
+                certain = not filtered and (entry is None or entry[1])
                 result = containers.updated(result, DictValue(((key.value, values, certain),), False), True)
         return values_of(result)
     parts = [ev.values(node.element, inner) for inner in frames]
     if len(frames) > 1 and not any(clause.conditions for clause in node.clauses):
         return values_of(SequenceValue(node.kind, tuple(parts), NOTHING))
     return values_of(SequenceValue(node.kind, None, union(*parts) if parts else NOTHING))
+
+
+def _copied_dict(ev: Evaluator, node: tree.Comprehension, frame: Frame) -> DictValue | None:
+    """The dict whose keys or items a comprehension runs over: some of them may be there in some runs only."""
+    iterated = node.clauses[0].iter
+    match iterated:
+        case tree.Call(func=tree.Attribute(value=receiver, attr="items" | "keys"), args=()):
+            iterated = receiver
+    values = ev.values(iterated, frame)
+    only = next(iter(values)) if len(values) == 1 else None
+    return only if isinstance(only, DictValue) else None
 
 
 def comprehension_frames(ev: Evaluator, node: tree.Comprehension, frame: Frame) -> list[Frame]:
@@ -212,6 +226,8 @@ def comprehension_frames(ev: Evaluator, node: tree.Comprehension, frame: Frame) 
     clause = node.clauses[0]
     iterated = ev.values(clause.iter, frame)
     only = next(iter(iterated)) if len(iterated) == 1 else None
+    if isinstance(only, DictValue) and not only.open:
+        only = SequenceValue("list", tuple(values_of(Constant(key)) for key, _, _ in only.entries), NOTHING)
     if not isinstance(only, SequenceValue) or only.items is None or not 1 <= len(only.items) <= MAX_UNROLLED:
         return [plain]
     frames = []
