@@ -10,12 +10,13 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.program.evaluation.values import Constant
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["set_value_fix", "switch_beside_fix"]
+__all__ = ["set_value_fix", "switch_beside_fix", "switched_value"]
 
 
 def set_value_fix(
@@ -32,6 +33,19 @@ def set_value_fix(
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(value), text)
     return Fix(applicability, f"Set it to {text}", (edit,)), None
+
+
+def switched_value(program: Program, one: Evidence, default: str) -> str:
+    """What a switch is given, as it is written there: with an option (`deterministic = cfg.DETERMINISTIC`) another
+    switch beside it is on in the same runs. `default` where it is given a plain value, or none is written.
+    """
+    if one.value is None or not isinstance(one.value, (tree.Name, tree.Attribute, tree.Subscript)):
+        return default
+    if one.values and all(isinstance(value, Constant) for value in one.values):
+        return default
+    document = document_of(program, one.site.path)
+    value = document.node_at(*program.parsed(one.site.path).span(one.value.site), cst.BaseExpression)
+    return document.text_of(value) if value is not None else default
 
 
 _NO_STATEMENT = "no statement of its own can stand beside the switch"

@@ -45,8 +45,9 @@ How it is proven
     `verify` runs the fixtures on a GPU under contention and sees two runs differ, and agree with the fix.
 
 Fix safety
-    Unsafe: calls `torch.use_deterministic_algorithms(True)` below the switch. The program may become slower, and raises
-    where an operation has no deterministic kernel; so there is no fix where the tool sees such an operation.
+    Unsafe: calls `torch.use_deterministic_algorithms(True)` below the switch, or with the option that the switch is
+    given. The program may become slower, and raises where an operation has no deterministic kernel; so there is no fix
+    where the tool sees such an operation.
 
 Do not flag
     What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
@@ -67,7 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
-from torchrepro_lint.fixes.switch_fix import switch_beside_fix
+from torchrepro_lint.fixes.switch_fix import switch_beside_fix, switched_value
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
@@ -135,4 +136,5 @@ def _fix(
         return None, "the settings ask for determinism, no switch in the program"
     if program.target.known and not program.target.admits_from("1.8"):
         return None, "torch < 1.8 has no torch.use_deterministic_algorithms"
-    return switch_beside_fix(program, intent[0], "use_deterministic_algorithms", "True")
+    value = switched_value(program, intent[0], "True") if intent[0].effect == "cudnn" else "True"
+    return switch_beside_fix(program, intent[0], "use_deterministic_algorithms", value)
