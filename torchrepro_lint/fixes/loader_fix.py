@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["content_loaders", "is_distributed", "is_repeated", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
+#: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
+_LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
 _INIT_HINTS = ("initial_seed", "get_worker_info")
 _MAX_CALLERS = 3
 
@@ -66,6 +68,7 @@ def loader_fix(
     call = document.node_at(*span, cst.Call)
     if call is None:
         return None, "the call could not be located"
+    ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
     edits = plan_worker_seeding(
         document,
         call,
@@ -78,8 +81,8 @@ def loader_fix(
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
         by_rank=by_rank,
-        in_distributed=is_distributed(program, loader.facts.path),
-        starts_ranks=distributed_start(program, loader) is not None,
+        in_distributed=ranks or is_distributed(program, loader.facts.path),
+        starts_ranks=ranks,
         repeated=is_repeated(program, loader.facts, loader.scope),
         may_hold=_may_hold(program, loader),
     )
@@ -176,9 +179,14 @@ def _is_training(function: Scope) -> bool:
 
 def is_distributed(program: Program, path: Path) -> bool:
     """Whether the programs that run a file start several ranks."""
+    return _holds(program, path, _DISTRIBUTED)
+
+
+def _holds(program: Program, path: Path, words: re.Pattern[bytes]) -> bool:
+    """Whether a program that runs a file mentions any of the words."""
     above = program.runs_with([path])
     files = sorted(above.union(*(program.imports.below(one) for one in above)))
-    return any(program.project.holds(file, _DISTRIBUTED) for file in files)
+    return any(program.project.holds(file, words) for file in files)
 
 
 def _existing_init(program: Program, path: Path) -> ExistingInit | None:
