@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["called", "through_call", "through_method"]
 
-_INTO_RECEIVER: Final = frozenset({"append", "extend", "insert", "appendleft", "extendleft"})
+#: Methods that put their argument, or its elements, into what they are called on.
+_INTO_RECEIVER: Final = frozenset({"append", "insert", "appendleft"})
+_ELEMENTS_INTO_RECEIVER: Final = frozenset({"extend", "extendleft"})
+_COPIES: Final = frozenset({"copy", "deepcopy"})
 _SAME_ELEMENTS: Final = frozenset(
     {"copy", "tolist", "union", "difference", "intersection", "symmetric_difference", "glob", "items", "numpy"}
 )
@@ -49,8 +52,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     word = called_name(call.func) or ""
     if word in ordering_names("order_free", "words") or "sort" in word.lower():
         return
-    if isinstance(call.func, tree.Attribute) and word in _INTO_RECEIVER:
-        yield from order_flow.stored(program, carrier, call.func.value)
+    if isinstance(call.func, tree.Attribute) and word in _INTO_RECEIVER | _ELEMENTS_INTO_RECEIVER:
+        if word in _ELEMENTS_INTO_RECEIVER or not carrier.is_set:  # a list of sets has an order of its own
+            yield from order_flow.stored(program, carrier.listed(carrier.node), call.func.value)
         return
     values = called(program, carrier, call)
     names = {canonical(value.name) for value in values if isinstance(value, External)}
@@ -76,11 +80,15 @@ def _kept(carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterat
             yield order_flow.sink(carrier, "index", call, "numbers its elements")
         return
     if word == "zip":
-        yield carrier.to(call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args))
+        yield carrier.listed(
+            call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args)
+        )
     elif word in ("map", "filter") and call.args and call.args[0] is arg:
         return
+    elif word in _COPIES:
+        yield carrier.to(call)
     else:
-        yield carrier.to(call, numbered=carrier.numbered or word == "enumerate")
+        yield carrier.listed(call, numbered=carrier.numbered or word == "enumerate")
 
 
 def _into_function(

@@ -35,19 +35,26 @@ SinkKind = Literal["samples", "split", "index"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carrier:
-    """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it."""
+    """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
+    `is_set`: nothing has a position in it yet.
+    """
 
     facts: ModuleFacts
     node: tree.Expr
     hops: int = 0
     numbered: bool = False
+    is_set: bool = False
     chain: tuple[Link, ...] = ()
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
 
+    def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
+        """The same where a list, an iterator or an array has the elements."""
+        return replace(self.to(node, numbered=numbered), is_set=False)
+
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
-        return Carrier(facts, node, self.hops + 1, False, (*self.chain, Link(at, note)))
+        return Carrier(facts, node, self.hops + 1, False, self.is_set, (*self.chain, Link(at, note)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +69,12 @@ class Sink:
     beside: tree.Expr | None = None
 
 
-def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, indexes: bool = False) -> Sink | None:
+def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, of_set: bool = False) -> Sink | None:
     """The first place where the order of the elements of `node` decides something; None where none is found.
 
-    `indexes`: a look-up by position counts as well (of a list made of a set, which had no order before).
+    `of_set`: it is a set, and a look-up by position in a list that is made of it counts as well.
     """
-    return _follow(program, [Carrier(facts, node)], indexes)
+    return _follow(program, [Carrier(facts, node, is_set=of_set)], indexes=of_set)
 
 
 def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:
@@ -81,15 +88,15 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | None:
-    seen: set[int] = set()
+    seen: set[tuple[int, bool]] = set()
     unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
             break
         carrier = pending.pop(0)
-        if id(carrier.node) in seen or carrier.hops > MAX_HOPS:
+        if (id(carrier.node), carrier.is_set) in seen or carrier.hops > MAX_HOPS:
             continue
-        seen.add(id(carrier.node))
+        seen.add((id(carrier.node), carrier.is_set))
         for found in _next(program, carrier, indexes):
             if not isinstance(found, Sink):
                 pending.append(found)
@@ -97,7 +104,8 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | N
                 return found
             else:
                 unless.append(found)
-    return next((found for found in unless if id(found.beside) not in seen), None)
+    nodes = {node for node, _ in seen}
+    return next((found for found in unless if id(found.beside) not in nodes), None)
 
 
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
@@ -116,7 +124,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
                 yield from order_calls.through_call(program, carrier, call, above)
         case tree.Attribute(attr=attr):
             yield from order_calls.through_method(program, carrier, above, attr)
-        case tree.Subscript(value=value) if value is node:
+        case tree.Subscript(value=value) if value is node and not carrier.is_set:
             yield from _through_subscript(program, carrier, above, indexes)
         case tree.Assign(targets=targets):
             for target in targets:
@@ -132,7 +140,9 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_loops.through_loop(program, carrier, above)
         case tree.Clause(iter=iterated) if iterated is node:
             yield from order_loops.through_comprehension(carrier, parents.of(above), above)
-        case tree.Starred() | tree.Await():
+        case tree.Starred():
+            yield carrier.listed(above)
+        case tree.Await():
             yield carrier.to(above)
         case tree.Display(kind="list" | "tuple") if isinstance(node, tree.Starred):
             yield carrier.to(above)
@@ -184,7 +194,7 @@ def _through_subscript(
     if isinstance(above.index, (tree.Const, tree.Unary)):
         return
     if not isinstance(above.index, tree.Opaque):
-        if indexes:
+        if indexes and not is_target(program, carrier.facts, above):
             found = sink(carrier, "index", above, "is looked up by position")
             parents = parents_of(program.ev, carrier.facts)
             beside = order_loops.numbered_beside(above.index, parents) if isinstance(above.index, tree.Name) else None

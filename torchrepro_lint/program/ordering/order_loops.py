@@ -27,7 +27,7 @@ def through_comprehension(
     if not isinstance(comprehension, tree.Comprehension):
         return
     if comprehension.kind in ("list", "generator"):
-        yield carrier.to(comprehension, numbered=False)
+        yield carrier.listed(comprehension, numbered=False)
     elif comprehension.kind == "dict" and carrier.numbered:
         numbers = _numbers(clause.target, clause.iter)
         parts = [part for part in (comprehension.key, comprehension.element) if part is not None]
@@ -48,7 +48,7 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
                 if counted and _mentions(key, varied - numbers):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
-                yield from order_flow.stored(program, carrier, target)
+                yield from order_flow.stored(program, carrier.listed(carrier.node), target)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
                 attr in _FILLS
             ):
@@ -59,7 +59,7 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
                     continue
                 if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
                     filled.add(text)
-                    yield from order_flow.stored(program, carrier.to(carrier.node, numbered=False), owner)
+                    yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
 

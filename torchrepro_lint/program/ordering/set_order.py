@@ -61,7 +61,7 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             whole = _whole(program, facts, node)
             if whole.site in found or kind_of_elements(program, facts, scope, whole) != "text":
                 continue
-            sink = find_sink(program, facts, whole, indexes=True)
+            sink = find_sink(program, facts, whole, of_set=True)
             if sink is not None:
                 found[whole.site] = OrderedSet(whole, facts, sink, _is_iterated_at_once(program, facts, whole))
         yield from (found[number] for number in sorted(found))
