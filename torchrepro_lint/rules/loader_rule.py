@@ -22,6 +22,7 @@ class LoaderRule(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for loaders in program.loader_sites:
+            program.ev.begin_question()
             finding = self.of_site(program, loaders)
             if finding is not None:
                 yield finding

@@ -56,6 +56,7 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
     found: dict[Site, ForgottenEpoch] = {}
     names = ordering_names("epoch_samplers")
     for group in (*known_calls(program, names), *([own] for own in own_samplers(program, names))):
+        program.ev.begin_question()
         sampler = next((call for call in group if _shuffles(program, call)), None)
         if sampler is None or _is_for_evaluation(program, sampler) or _is_taken_care_of(program, sampler.facts.path):
             continue

@@ -55,6 +55,7 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
 
     None where the loader or its `worker_init_fn` gives the dataset's objects a seed of the worker's own.
     """
+    program.ev.begin_question()
     if loader.known.worker_seeding == "dataset" or reaches_dataset(program, loader):
         return []
     run = program.worker_run(loader)

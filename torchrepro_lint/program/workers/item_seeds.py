@@ -59,6 +59,7 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 
     Not those for evaluation, where fixed noise is meant: see `is_for_evaluation` and `is_in_evaluation_arm`.
     """
+    program.ev.begin_question()
     for value in sorted(loader.value("dataset"), key=lambda one: (type(one).__name__, order_key(one))):
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance):

@@ -138,7 +138,10 @@ def find_loaders(ev: Evaluator) -> list[Loader]:
 def _subclasses(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[str]:
     """The classes of the file that derive from a loader."""
     for scope in facts.walk_scopes():
-        if isinstance(scope.node, tree.ClassDef) and _derives_from_loader(ev, facts, scope):
+        if not isinstance(scope.node, tree.ClassDef) or not scope.node.bases:
+            continue
+        ev.begin_question()
+        if _derives_from_loader(ev, facts, scope):
             yield scope.node.name
 
 
@@ -162,6 +165,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 continue
             if not may_be(ev, call.func, frame_without_callers(ev, facts, scope), _may_make_one):
                 continue
+            ev.begin_question()  # who calls the scope is a part of it
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
                 ev.begin_question()

@@ -71,6 +71,7 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
             for call, arms in scope.calls:
                 if called_name(call.func) not in names:
                     continue
+                ev.begin_question()
                 for frame in contexts(ev, facts, scope)[:2]:
                     if ev.decide(arms, frame) is False:
                         continue

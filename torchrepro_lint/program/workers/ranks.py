@@ -49,6 +49,7 @@ def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:
             for call, arms in scope.calls:
                 if called_name(call.func) not in _START_NAMES:
                     continue
+                ev.begin_question()
                 for frame in contexts(ev, facts, scope)[:1]:
                     functions = ev.values(call.func, frame)
                     starts = any(isinstance(value, External) and value.name in _STARTS for value in functions)

@@ -77,6 +77,7 @@ class GeneratorResetEveryEpoch(Rule):
         for one in seedings(program):
             if one.method != "manual_seed" or one.seed is None or not one.made:
                 continue
+            program.ev.begin_question()
             loader = next(consumers(program, one.made), None)
             run = _repeated(program, one) if loader is not None else None
             if loader is None or run is None:

@@ -1,0 +1,83 @@
+"""A question has a budget of its own: what is found in a file does not hang on how many others the project has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.rules import all_rules
+
+FILES = 40
+
+SEEDED = """\
+import torch
+
+
+def order(n, seed):
+    g = torch.Generator()
+    g.manual_seed(seed)
+    return torch.randperm(n, generator=g)
+
+
+order(8, {number})
+"""
+GLOBAL = """\
+import torch
+
+
+def order(n, rng):
+    return torch.randperm(n, generator=rng)
+
+
+order(8, torch.default_generator)
+"""
+SEEDED_ITEMS = """\
+import random
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Crops{number}(Dataset):
+    def __getitem__(self, index):
+        random.seed(4)
+        return index + random.random()
+
+
+DataLoader(Crops{number}(), num_workers=2)
+"""
+EPOCHS = """\
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+
+def train(data, epochs):
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, sampler=sampler)
+    for epoch in range(epochs):
+        for batch in loader:
+            print(batch)
+
+
+train([{number}], 8)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "findings"),
+    [
+        ("TRL108", SEEDED_ITEMS, FILES),
+        ("TRL203", SEEDED, 0),
+        ("TRL204", GLOBAL, FILES),
+        ("TRL206", EPOCHS, FILES),
+    ],
+)
+def test_the_last_file_is_judged_as_the_first(
+    write, monkeypatch: pytest.MonkeyPatch, code: str, text: str, findings: int
+) -> None:
+    monkeypatch.setattr(memory, "MAX_STEPS", 150)
+    root: Path = write({"pyproject.toml": ""} | {f"m{n}.py": text.replace("{number}", str(n)) for n in range(FILES)})
+    toolkit = Toolkit(rules=lambda: [rule for rule in all_rules() if rule.code == code])
+    assert len(check([root], toolkit=toolkit).findings) == findings
