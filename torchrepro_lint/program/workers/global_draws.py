@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
@@ -49,4 +49,4 @@ def may_want_generator(program: Program, loader: Loader) -> bool:
         return False
     # With a sampler of its own, and torch seeded, only a draw that torch's seed does not reach is anybody's business.
     reached = all(effect.rngs <= {"torch", "python"} for effect in run.effects if effect.effect.kind == "draw")
-    return program.strict or not (reached and brings_a_sampler(loader) and bool(seeding_of(program, loader)))
+    return program.strict or not (reached and brings_a_sampler(loader) and may_be_seeded(program, loader))

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
+from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
+from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["has_generator", "has_seeded_generator", "seeding_of"]
+__all__ = ["has_generator", "has_seeded_generator", "may_be_seeded", "seeding_of"]
 
 
 def seeding_of(program: Program, loader: Loader, rng: str = "torch") -> list[Evidence]:
     """The seeding calls for `rng` in the programs that make the loader."""
     found = program.evidence_in_programs_of(loader.facts, loader.frame)
     return [one for one in found if one.effect == "seed" and rng in one.seeds]
+
+
+def may_be_seeded(program: Program, loader: Loader) -> bool:
+    """Whether the programs that make the loader seed torch, or may do so unseen: by a framework that seeds by its own
+    configuration, or a helper of a library that seeds by its name.
+    """
+    path = loader.facts.path
+    return bool(seeding_of(program, loader)) or program.ev.remembered(
+        ("seeded-unseen", path), lambda: _may_be_seeded_unseen(program, path), False
+    )
+
+
+def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
+    """What only the tests of a module import says nothing of the programs that use it."""
+    above = {one for one in program.imports.above(path) if one == path or not is_test_file(program, one)}
+    files = above.union(*(program.imports.below(one) for one in above))
+    return any(
+        program.project.holds(file, program_words("seeds_itself")) or calls_foreign_seeding(program, file)
+        for file in sorted(files)
+    )
 
 
 def has_generator(loader: Loader) -> bool:

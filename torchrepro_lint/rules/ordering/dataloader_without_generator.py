@@ -63,7 +63,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
-from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
+from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -82,7 +82,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             draw = first_draw(program, loader) if not shuffles else None
             if not shuffles and draw is None:
                 continue
-            if brings_a_sampler(loader) and (draw is None or seeding_of(program, loader)):
+            if brings_a_sampler(loader) and (draw is None or may_be_seeded(program, loader)):
                 continue
             if any(manager.order for manager, _ in managing(program, loader)):
                 continue

@@ -90,7 +90,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
-from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, seeding_of
+from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, may_be_seeded
 from torchrepro_lint.program.workers.worker_reseeding import seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
@@ -113,7 +113,7 @@ class NumpyRngInWorkers(LoaderRule):
                 continue
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
                 continue
-            controlled = has_seeded_generator(loader) or bool(seeding_of(program, loader))
+            controlled = has_seeded_generator(loader) or may_be_seeded(program, loader)
             is_old = program.target.admits_below("1.9")
             if not is_old and controlled and not program.strict:
                 continue
