@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +41,16 @@ def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
     above = {one for one in program.imports.above(path) if one == path or not is_test_file(program, one)}
     files = above.union(*(program.imports.below(one) for one in above))
     return any(
-        program.project.holds(file, program_words("seeds_itself")) or calls_foreign_seeding(program, file)
+        program.project.holds(file, _imports_a_framework()) or calls_foreign_seeding(program, file)
         for file in sorted(files)
     )
+
+
+@cache
+def _imports_a_framework() -> re.Pattern[bytes]:
+    """An import of a framework that seeds by its own configuration; a comment may say where code was taken from."""
+    words = program_words("seeds_itself").pattern
+    return re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t][^#\n]*(?:" + words + rb")")
 
 
 def has_generator(loader: Loader) -> bool:
