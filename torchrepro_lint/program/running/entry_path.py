@@ -164,9 +164,12 @@ def brings_weights(event: Event) -> bool:
     return bool(event.arguments.positional) or any(event.arguments.keyword(name) is not None for name in _GIVEN_WEIGHTS)
 
 
-def entry_runs(program: Program) -> list[EntryRun]:
-    """A run for each entry point of the project."""
-    return program.ev.remembered(("entry-runs",), lambda: [EntryRun(program, one) for one in entry_points(program)], [])
+def entry_runs(program: Program) -> Iterator[EntryRun]:
+    """A run for each entry point of the project, each a question of its own."""
+    runs = program.ev.remembered(("entry-runs",), lambda: [EntryRun(program, one) for one in entry_points(program)], [])
+    for run in runs:
+        program.ev.begin_question()
+        yield run
 
 
 def _steps_of(event: Event, order: int) -> Iterator[Step]:

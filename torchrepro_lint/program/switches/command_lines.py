@@ -57,6 +57,7 @@ def _find(program: Program) -> Iterator[CommandLineCall]:
     for path in sorted({path for word in words for path in program.project.containing(word)}):
         facts = program.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():
+            program.ev.begin_question()
             for call, arms in scope.calls:
                 frame = frame_without_callers(program.ev, facts, scope)  # type: ignore[arg-type]
                 found = _called(program, call, frame)

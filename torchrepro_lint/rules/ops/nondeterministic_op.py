@@ -104,6 +104,7 @@ class NondeterministicOp(Rule):
         ]
         raising = [operation for operation, row, _ in found if row.effect == "throws"]
         for operation, row, intent in found:
+            program.ev.begin_question()
             if not adds_exactly(program.ev, operation, row) and not never_collides(program.ev, operation, row):
                 yield self._report(program, operation, row, intent, raising)
 
