@@ -7,6 +7,15 @@ from pathlib import Path
 import pytest
 from program.asking import named, program_of
 
+from torchrepro_lint.program.evaluation.values import (
+    MAX_DEPTH,
+    Arguments,
+    External,
+    ExternalObject,
+    Value,
+    values_of,
+)
+
 CONSTANTS = [
     ("x = 1 + 2 * 3", "7"),
     ("x = 7 // 2", "3"),
@@ -113,3 +122,22 @@ REGISTRIES = [
 @pytest.mark.parametrize(("source", "expected"), CONSTANTS + CHANGES + CALLS + REGISTRIES)
 def test_what_a_name_can_be(tmp_path: Path, source: str, expected: str) -> None:
     assert named(program_of(tmp_path, source + "\n"), "x") == expected
+
+
+def test_what_stands_in_many_places_is_made_shallower_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    value: Value = External("torch.ones")
+    for level in range(MAX_DEPTH):
+        same = values_of(value)
+        value = ExternalObject(f"f{level}", Arguments((same,) * 6))
+    made = []
+    shallower = ExternalObject.shallower
+
+    def counted(self: ExternalObject, depth: int) -> Value:
+        made.append(depth)
+        return shallower(self, depth)
+
+    monkeypatch.setattr(ExternalObject, "shallower", counted)
+    outer = ExternalObject("outer", Arguments((values_of(value),) * 6))
+    again = ExternalObject("outer", Arguments((values_of(value),)))
+    assert outer.depth == again.depth == MAX_DEPTH
+    assert len(made) <= MAX_DEPTH

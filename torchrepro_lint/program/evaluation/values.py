@@ -83,12 +83,14 @@ UNKNOWN = Unknown()
 class _Keyed(_Value):
     """A value that equals another of its class with an equal key."""
 
-    __slots__ = ("_hash", "depth", "key")
+    __slots__ = ("_hash", "_shallower", "depth", "key")
 
     def __init__(self, key: tuple[Any, ...], depth: int = 0) -> None:
         self.key = key
         self.depth = depth
         self._hash = hash((type(self).__name__, key))
+        # By depth, once they were asked for: a value that stands inside many others is not taken apart for each.
+        self._shallower: dict[int, Any] | None = None
 
     def __hash__(self) -> int:
         return self._hash
@@ -215,12 +217,16 @@ class Arguments(_Keyed):
         """The same with at most `depth` values nested inside."""
         if self.depth <= depth:
             return self
-        return Arguments(
-            tuple(within(values, depth) for values in self.positional),
-            tuple((name, within(values, depth), certain) for name, values, certain in self.keywords),
-            self.open_positional,
-            self.open_keywords,
-        )
+        known = self._shallower = self._shallower or {}
+        if depth not in known:
+            known[depth] = Arguments(
+                tuple(within(values, depth) for values in self.positional),
+                tuple((name, within(values, depth), certain) for name, values, certain in self.keywords),
+                self.open_positional,
+                self.open_keywords,
+            )
+        shallower: Arguments = known[depth]
+        return shallower
 
 
 class Instance(_Keyed):
@@ -388,7 +394,13 @@ def within(values: Collection[Value], depth: int) -> Values:
 def _limited(value: Value, depth: int) -> Value:
     if value.depth <= depth:
         return value
-    return value.shallower(depth) if depth > 0 else UNKNOWN
+    if depth <= 0 or isinstance(value, Unknown):
+        return UNKNOWN
+    known = value._shallower = value._shallower or {}
+    if depth not in known:
+        known[depth] = value.shallower(depth)
+    shallower: Value = known[depth]
+    return shallower
 
 
 def union(*sets: Values) -> Values:

@@ -166,7 +166,10 @@ def brings_weights(event: Event) -> bool:
 
 def entry_runs(program: Program) -> Iterator[EntryRun]:
     """A run for each entry point of the project, each a question of its own."""
-    runs = program.ev.remembered(("entry-runs",), lambda: [EntryRun(program, one) for one in entry_points(program)], [])
+    none: list[EntryRun] = []
+    runs = program.ev.remembered(
+        ("entry-runs",), lambda: [EntryRun(program, one) for one in entry_points(program)], none
+    )
     for run in runs:
         program.ev.begin_question()
         yield run
