@@ -240,6 +240,8 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["x" * 300], "cannot be read: File name too long"),
         (["explain", "x" * 300 + ":1"], "cannot be read: File name too long"),
         (["--baseline", "x" * 300, "--write-baseline"], "cannot be read: File name too long"),
+        (["clean", "--cache-dir", "x" * 300], "xxx: File name too long"),
+        (["verify", "x" * 300 + ".py"], "xxx.py: File name too long"),
         (["nothing.py"], "nothing.py: no such file or folder"),
         (["--select", "TRL99"], 'unknown rule "TRL99"'),
         (["--target-torch", "new"], "--target-torch"),

@@ -70,13 +70,15 @@ _OF_THE_DEVICE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _fault_of_the_place(error: Exception) -> str | None:
-    """What is wrong where the tool runs, where that is the cause of an error, and not the tool."""
+    """What is wrong where the tool runs or looks, where that is the cause of an error, and not the tool."""
     if not isinstance(error, OSError):
         return None
     try:
         Path.cwd()
     except OSError:
         return "the current folder is not there any more"
+    if error.errno == errno.ENAMETOOLONG:
+        return f"{error.filename}: {error.strerror}"
     if error.filename is None and error.errno in _OF_THE_DEVICE:
         _let_go_of_output()
         return f"what is to be said cannot be written: {error.strerror}"
