@@ -35,6 +35,7 @@ class FakeProgram:
         overlay: Mapping[Path, str],
         *,
         read: Callable[[Path], bytes] | None = None,
+        asked: frozenset[Path] | None = None,
     ) -> None:
         self.root = root
         self.settings = settings

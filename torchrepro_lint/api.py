@@ -153,7 +153,7 @@ class Project:
         wanted = frozenset(canonical(name) for name in names)
         words = "|".join(sorted(re.escape(name.rpartition(".")[2]) for name in wanted))
         ev = self._program.ev
-        for call, frame in calls_of(ev, wanted, re.compile(words.encode())):
+        for call, frame in calls_of(ev, wanted, ev.project.matching(re.compile(words.encode()))):
             values = {canonical(one.name) for one in ev.values(call.func, frame) if isinstance(one, External)}
             yield Call(min(values & wanted), self._program, call, frame)
 

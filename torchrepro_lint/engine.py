@@ -66,12 +66,12 @@ class ProgramLike(Protocol):
 
 class ProgramFactory(Protocol):
     """Makes the program of a project. `overlay` holds texts that count instead of those on the disk, of which `read`
-    gives the bytes.
+    gives the bytes. `asked` are the files whose findings somebody waits for, None where it is all of them.
     """
 
     def __call__(
         self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-        *, read: Read = read_bytes,
+        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> ProgramLike: ...  # fmt: skip
 
 
@@ -85,11 +85,11 @@ def _own_rules() -> Iterable[RuleLike]:
 
 def _own_program(
     root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-    *, read: Read = read_bytes,
+    *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
 ) -> ProgramLike:  # fmt: skip
     from torchrepro_lint.program.program import Program
 
-    return Program(root, files, settings, target, overlay=overlay, read=read)
+    return Program(root, files, settings, target, overlay=overlay, asked=asked, read=read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +311,14 @@ def _check_project(
     rules = rules_of(project, toolkit.rules())
     everything = in_order({*project.files, *files})
     own = {path: overlay[path] for path in everything if path in overlay}
+    wanted = frozenset(files)
     try:
-        program = toolkit.make_program(project.root, everything, project.settings, project.target, own, read=read)
+        program = toolkit.make_program(
+            project.root, everything, project.settings, project.target, own, read=read,
+            asked=wanted if wanted != set(everything) else None,
+        )  # fmt: skip
     except Exception as error:
         return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)], None
-    wanted = set(files)
     readers = Readers([path for path in files if path not in overlay], jobs)
     try:
         while True:

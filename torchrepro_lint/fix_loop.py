@@ -107,13 +107,13 @@ def _remembering() -> Toolkit:
 
     def make(
         root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-        *, read: Read = read_bytes,
+        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> ProgramLike:  # fmt: skip
         # When there is something to look at: most files have nothing to mend.
         from torchrepro_lint.program.program import Program
 
         facts_of, parsed_of = memory()
-        return Program(root, files, settings, target, overlay, facts_of, None, read, parsed_of)
+        return Program(root, files, settings, target, overlay, facts_of, asked, read, parsed_of)
 
     return Toolkit(make_program=make)
 

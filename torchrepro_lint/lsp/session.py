@@ -52,8 +52,8 @@ class Session:
 
     def _program(
         self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-        *, read: Read = read_bytes,
+        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> ProgramLike:  # fmt: skip
         from torchrepro_lint.program.program import Program
 
-        return Program(root, files, settings, target, overlay, self._facts, frozenset(overlay), read)
+        return Program(root, files, settings, target, overlay, self._facts, asked, read)

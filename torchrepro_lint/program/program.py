@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -19,7 +20,7 @@ from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
 from torchrepro_lint.program.running.reach import Link, Walker
-from torchrepro_lint.program.switches.configurations import configured_evidence
+from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
 from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
@@ -33,6 +34,7 @@ __all__ = ["Program"]
 
 # A question may nest a few hundred deep, at about ten Python frames each.
 _RECURSION_LIMIT = 12_000
+_FEW = 8
 
 
 class Program:
@@ -59,6 +61,8 @@ class Program:
         self.root = root
         self._files = files
         self._asked = asked
+        # These are so few of the files that what concerns them alone is looked for by itself.
+        self._few = asked if asked is not None and len(asked) * _FEW < len(files) else None
         self.settings = settings
         self.target = target
         self.project = Project(root, files, overlay, settings.src, facts_of, read)
@@ -81,8 +85,20 @@ class Program:
         return self.project.facts(path)
 
     def is_asked(self, path: Path) -> bool:
-        """Whether somebody waits for the findings of a file: of others, no fix need be planned."""
+        """Whether somebody waits for the findings of a file: of others, none need be found, and no fix planned."""
         return self._asked is None or path in self._asked
+
+    def asked_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
+        """The files whose findings somebody waits for and in whose bytes the pattern finds something, in order."""
+        if self._few is not None:
+            return self.project.matching(pattern, sorted(self._few))
+        return [path for path in self.project.matching(pattern) if self.is_asked(path)]
+
+    def others_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
+        """The files whose findings nobody waits for and in whose bytes the pattern finds something, in order."""
+        if self._asked is None:
+            return []
+        return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
 
     def has_read(self, path: Path) -> bool:
         """Whether something has looked at a file."""
@@ -133,10 +149,14 @@ class Program:
     @cached_property
     def loader_sites(self) -> Sequence[Sequence[Loader]]:
         """The loaders grouped by the call that makes them."""
-        groups: dict[Site, list[Loader]] = {}
-        for loader in self.loaders:
-            groups.setdefault(loader.site, []).append(loader)
-        return list(groups.values())
+        return _by_site(self.loaders)
+
+    @cached_property
+    def asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
+        """Those of `loader_sites` that stand in files whose findings somebody waits for."""
+        if self._few is None or "loaders" in self.__dict__:
+            return [loaders for loaders in self.loader_sites if self.is_asked(loaders[0].site.path)]
+        return _by_site(find_loaders(self.ev, self._few))
 
     def worker_run(self, loader: Loader) -> WorkerRun:
         """What the workers of a loader run."""
@@ -151,6 +171,13 @@ class Program:
     def evidence(self) -> Sequence[Evidence]:
         """Every seeding call and determinism switch of the project, and those in its configuration files."""
         return [*find_evidence(self.ev), *configured_evidence(self)]
+
+    @cached_property
+    def asked_evidence(self) -> Sequence[Evidence]:
+        """The evidence in the files whose findings somebody waits for; where none can be, none is looked for."""
+        if not any(self.asked_with(words) for words in evidence_words()):
+            return []
+        return [one for one in self.evidence if self.is_asked(one.site.path)]
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
         """The modules that import any of `paths`, directly or through others, and they themselves."""
@@ -193,3 +220,10 @@ class Program:
 
     def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
         return Site(frame.facts.path, node.site)
+
+
+def _by_site(loaders: Iterable[Loader]) -> list[list[Loader]]:
+    groups: dict[Site, list[Loader]] = {}
+    for loader in loaders:
+        groups.setdefault(loader.site, []).append(loader)
+    return list(groups.values())

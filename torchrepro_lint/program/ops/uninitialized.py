@@ -28,7 +28,7 @@ __all__ = ["uninitialized_reads"]
 
 def uninitialized_reads(program: Program) -> Iterator[tuple[Operation, Site]]:
     """The calls that give memory as it was found, each with the place that reads it first."""
-    for path in program.project.matching(fresh_words()):
+    for path in program.asked_with(fresh_words()):
         for made in makes_fresh_memory(program, path):
             program.ev.begin_question()
             read = _read(program, made)

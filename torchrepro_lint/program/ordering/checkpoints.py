@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import DictValue, Site
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
 
@@ -46,8 +46,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
     One that is saved under several names comes once, where it is saved first.
     """
     seen: set[Hashable] = set()
-    loads = [group[0] for group in known_calls(program, _LOADS)]
-    for group in known_calls(program, _SAVES):
+    for group in asked_calls(program, _SAVES):
         save = next((call for call in group if _is_for_resuming(program, call)), None)
         if save is None or (made := _made(save)) in seen:
             continue
@@ -57,6 +56,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
             continue
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
+        loads = [group[0] for group in known_calls(program, _LOADS)]
         load = _resuming(program, [call for call in loads if call.facts.path in related])
         if load is not None:
             yield Resumed(save, load.site)

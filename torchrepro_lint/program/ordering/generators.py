@@ -13,7 +13,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
 
@@ -52,9 +52,9 @@ class Seeding:
         return self.call.args[0].value if self.call.args else None
 
 
-def made_generators(program: Program) -> list[list[KnownCall]]:
-    """The calls of `torch.Generator`, grouped by place."""
-    return known_calls(program, frozenset({GENERATOR}))
+def made_generators(program: Program) -> Iterator[list[KnownCall]]:
+    """The calls of `torch.Generator` whose findings somebody waits for, grouped by place."""
+    return asked_calls(program, frozenset({GENERATOR}))
 
 
 def seedings(program: Program) -> tuple[Seeding, ...]:

@@ -23,6 +23,8 @@ __all__ = ["GlobalGenerator", "global_generators"]
 
 _GLOBAL: Final = "torch.default_generator"
 _WORDS: Final = re.compile(rb"(?<!\w)(?:generator\s*=|default_generator)|(?:random_split|Sampler)\(")
+#: The finding stands where the generator is passed, or where a call gives it.
+_MADE: Final = re.compile(_WORDS.pattern + rb"|seed|Generator")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +40,8 @@ class GlobalGenerator:
 
 def global_generators(program: Program) -> Iterator[GlobalGenerator]:
     """The places that give the global generator where a generator is passed, in the order of files and text."""
+    if not program.asked_with(_MADE):
+        return
     for path in program.project.matching(_WORDS):
         facts = program.facts(path)
         if facts is None:
@@ -46,7 +50,8 @@ def global_generators(program: Program) -> Iterator[GlobalGenerator]:
         for scope in facts.walk_scopes():
             for one in _in_scope(program, facts, scope):
                 found.setdefault(one.made, one)
-        yield from sorted(found.values(), key=lambda one: (str(one.made.path), one.made.number))
+        asked = (one for one in found.values() if program.is_asked(one.made.path))
+        yield from sorted(asked, key=lambda one: (str(one.made.path), one.made.number))
 
 
 def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[GlobalGenerator]:

@@ -57,7 +57,7 @@ class Listing:
 def unsorted_listings(program: Program) -> Iterator[Listing]:
     """The listings whose order goes, unsorted, into samples, a split or an index, in the order of files and text."""
     words, lists, walking = _words(), ordering_names("listings"), ordering_names("listings", "walks")
-    for path in program.project.matching(_WORDS):
+    for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue

@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.samplers import part_names
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
 from torchrepro_lint.program.switches.intent import Evidence
@@ -39,7 +39,7 @@ def numpy_splits(program: Program) -> Iterator[NumpySplit]:
     """The splits that are left to NumPy's global generator, in the order of files and text."""
     found: dict[Site, NumpySplit] = {}
     samples = ordering_names("table_samples")
-    for group in known_calls(program, ordering_names("numpy_splits") | samples):
+    for group in asked_calls(program, ordering_names("numpy_splits") | samples):
         for call in group:
             if call.name in samples and not _parts_a_table(program, call):
                 break

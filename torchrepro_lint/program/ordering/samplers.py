@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.workers.workers import argument
 
@@ -51,7 +51,7 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
     )
     found: list[UnseededSplit] = []
     for kind, names in tables:
-        for group in known_calls(program, names):
+        for group in asked_calls(program, names):
             for call in group:
                 parameter = _generator_parameter(call.name)
                 if parameter is None or not _may_lack(call, parameter):

@@ -51,7 +51,7 @@ class OrderedSet:
 
 def ordered_sets(program: Program) -> Iterator[OrderedSet]:
     """The sets of texts whose order is fixed somewhere, in the order of files and text."""
-    for path in program.project.matching(_WORDS):
+    for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue

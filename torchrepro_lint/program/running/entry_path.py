@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.knowledge.command_lines import command_lines
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, EntryWalker
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
 from torchrepro_lint.program.seeds.idle_draws import is_idle
-from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
+from torchrepro_lint.program.switches.command_lines import command_line_calls, command_line_names, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import Effect, effects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from torchrepro_lint.program.program import Program
 
-__all__ = ["MAIN_RNGS", "EntryRun", "Step", "brings_weights", "draws_weights", "entry_runs"]
+__all__ = ["MAIN_RNGS", "EntryRun", "Step", "asked_entry_runs", "brings_weights", "draws_weights", "entry_runs"]
 
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
@@ -71,9 +71,12 @@ class EntryRun:
 
     @cached_property
     def _walked(self) -> tuple[list[Event], bool]:
+        return self._walk(frozenset())
+
+    def _walk(self, until: frozenset[Site]) -> tuple[list[Event], bool]:
         ev = self.program.ev
         ev.begin_question()
-        events = EntryWalker(ev).events(self.entry)
+        events = EntryWalker(ev, until).events(self.entry)
         return events, ev.exhausted
 
     @property
@@ -84,8 +87,18 @@ class EntryRun:
     @cached_property
     def steps(self) -> list[Step]:
         """The draws from and seedings of the main generators, in order."""
+        return self._steps(self._walked[0])
+
+    @cached_property
+    def steps_to_seedings(self) -> list[Step]:
+        """The first of `steps`, up to where each of `seedings` has run; all of them where one of those never does."""
+        if "_walked" in self.__dict__:
+            return self.steps
+        return self._steps(self._walk(frozenset(one.site for one in self.seedings))[0])
+
+    def _steps(self, events: Sequence[Event]) -> list[Step]:
         found: list[Step] = []
-        for order, event in enumerate(self._walked[0]):
+        for order, event in enumerate(events):
             if event.note == IN_TRAINING and not self.trains:
                 continue
             found.extend(_steps_of(event, order))
@@ -134,19 +147,13 @@ class EntryRun:
 
     def _has_seeding_command_line(self) -> bool:
         """Whether a command line of a framework may seed; one that is named and never called here may be anywhere."""
-        if not self._finds(_command_line_names()):
+        if not self._finds(command_line_names()):
             return False
         calls = [one for one in command_line_calls(self.program) if one.facts.path in self.files]
         return not calls or any(may_seed(self.program, one) for one in calls)
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         return any(self.program.project.holds(path, pattern) for path in self.files)
-
-
-@cache
-def _command_line_names() -> re.Pattern[bytes]:
-    names = {name.rpartition(".")[2] for known in command_lines() for name in known.names}
-    return re.compile("|".join(sorted(map(re.escape, names))).encode())
 
 
 def draws_weights(event: Event) -> bool:
@@ -173,6 +180,11 @@ def entry_runs(program: Program) -> Iterator[EntryRun]:
     for run in runs:
         program.ev.begin_question()
         yield run
+
+
+def asked_entry_runs(program: Program) -> list[EntryRun]:
+    """Those of `entry_runs` that come by a file whose findings somebody waits for."""
+    return [run for run in entry_runs(program) if any(map(program.is_asked, run.files))]
 
 
 def _steps_of(event: Event, order: int) -> Iterator[Step]:

@@ -37,17 +37,24 @@ _STEPS = frozenset({"backward", "manual_backward", "zero_grad", "fit"})
 
 
 class EntryWalker(Walker):
-    """Walks one entry point. What happens inside `fork_rng` is left out: it does not touch the program's streams."""
+    """Walks one entry point. What happens inside `fork_rng` is left out: it does not touch the program's streams.
 
-    def __init__(self, ev: Evaluator) -> None:
+    With `until`, the walk may end once something has happened at each of these places: what comes later is no longer
+    of interest.
+    """
+
+    def __init__(self, ev: Evaluator, until: frozenset[Site] = frozenset()) -> None:
         super().__init__(ev)
         self._imported: set[Path] = set()
         self._top = True
+        self._home: Path | None = None
+        self._until = until
 
     def events(self, entry: EntryPoint) -> list[Event]:
         """What the program does, in order."""
         self._imported = {entry.path}
         self._top = True
+        self._home = entry.path
         found: list[Event] = []
         module = self.ev.module_frame(entry.facts)
         if entry.function is None:
@@ -61,7 +68,14 @@ class EntryWalker(Walker):
 
     def frame(self, frame: Frame) -> tuple[Event, ...]:
         """The same as for any function, remembered apart: here imports and forks count."""
-        return self.ev.remembered(("entry-events", frame), lambda: self._events_of(frame), ())
+        if self._until and frame.facts.path == self._home:
+            return self.ev.remembered(("entry-events", frame, self._until), lambda: self._events_of(frame), ())
+        # Other programs ask for what other files do as well: they share the whole of it.
+        until, self._until = self._until, frozenset()
+        try:
+            return self.ev.remembered(("entry-events", frame), lambda: self._events_of(frame), ())
+        finally:
+            self._until = until
 
     def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
         if called_name(node.func) in _STEPS:
@@ -75,6 +89,8 @@ class EntryWalker(Walker):
         self._top = top
 
     def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
+        if self._until and self._until <= {event.site for event in out}:
+            return True
         match statement:
             case tree.Import() | tree.ImportFrom() if frame.scope.parent is None:
                 for path in self._targets(statement, frame):

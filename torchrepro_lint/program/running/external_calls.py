@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["calls_of"]
 
 
-def calls_of(ev: Evaluator, names: frozenset[str], words: re.Pattern[bytes]) -> Iterator[tuple[tree.Call, Frame]]:
-    """The calls of any of `names` (canonical), in the order of files and text, each in one frame in which it runs.
-
-    Only files in whose bytes `words` finds something are read; what an import calls otherwise counts too.
+def calls_of(ev: Evaluator, names: frozenset[str], files: Iterable[Path]) -> Iterator[tuple[tree.Call, Frame]]:
+    """The calls in `files` of any of `names` (canonical), in the order of the text, each in one frame in which it runs.
+    What an import calls otherwise counts too.
     """
     last = {name.rpartition(".")[2] for name in names}
-    for path in ev.project.matching(words):
+    for path in files:
         facts = ev.project.facts(path)
         if facts is None:
             continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -29,7 +31,7 @@ from torchrepro_lint.program.running.callers import called_name, contexts, frame
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["KnownCall", "all_names", "known_calls"]
+__all__ = ["KnownCall", "all_names", "asked_calls", "known_calls"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +51,10 @@ class KnownCall:
         return Site(self.facts.path, self.call.site)
 
 
-def known_calls(program: Program, names: frozenset[str]) -> list[list[KnownCall]]:
+def known_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
     """The calls of any of `names` (canonical; a method with its type), grouped by place, in the order of the text."""
-    return program.ev.remembered(("known-calls", names), lambda: list(_find(program, names)), [])
+    for path in program.project.matching(_words(names)):
+        yield from _in_file(program, path, names)
 
 
 def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
@@ -67,34 +70,47 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
     )
 
 
-def _find(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
+def asked_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
+    """Those of `known_calls` that stand in files whose findings somebody waits for."""
+    for path in program.asked_with(_words(names)):
+        yield from _in_file(program, path, names)
+
+
+@cache
+def _words(names: frozenset[str]) -> re.Pattern[bytes]:
+    last = sorted({name.rpartition(".")[2] for name in names})
+    return re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(word.encode()) for word in last) + rb")(?!\w)")
+
+
+def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
+    return program.ev.remembered(("known-calls", path, names), lambda: _find(program, path, names), [])
+
+
+def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
     ev = program.ev
+    facts = program.facts(path)
+    if facts is None:
+        return []
     last = {name.rpartition(".")[2] for name in names}
-    pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(word.encode()) for word in sorted(last)) + rb")(?!\w)")
-    for path in program.project.matching(pattern):
-        facts = program.facts(path)
-        if facts is None:
-            continue
-        last_here = last | _aliases(facts, last)
-        found: list[tuple[int, list[KnownCall]]] = []
-        for scope in facts.walk_scopes():
-            calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last_here]
-            for call, arms in calls:
-                alone = frame_without_callers(ev, facts, scope)
-                if not may_be(ev, call.func, alone, lambda value: _name(value) in names):
-                    continue
-                ev.begin_question()
-                group = [
-                    KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
-                    for frame in contexts(ev, facts, scope)
-                    if ev.decide(arms, frame) is not False
-                    for name in _names(program, call, frame)
-                    if name in names
-                ]
-                if group:
-                    found.append((call.site, group))
-        for _, group in sorted(found, key=lambda pair: pair[0]):
-            yield group
+    last |= _aliases(facts, last)
+    found: list[tuple[int, list[KnownCall]]] = []
+    for scope in facts.walk_scopes():
+        calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last]
+        for call, arms in calls:
+            alone = frame_without_callers(ev, facts, scope)
+            if not may_be(ev, call.func, alone, lambda value: _name(value) in names):
+                continue
+            ev.begin_question()
+            group = [
+                KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
+                for frame in contexts(ev, facts, scope)
+                if ev.decide(arms, frame) is not False
+                for name in _names(program, call, frame)
+                if name in names
+            ]
+            if group:
+                found.append((call.site, group))
+    return [group for _, group in sorted(found, key=lambda pair: pair[0])]
 
 
 def _aliases(facts: ModuleFacts, last: set[str]) -> set[str]:

@@ -16,9 +16,9 @@ from torchrepro_lint.program.running.entry_path import (
     MAIN_RNGS,
     EntryRun,
     Step,
+    asked_entry_runs,
     brings_weights,
     draws_weights,
-    entry_runs,
 )
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.idle_draws import is_idle
@@ -50,20 +50,22 @@ class LateSeed:
 def late_seeds(program: Program) -> Iterator[LateSeed]:
     """One for each first draw, in the order of files and text."""
     found: dict[Site, LateSeed] = {}
-    for run in entry_runs(program):
+    for run in asked_entry_runs(program):
         late = _of_run(program, run)
         if late is not None:
             found.setdefault(late.site, late)
-    yield from (found[site] for site in sorted(found, key=lambda site: (str(site.path), site.number)))
+    asked = (site for site in found if program.is_asked(site.path))
+    yield from (found[site] for site in sorted(asked, key=lambda site: (str(site.path), site.number)))
 
 
 def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     known = {one.site: one for one in run.seedings}
-    if not known or run.may_be_seeded_elsewhere:
-        return None
+    if not any(is_for_the_run(program, one) for one in known.values()) or run.may_be_seeded_elsewhere:
+        return None  # asked first: it takes no walk
+    steps = run.steps_to_seedings
     pairs: list[tuple[Step, Step]] = []
     for rng in MAIN_RNGS:
-        walked = [step for step in run.steps if step.kind == "seed" and rng in step.rngs]
+        walked = [step for step in steps if step.kind == "seed" and rng in step.rngs]
         sites = {step.event.site for step in walked}
         if not walked or any(rng in one.seeds and site not in sites for site, one in known.items()):
             continue  # something that is not on the walk may seed it first
@@ -71,7 +73,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         evidence = known.get(seed.event.site)
         if evidence is None or not is_for_the_run(program, evidence):
             continue
-        before = [step for step in run.steps if _may_be_early(run, step, seed, rng)]
+        before = [step for step in steps if _may_be_early(run, step, seed, rng)]
         early = next((step for step in before if _surely_before(program, [step], seed)), None)
         if early is None and _surely_before(program, before, seed):
             early = before[0]  # one of several, of which one surely runs

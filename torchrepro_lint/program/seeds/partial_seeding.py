@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, draws_weights, entry_runs
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, draws_weights
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
 from torchrepro_lint.program.seeds.reseeding import repeats
@@ -47,7 +47,7 @@ class PartialSeeding:
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     """One for each seeding block, in the order of files and text; what several programs draw is joined."""
     found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
-    for run in entry_runs(program):
+    for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
             continue
@@ -61,7 +61,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         _, known = found.setdefault(block.site, (block, {}))
         for rng, draw in draws.items():
             known.setdefault(rng, draw)
-    for site in sorted(found, key=lambda site: (str(site.path), site.number)):
+    asked = (site for site in found if program.is_asked(site.path))
+    for site in sorted(asked, key=lambda site: (str(site.path), site.number)):
         block, missing_draws = found[site]
         yield PartialSeeding(block, tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws))
 

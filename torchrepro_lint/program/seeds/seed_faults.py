@@ -63,7 +63,8 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         known = found.get(fault.site)
         if known is None or (known.fallback and not fault.fallback):
             found[fault.site] = fault
-    yield from (found[site] for site in sorted(found, key=lambda site: (str(site.path), site.number)))
+    asked = (site for site in found if program.is_asked(site.path))
+    yield from (found[site] for site in sorted(asked, key=lambda site: (str(site.path), site.number)))
 
 
 def _fault(program: Program, one: Evidence) -> ChangingSeed | None:

@@ -31,6 +31,8 @@ class UnseededProgram:
 def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
     """All of them, in the order of files."""
     for run in entry_runs(program):
+        if not program.is_asked(run.entry.path):
+            continue
         if run.seedings or run.may_be_seeded_elsewhere:  # asked first: it takes no walk
             continue
         if not run.trains and not _SAMPLES.search(run.entry.path.stem):

@@ -5,8 +5,10 @@ What the user types there is not seen: the files and the call say what holds whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +34,7 @@ from torchrepro_lint.source.package_versions import surely_in
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["CommandLineCall", "command_line_calls", "configuration_files", "may_seed"]
+__all__ = ["CommandLineCall", "command_line_calls", "command_line_names", "configuration_files", "may_seed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,13 @@ class CommandLineCall:
     frame: Frame
     arms: ArmPath
     own: bool
+
+
+@cache
+def command_line_names() -> re.Pattern[bytes]:
+    """Finds in the bytes of a file the last part of the name of a framework's command line."""
+    names = {name.rpartition(".")[2] for known in command_lines() for name in known.names}
+    return re.compile("|".join(sorted(map(re.escape, names))).encode())
 
 
 def command_line_calls(program: Program) -> list[CommandLineCall]:

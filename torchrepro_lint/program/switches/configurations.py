@@ -21,16 +21,21 @@ from torchrepro_lint.knowledge.switches import call_switches, seeding_call, swit
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Values
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
-from torchrepro_lint.program.switches.command_lines import CommandLineCall, command_line_calls, configuration_files
+from torchrepro_lint.program.switches.command_lines import (
+    CommandLineCall,
+    command_line_calls,
+    command_line_names,
+    configuration_files,
+)
 from torchrepro_lint.program.switches.hydra import configured
-from torchrepro_lint.program.switches.intent import Evidence, running_modules
+from torchrepro_lint.program.switches.intent import EVIDENCE_WORDS, Evidence, running_modules
 from torchrepro_lint.program.workers.workers import condition_holds
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, read_configuration
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["configured_evidence"]
+__all__ = ["configured_evidence", "evidence_words"]
 
 
 def configured_evidence(program: Program) -> list[Evidence]:
@@ -45,6 +50,11 @@ def configured_evidence(program: Program) -> list[Evidence]:
                 for call, arms in scope.calls:
                     found.extend(_of_call(program, facts, scope, call, arms))  # type: ignore[arg-type]
     return sorted(found, key=lambda one: (str(one.site.path), one.site.number))
+
+
+def evidence_words() -> tuple[re.Pattern[bytes], ...]:
+    """Patterns of which one finds something in the bytes of each file that evidence stands in."""
+    return EVIDENCE_WORDS, command_line_names(), _switching()
 
 
 @cache

@@ -19,6 +19,7 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
 
 __all__ = ["DeadSwitch", "dead_switches"]
 
@@ -45,9 +46,10 @@ class DeadSwitch:
     frame: Frame
 
 
-def dead_switches(ev: Evaluator) -> Iterator[DeadSwitch]:
-    """All of them in the project, in the order of files and text."""
-    for path in ev.project.matching(_WORDS):
+def dead_switches(program: Program) -> Iterator[DeadSwitch]:
+    """All of them in the files whose findings somebody waits for, in the order of files and text."""
+    ev = program.ev
+    for path in program.asked_with(_WORDS):
         facts = ev.project.facts(path)
         if facts is None:
             continue

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "find_evidence", "running_modules"]
 
-_WORDS = re.compile(
+EVIDENCE_WORDS = re.compile(
     rb"seed|determinis|benchmark|Trainer|TrainingArguments|allow_tf32|fp32_precision|float32_matmul|max-autotune"
 )
 _ATTRIBUTES = frozenset({"deterministic", "benchmark", "allow_tf32", "fp32_precision"})
@@ -91,7 +91,7 @@ class Evidence:
 def find_evidence(ev: Evaluator) -> list[Evidence]:
     """All evidence in the project, in the order of files and text."""
     found: list[Evidence] = []
-    for path in ev.project.matching(_WORDS):
+    for path in ev.project.matching(EVIDENCE_WORDS):
         facts = ev.project.facts(path)
         if facts is None:
             continue

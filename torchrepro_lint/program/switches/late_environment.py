@@ -55,7 +55,7 @@ class _Setting:
 
 def late_variables(program: Program) -> Iterator[LateVariable]:
     """All of them, in the order of files and text."""
-    for path in program.project.matching(_NAMES):
+    for path in program.asked_with(_NAMES):
         facts = program.facts(path)
         if facts is None or is_test_file(program, path):
             continue

@@ -71,10 +71,13 @@ def fault_of(seeding: Seeding, *, old_torch: bool) -> Fault | None:
 
 
 def faulty_seedings(program: Program, fault: Fault) -> list[FaultySeeding]:
-    """The seeding statements with this fault, one for each init function, in the order of files and text."""
+    """The seeding statements with this fault, one for each init function, in the order of files and text: those in
+    files whose findings somebody waits for.
+    """
     nothing: _Faults = {}
     every = program.ev.remembered(("init-faults",), lambda: _all_faults(program), nothing)
-    return [found for (_, kind), found in sorted(every.items(), key=lambda item: item[0]) if kind == fault.value]
+    found = (found for (_, kind), found in sorted(every.items(), key=lambda item: item[0]) if kind == fault.value)
+    return [one for one in found if program.is_asked(one.seeding.top.path)]
 
 
 def _all_faults(program: Program) -> _Faults:

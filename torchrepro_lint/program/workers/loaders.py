@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,10 +106,26 @@ class Loader:
         return bool(values) and all(isinstance(v, Constant) and bool(v.value) for v in values)
 
 
-def find_loaders(ev: Evaluator) -> list[Loader]:
-    """All loaders of the project, in the order of files and of the text, each frame's after the other."""
-    names = set(loader_names())
+def find_loaders(ev: Evaluator, asked: Set[Path] | None = None) -> list[Loader]:
+    """All loaders of the project, in the order of files and of the text, each frame's after the other. With `asked`,
+    those that are made in these files.
+    """
+    names, files = _speaking_of_loaders(ev)
+    # What a file makes stands in it, but for the objects of its classes, which stand where the class initialises them.
+    if asked is not None and not any(_defines_loaders(ev, path, names) for path in asked & files):
+        files &= asked
     loaders: dict[tuple[Path, int], list[Loader]] = {}
+    for path in sorted(files):
+        facts = ev.project.facts(path)
+        assert facts is not None
+        for loader in _loaders_of(ev, facts, names):
+            loaders.setdefault((loader.facts.path, loader.call.site), []).append(loader)
+    return [loader for key in sorted(loaders) if asked is None or key[0] in asked for loader in loaders[key]]
+
+
+def _speaking_of_loaders(ev: Evaluator) -> tuple[set[str], set[Path]]:
+    """The names of all classes of loaders, the project's own among them, and the readable files that mention one."""
+    names = set(loader_names())
     done: set[Path] = set()
     pending = sorted(names)
     while pending:
@@ -127,12 +143,13 @@ def find_loaders(ev: Evaluator) -> list[Loader]:
                     fresh.append(name)
             done.add(path)
         pending = fresh
-    for path in sorted(done):
-        facts = ev.project.facts(path)
-        assert facts is not None
-        for loader in _loaders_of(ev, facts, names):
-            loaders.setdefault((loader.facts.path, loader.call.site), []).append(loader)
-    return [loader for key in sorted(loaders) for loader in loaders[key]]
+    return names, done
+
+
+def _defines_loaders(ev: Evaluator, path: Path, names: set[str]) -> bool:
+    """Whether a file defines a class by the name of one that derives from a loader."""
+    facts = ev.project.facts(path)
+    return facts is not None and any(node.name in names for node in facts.classes)
 
 
 def _subclasses(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[str]:

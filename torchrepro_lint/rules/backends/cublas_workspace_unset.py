@@ -55,6 +55,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
@@ -70,6 +71,7 @@ from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.rules.base import Rule
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
+_IS_SET = re.compile(re.escape(_VARIABLE.encode()))
 _VALUES = (":4096:8", ":16:8")
 
 
@@ -81,6 +83,8 @@ class CublasWorkspaceUnset(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         if not any(is_checked(release) for release in program.target.admitted):
+            return
+        if not program.asked_evidence and not program.asked_with(_IS_SET):
             return
         wanted = [one for one in program.evidence if one.effect == "algorithms" and one.roots and one.always]
         if not wanted or is_set_outside(program, _VARIABLE):

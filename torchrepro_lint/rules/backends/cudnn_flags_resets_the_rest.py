@@ -73,7 +73,7 @@ class CudnnFlagsResetsTheRest(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for call, frame in calls_of(program.ev, frozenset({_FLAGS}), _WORDS):
+        for call, frame in calls_of(program.ev, frozenset({_FLAGS}), program.asked_with(_WORDS)):
             given = {arg.keyword for arg in call.args if arg.keyword is not None}
             if "enabled" in given or any(arg.keyword is None for arg in call.args):
                 continue

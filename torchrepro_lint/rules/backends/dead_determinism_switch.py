@@ -65,7 +65,7 @@ class DeadDeterminismSwitch(Rule):
     summary = "code that looks like a seed or a determinism switch and does nothing"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for dead in dead_switches(program.ev):
+        for dead in dead_switches(program):
             if dead.fault != "misspelt" and is_test_file(program, dead.frame.facts.path):
                 continue
             fix, declined = dead_switch_fix(program, dead)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
 from torchrepro_lint.program.ops.op_runs import is_about_cuda, may_run_backward, may_run_on_cuda, may_use_cuda, ways_to
@@ -13,7 +14,10 @@ from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.source.target import TargetTorch
 
-__all__ = ["OTHERS_SPEAK", "candidates", "releases", "when_it_runs"]
+__all__ = ["OTHERS_SPEAK", "Candidate", "candidates", "releases", "when_it_runs"]
+
+#: An operation, the row that speaks against it, and the intent that holds there.
+Candidate: TypeAlias = tuple[Operation, OpRow, list[Evidence]]
 
 #: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than
 #: eager mode on CUDA.
@@ -21,21 +25,25 @@ OTHERS_SPEAK = frozenset({"cublas", "attention", "third-party", "memory", "mps",
 
 
 def candidates(
-    program: Program, wanted: Sequence[Evidence], speaks_of: Callable[[OpRow], bool], *, flag: Flag,
-    any_backend: bool = False,
-) -> Iterator[tuple[Operation, OpRow, list[Evidence]]]:  # fmt: skip
-    """The operations in programs in which any of `wanted` holds, each with the row that speaks against it and all the
-    intent that holds there, `wanted` first. A rule says of which rows it speaks; `flag` and `any_backend` as in
-    `rows_proven`.
+    program: Program, is_wanted: Callable[[Evidence], bool], speaks_of: Callable[[OpRow], bool], *, flag: Flag,
+    any_backend: bool = False, asked: bool = True,
+) -> Iterator[Candidate]:  # fmt: skip
+    """The operations in programs in which wanted evidence holds, each with the row that speaks against it and all the
+    intent that holds there, what is wanted first. A rule says of which rows it speaks; `flag` and `any_backend` as in
+    `rows_proven`. They are those of the files whose findings somebody waits for; with `asked` False, those of all
+    other files.
 
     Work is done only where there is something to find: files that mention an operation, below a module with intent.
     """
+    words = operation_words()
+    paths = program.asked_with(words) if asked else program.others_with(words)
+    wanted = [one for one in program.evidence if is_wanted(one)] if paths else []
     roots = frozenset(root for one in wanted for root in one.roots)
     forced = program.settings.intent == "deterministic" and flag != "raise"
     if not roots and not forced:
         return
     newest = program.target.newest()
-    for path in program.project.matching(operation_words()):
+    for path in paths:
         if not forced and roots.isdisjoint(program.imports.above(path)):
             continue
         if not may_use_cuda(program, path):

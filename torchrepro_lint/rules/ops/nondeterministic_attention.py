@@ -61,6 +61,7 @@ from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.backends.switches import intent_link
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import candidates, when_it_runs
@@ -79,8 +80,7 @@ class NondeterministicAttention(Rule):
     profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        wanted = [one for one in program.evidence if one.level == "deterministic"]
-        for operation, row, intent in candidates(program, wanted, _speaks_of, flag="off", any_backend=True):
+        for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="off", any_backend=True):
             raises = any(one.effect == "algorithms" for one in intent) and not flag_is_off(program, operation)
             if "third-party" in row.flags:
                 if raises and row.effect == "made_deterministic":
@@ -90,6 +90,10 @@ class NondeterministicAttention(Rule):
             what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}"
             trace = [*(intent_link(one) for one in intent[:1]), Link(operation.site, "adds in no fixed order")]
             yield self.finding(program, operation.site, f"{what}: {_why(row)}; instead: {row.alternative}", trace)
+
+
+def _is_wanted(one: Evidence) -> bool:
+    return one.level == "deterministic"
 
 
 def _speaks_of(row: OpRow) -> bool:

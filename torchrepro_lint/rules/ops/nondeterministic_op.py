@@ -65,7 +65,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import switch_beside_fix, switched_value
@@ -77,11 +79,13 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.open_flags import with_open_flag
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, when_it_runs
+from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, Candidate, candidates, when_it_runs
 
 _EFFECTS = frozenset({"throws", "made_deterministic", "silent"})
 _FLAG = frozenset({"algorithms", "algorithms-warn"})
 _COVERED = OTHERS_SPEAK | {"cudnn", "indexing", "plain"}
+
+_Raising: TypeAlias = Callable[[], Operation | None]
 
 
 class NondeterministicOp(Rule):
@@ -91,25 +95,21 @@ class NondeterministicOp(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
-        wanted = [
-            one
-            for one in program.evidence
-            if one.effect not in _FLAG and (one.level == "deterministic" or (program.strict and one.level is not None))
-        ]
-        open_flags = with_open_flag(program)
-        found = [
-            (operation, row, intent)
-            for operation, row, intent in candidates(program, wanted, _speaks_of, flag="off")
-            if not any(one.effect in _FLAG or one.roots & open_flags for one in intent)
-        ]
-        raising = [operation for operation, row, _ in found if row.effect == "throws"]
+        found = _found(program, asked=True)
+
+        @cache
+        def raising() -> Operation | None:
+            """The first operation of the project that would raise under the flag."""
+            throwing = (one for one, row, _ in (*found, *_found(program, asked=False)) if row.effect == "throws")
+            return min(throwing, key=lambda one: one.site.path, default=None)
+
         for operation, row, intent in found:
             program.ev.begin_question()
             if not adds_exactly(program.ev, operation, row) and not never_collides(program.ev, operation, row):
                 yield self._report(program, operation, row, intent, raising)
 
     def _report(
-        self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: Sequence[Operation]
+        self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: _Raising
     ) -> Finding:
         what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}".rstrip()
         covered = "cuDNN's switches and seeds do not cover it"
@@ -122,17 +122,30 @@ class NondeterministicOp(Rule):
         return self.finding(program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined)
 
 
+def _found(program: Program, *, asked: bool) -> list[Candidate]:
+    def is_wanted(one: Evidence) -> bool:
+        is_intent = one.level == "deterministic" or (program.strict and one.level is not None)
+        return one.effect not in _FLAG and is_intent
+
+    found = list(candidates(program, is_wanted, _speaks_of, flag="off", asked=asked))
+    open_flags = with_open_flag(program) if found else frozenset()
+    return [
+        (operation, row, intent)
+        for operation, row, intent in found
+        if not any(one.effect in _FLAG or one.roots & open_flags for one in intent)
+    ]
+
+
 def _speaks_of(row: OpRow) -> bool:
     return row.effect in _EFFECTS and not row.flags & _COVERED
 
 
-def _fix(
-    program: Program, row: OpRow, intent: Sequence[Evidence], raising: Sequence[Operation]
-) -> tuple[Fix | None, str | None]:
+def _fix(program: Program, row: OpRow, intent: Sequence[Evidence], raising: _Raising) -> tuple[Fix | None, str | None]:
     if row.effect != "made_deterministic":
         return None, "torch.use_deterministic_algorithms(True) would make it raise"
-    if raising:
-        return None, f"under torch.use_deterministic_algorithms(True), {raising[0].short} would raise"
+    first = raising()
+    if first is not None:
+        return None, f"under torch.use_deterministic_algorithms(True), {first.short} would raise"
     if not intent:
         return None, "the settings ask for determinism, no switch in the program"
     if program.target.known and not program.target.admits_from("1.8"):

@@ -71,8 +71,7 @@ class OpRaisesUnderDeterminism(Rule):
     summary = "an operation without a deterministic CUDA kernel, under use_deterministic_algorithms(True)"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        wanted = [one for one in program.evidence if one.effect == "algorithms"]
-        for operation, row, intent in candidates(program, wanted, _speaks_of, flag="raise"):
+        for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="raise"):
             if not flag_is_off(program, operation):
                 yield self._report(program, operation, row, intent[0])
 
@@ -87,6 +86,10 @@ class OpRaisesUnderDeterminism(Rule):
             Link(operation.site, f"alerts as {row.alert}" if row.alert else "has no deterministic kernel"),
         ]
         return self.finding(program, operation.site, message, trace)
+
+
+def _is_wanted(one: Evidence) -> bool:
+    return one.effect == "algorithms"
 
 
 def _speaks_of(row: OpRow) -> bool:

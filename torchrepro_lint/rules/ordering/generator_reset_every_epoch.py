@@ -75,7 +75,7 @@ class GeneratorResetEveryEpoch(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in seedings(program):
-            if one.method != "manual_seed" or one.seed is None or not one.made:
+            if one.method != "manual_seed" or one.seed is None or not one.made or not program.is_asked(one.site.path):
                 continue
             program.ev.begin_question()
             loader = next(consumers(program, one.made), None)

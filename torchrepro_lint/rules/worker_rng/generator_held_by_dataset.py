@@ -120,7 +120,8 @@ class GeneratorHeldByDataset(Rule):
             for held in copied:
                 faults.add(held, loader, (*held.made, *(event.site for event in held.draws)))
         for fault in faults:
-            yield self._report(program, fault, holders)
+            if program.is_asked(fault.what.draws[0].site.path):
+                yield self._report(program, fault, holders)
 
     def _report(
         self, program: Program, fault: Fault[HeldGenerator], holders: Mapping[Loader, Sequence[HeldGenerator]]

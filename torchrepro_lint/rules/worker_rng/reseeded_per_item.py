@@ -90,7 +90,8 @@ class ReseededPerItem(Rule):
             for found in item_seeds(program, loader):
                 faults.add(found, loader, (found.seed.site, found.draw.site))
         for fault in faults:
-            yield self._report(program, fault)
+            if program.is_asked(fault.what.draw.site.path):
+                yield self._report(program, fault)
 
     def _report(self, program: Program, fault: Fault[ItemSeed]) -> Finding:
         found, loader = fault.what, fault.loader

@@ -105,7 +105,7 @@ class WorkerInitFnBroken(Rule):
             yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
 
     def _called(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.loader_sites:
+        for loaders in program.asked_loader_sites:
             for loader in loaders:
                 called = called_init(program.ev, loader) if loader.has_workers else None
                 if called is None:
