@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -151,9 +151,14 @@ class Program:
         """The loaders grouped by the call that makes them."""
         return _by_site(self.loaders)
 
+    def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
+        """Those of `loader_sites` that stand in files whose findings somebody waits for, each a question of its own."""
+        for loaders in self._asked_loader_sites:
+            self.ev.begin_question()
+            yield loaders
+
     @cached_property
-    def asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
-        """Those of `loader_sites` that stand in files whose findings somebody waits for."""
+    def _asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
         if self._few is None or "loaders" in self.__dict__:
             return [loaders for loaders in self.loader_sites if self.is_asked(loaders[0].site.path)]
         return _by_site(find_loaders(self.ev, self._few))
@@ -172,12 +177,15 @@ class Program:
         """Every seeding call and determinism switch of the project, and those in its configuration files."""
         return [*find_evidence(self.ev), *configured_evidence(self)]
 
-    @cached_property
-    def asked_evidence(self) -> Sequence[Evidence]:
-        """The evidence in the files whose findings somebody waits for; where none can be, none is looked for."""
-        if not any(self.asked_with(words) for words in evidence_words()):
-            return []
-        return [one for one in self.evidence if self.is_asked(one.site.path)]
+    def asked_evidence(self) -> Iterator[Evidence]:
+        """The evidence in the files whose findings somebody waits for, each a question of its own; where none can be,
+        none is looked for.
+        """
+        if any(self.asked_with(words) for words in evidence_words()):
+            for one in self.evidence:
+                if self.is_asked(one.site.path):
+                    self.ev.begin_question()
+                    yield one
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
         """The modules that import any of `paths`, directly or through others, and they themselves."""

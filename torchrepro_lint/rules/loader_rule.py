@@ -21,7 +21,7 @@ class LoaderRule(Rule):
         """What is wrong there. `loaders` is the same call as seen from each of its callers."""
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.asked_loader_sites:
+        for loaders in program.asked_loader_sites():
             finding = self.of_site(program, loaders)
             if finding is not None:
                 yield finding

@@ -72,6 +72,7 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
             for call, arms in scope.calls:
                 if not isinstance(call.func, tree.Attribute) or call.func.attr not in _METHODS:
                     continue
+                ev.begin_question()
                 if not may_be(ev, call.func.value, frame_without_callers(ev, facts, scope), _is_generator):
                     continue
                 ev.begin_question()

@@ -59,10 +59,10 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
     for call, arms in scope.calls:
         if not any(arg.keyword == "generator" for arg in call.args) and not _takes_it_by_position(call):
             continue
+        ev.begin_question()
         alone = frame_without_callers(ev, facts, scope)
         if not _may_be_given_it(program, call, alone) or _is_left_to_callers(program, call, alone):
             continue
-        ev.begin_question()
         for frame in contexts(ev, facts, scope):
             if ev.decide(arms, frame) is False:
                 continue

@@ -73,7 +73,9 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
 def asked_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
     """Those of `known_calls` that stand in files whose findings somebody waits for."""
     for path in program.asked_with(_words(names)):
-        yield from _in_file(program, path, names)
+        for group in _in_file(program, path, names):
+            program.ev.begin_question()
+            yield group
 
 
 @cache
@@ -97,10 +99,10 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
     for scope in facts.walk_scopes():
         calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last]
         for call, arms in calls:
+            ev.begin_question()
             alone = frame_without_callers(ev, facts, scope)
             if not may_be(ev, call.func, alone, lambda value: _name(value) in names):
                 continue
-            ev.begin_question()
             group = [
                 KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
                 for frame in contexts(ev, facts, scope)

@@ -108,6 +108,9 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evide
         for store in scope.stores
         if isinstance(store.target, tree.Attribute) and store.target.attr in _ATTRIBUTES and not store.augmented
     ]
+    if not calls and not stores:
+        return
+    ev.begin_question()
     alone = frame_without_callers(ev, facts, scope)
     calls = [(call, path) for call, path in calls if may_be(ev, call.func, alone, _is_external)]
     stores = [store for store in stores if may_be(ev, store.target.value, alone, _is_external)]

@@ -180,9 +180,9 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
                 continue
+            ev.begin_question()
             if not may_be(ev, call.func, frame_without_callers(ev, facts, scope), _may_make_one):
                 continue
-            ev.begin_question()  # who calls the scope is a part of it
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
                 ev.begin_question()

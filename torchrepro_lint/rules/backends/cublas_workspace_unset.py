@@ -84,7 +84,7 @@ class CublasWorkspaceUnset(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         if not any(is_checked(release) for release in program.target.admitted):
             return
-        if not program.asked_evidence and not program.asked_with(_IS_SET):
+        if next(program.asked_evidence(), None) is None and not program.asked_with(_IS_SET):
             return
         wanted = [one for one in program.evidence if one.effect == "algorithms" and one.roots and one.always]
         if not wanted or is_set_outside(program, _VARIABLE):
@@ -92,6 +92,7 @@ class CublasWorkspaceUnset(Rule):
         settings = settings_of(program.ev, _VARIABLE)
         reported: set[int] = set()
         for one in wanted:
+            program.ev.begin_question()
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
                 continue
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]

@@ -80,7 +80,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     summary = "cuDNN's benchmark mode is on in a program that asks for determinism"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in program.asked_evidence:
+        for one in program.asked_evidence():
             if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
                 continue
             places = ways_of(program, one)

@@ -71,7 +71,7 @@ class CudnnDeterministicOff(Rule):
     summary = "cuDNN's deterministic switch is turned off in a program that asks for determinism elsewhere"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in program.asked_evidence:
+        for one in program.asked_evidence():
             if one.effect != "cudnn-off" or not (one.roots and one.always):
                 continue
             places = ways_of(program, one)

@@ -71,7 +71,7 @@ class DeterministicWarnOnly(Rule):
     profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in program.asked_evidence:
+        for one in program.asked_evidence():
             strict = _strict_value(one)
             if one.effect != "algorithms-warn" or not one.roots or strict is None:
                 continue

@@ -66,7 +66,7 @@ class PrecisionAndAutotune(Rule):
     profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in program.asked_evidence:
+        for one in program.asked_evidence():
             if one.effect not in _WHY or not (one.roots and one.always):
                 continue
             places = ways_of(program, one)

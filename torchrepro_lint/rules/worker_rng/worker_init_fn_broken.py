@@ -105,7 +105,7 @@ class WorkerInitFnBroken(Rule):
             yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
 
     def _called(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.asked_loader_sites:
+        for loaders in program.asked_loader_sites():
             for loader in loaders:
                 called = called_init(program.ev, loader) if loader.has_workers else None
                 if called is None:
@@ -124,6 +124,7 @@ class WorkerInitFnBroken(Rule):
         for loader in program.loaders:
             if not loader.has_workers:
                 continue
+            program.ev.begin_question()
             for value in ordered(loader.value("worker_init_fn")):
                 wrong = misfit(program.ev, value)
                 if wrong is not None:

@@ -101,7 +101,7 @@ class WorkerInitFnMissesRng(Rule):
     summary = "a worker init function leaves out a generator that the workers draw from"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.asked_loader_sites:
+        for loaders in program.asked_loader_sites():
             finding = next(filter(None, (self._of_loader(program, loader) for loader in loaders)), None)
             if finding is not None:
                 yield finding
