@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib.metadata
 import os
@@ -77,6 +78,30 @@ def test_the_same_findings_at_the_same_places_as_the_command(write) -> None:
     expected = as_flake8(check([root]), root)
     assert any(line.startswith("./pkg/loader.py:7:12: TRL101 ") for line in expected)
     assert (result.stdout.splitlines(), result.stderr, result.returncode) == (expected, "", 1)
+
+
+def test_files_given_by_name_are_those_that_are_asked_about(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({**PACKAGE, "pkg/other.py": LOADER})
+    monkeypatch.setattr(Plugin, "named", frozenset({root / "pkg" / "loader.py"}))
+    assert lint(root / "pkg" / "loader.py")[0][2].startswith("TRL101")
+    assert list(flake8_plugin._ANALYSES) == [root / "pkg" / "loader.py"]
+    assert lint(root / "pkg" / "other.py")[0][2].startswith("TRL101"), "another one is analysed when it is shown"
+
+
+@pytest.mark.parametrize(("given", "is_by_name"), [(["pkg/loader.py"], True), (["pkg"], False), ([], False)])
+def test_folders_and_no_names_stand_for_all_files(write, monkeypatch, given: list[str], is_by_name: bool) -> None:
+    root = write(PACKAGE)
+    monkeypatch.chdir(root)
+    for name in ("override", "disable_noqa", "named"):
+        monkeypatch.setattr(Plugin, name, getattr(Plugin, name))
+    unsaid = dict.fromkeys(("profile", "target_torch", "baseline"))
+    Plugin.parse_options(
+        argparse.Namespace(
+            **{f"torchrepro_lint_{name}": value for name, value in unsaid.items()},
+            select=None, extend_select=None, disable_noqa=False, filenames=given,
+        )
+    )  # fmt: skip
+    assert Plugin.named == (frozenset(root / name for name in given) if is_by_name else None)
 
 
 def test_codes_are_on_by_default_and_can_be_ignored(write) -> None:

@@ -1,5 +1,5 @@
 """The flake8 plugin. flake8 shows it one file after another; the findings come from an analysis of the whole project,
-which is made once for each project and process.
+which is made once for each project and process, and only of what concerns the files that flake8 was given by name.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Plugin:
     # What flake8's own options say over the settings file, and whether its comments are to silence nothing.
     override: ClassVar[SettingsOverride] = {}
     disable_noqa: ClassVar[bool] = False
+    # The files that flake8 was given, None where it looks for files itself.
+    named: ClassVar[frozenset[Path] | None] = None
 
     @classmethod
     def add_options(cls, manager: OptionManager) -> None:
@@ -79,6 +81,8 @@ class Plugin:
         if codes:
             override["extend_select"] = codes
         cls.override, cls.disable_noqa = override, options.disable_noqa
+        given = [absolute(name) for name in getattr(options, "filenames", ())]
+        cls.named = frozenset(given) if given and all(path.is_file() for path in given) else None
 
     def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
         # flake8 looks at the names of the parameters: `tree` makes this a plugin for whole files.
@@ -152,7 +156,7 @@ def _analyse(path: Path) -> _Analysis:
     from torchrepro_lint.source.project import Projects
 
     projects = Projects(Plugin.override)
-    files = {path, *projects.whole(path)}
+    files = {path, *(one for one in projects.whole(path) if Plugin.named is None or one in Plugin.named)}
     # Taken before the files are read: what changes in between is then seen as changed.
     stamps = {file: _stamp(file) for file in files}
     report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa)
