@@ -75,7 +75,6 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                 ev.begin_question()
                 if not may_be(ev, call.func.value, frame_without_callers(ev, facts, scope), _is_generator):
                     continue
-                ev.begin_question()
                 made: set[Site] = set()
                 is_open = False
                 for frame in contexts(ev, facts, scope):

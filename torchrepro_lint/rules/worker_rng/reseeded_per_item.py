@@ -87,7 +87,6 @@ class ReseededPerItem(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         faults = Faults[ItemSeed]()
         for loader in program.loaders:
-            program.ev.begin_question()
             for found in item_seeds(program, loader):
                 faults.add(found, loader, (found.seed.site, found.draw.site))
         for fault in faults:
