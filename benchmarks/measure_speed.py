@@ -125,6 +125,15 @@ def one_changed(tree: Path, rounds: int) -> None:
         print(f"| one changed file of {len(files)} | {statistics.median(times):.2f} s | | |", flush=True)
 
 
+def one_of_many(tree: Path, count: int = 5) -> None:
+    """The median and the longest time, without a cache, for single files of the tree, of some that speak of torch."""
+    files = [path for path in sorted(tree.rglob("*.py")) if b"torch" in path.read_bytes()]
+    some = files[len(files) // (2 * count) :: max(len(files) // count, 1)][:count]
+    times = [seconds([*TOOL, "--no-cache", "-q", str(path)]) for path in some]
+    most = f"{max(times):.2f} s at most"
+    print(f"| one file by itself, cold, of {len(some)} | {statistics.median(times):.2f} s, {most} | | |", flush=True)
+
+
 def linearity(tree: Path) -> None:
     """The processor time for the tree once, twice and four times, as packages beside each other."""
     with tempfile.TemporaryDirectory() as folder:
@@ -162,6 +171,7 @@ def main() -> None:
         print(f"| **{tree.name}**, {size_of(tree):.1f} MB | | | |")
         against_ruff(tree, options.ruff, options.rounds)
         one_changed(tree, options.rounds)
+        one_of_many(tree)
         if options.torchfix and (options.torchfix_on or tree.name) == tree.name:
             ours, theirs, ratio = in_turns(
                 [*TOOL, "--no-cache", "-q", str(tree)], [options.torchfix, "--select", "ALL", str(tree)], 1
