@@ -26,7 +26,7 @@ _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 #: Methods that give the elements of what they are called on.
 _SAME_ELEMENTS: Final = frozenset(
-    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection"}
+    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection", "numpy"}
 )
 #: Names of whole numbers, whose sets have the same order in every run.
 _NUMBERS: Final = re.compile(
@@ -140,17 +140,7 @@ class _Reader:
             if isinstance(node.func.value, tree.Name) and node.func.value.id in _ARRAYS:
                 inner_kind = self.elements(first, depth - 1) if first is not None else None
                 return inner_kind if word == "unique" else "number"
-            if word in (
-                "keys",
-                "copy",
-                "tolist",
-                "unique",
-                "to_list",
-                "elements",
-                "difference",
-                "union",
-                "intersection",
-            ):
+            if word in _SAME_ELEMENTS:
                 return self.elements(node.func.value, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
             return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
