@@ -44,7 +44,9 @@ def expected(fixture: Fixture) -> Places:
 def found(fixture: Fixture, scratch: Path) -> Places:
     """What the tool finds in the fixture, in the same form."""
     root = copied(fixture, scratch)
-    return as_places(check([root]).findings, root)
+    report = check([root])
+    assert not report.errors, report.errors
+    return as_places(report.findings, root)
 
 
 def as_places(findings: Iterable[Finding], root: Path) -> Places:

@@ -55,6 +55,8 @@ class _Reader:
         self.program = program
         self.scope = scope
         self.frame = frame_without_callers(program.ev, facts, scope)
+        # The names whose bindings are being read: what is made of a name itself, `xs = list(set(xs))`, tells nothing.
+        self._open: set[str] = set()
 
     def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What iterating over `node` gives."""
@@ -70,7 +72,7 @@ class _Reader:
                 return joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
             case tree.Comprehension(element=element, key=key):
                 return self.kind(key if key is not None else element, depth - 1)
-            case tree.Starred(value=value):
+            case tree.Starred(value=value) | tree.Subscript(value=value, index=tree.Opaque()):
                 return self.elements(value, depth - 1)
             case tree.Binary(op="-", left=left):
                 return self.elements(left, depth - 1)
@@ -81,7 +83,7 @@ class _Reader:
             case tree.Call():
                 return self._elements_of_call(node, depth)
             case tree.Name(id=name):
-                return self._elements_of_name(name, depth) or _by_name(node)
+                return None if name in self._open else self._elements_of_name(name, depth) or _by_name(node)
         return "text" if self._is_text(node) else _by_name(node)
 
     def kind(self, node: tree.Expr, depth: int) -> ElementKind | None:
@@ -159,6 +161,7 @@ class _Reader:
         return kinds.pop() if len(kinds) == 1 else None
 
     def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
+        self._open.add(name)
         held: list[ElementKind | None] = []
         for binding in self._bindings(name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
@@ -172,6 +175,7 @@ class _Reader:
                         held.append(self.kind(arg.value, depth - 1))
                     elif attr in ("extend", "update"):
                         held.append(self.elements(arg.value, depth - 1))
+        self._open.discard(name)
         return joined(one for one in held if one is not None) if held else None
 
     def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
