@@ -106,10 +106,7 @@ class Record:
             old = self._texts(changed.values(), pieces)
             both = [(decode(path, data), decode(path, read(path))) for path, data in zip(changed, old, strict=True)]
             looks = self._looks(changed, [source.searched for pair in both for source in pair])
-            return all(
-                (one.path not in requested or _is_reported_alike(one, other)) and looks.answers_stay(one, other)
-                for one, other in both
-            )
+            return all(_stays(looks, one, other, is_requested=one.path in requested) for one, other in both)
         except _NOT_IN_ORDER:
             return False
 
@@ -154,13 +151,23 @@ def _of_pattern(pattern: re.Pattern[bytes]) -> list[Any]:
     return [pattern.pattern.decode("latin-1"), pattern.flags, words]
 
 
-def _is_reported_alike(old: Source, new: Source) -> bool:
+def _stays(looks: Looks, old: Source, new: Source, *, is_requested: bool) -> bool:
+    """Whether all that is said of a file stays. Most often a comment has changed: that takes no facts to see."""
+    from torchrepro_lint.facts.comments import differ_in_comments_alone
+
+    same_facts = differ_in_comments_alone(old.python, new.python)
+    if is_requested and not _is_reported_alike(old, new, readable=same_facts):
+        return False
+    return looks.answers_stay(old, new, same_facts=same_facts)
+
+
+def _is_reported_alike(old: Source, new: Source, *, readable: bool) -> bool:
     """Whether the changes of a file that was asked about leave alone what is said of it apart from rules: comments that
     silence are read anew in each run, and what is looked at must be readable.
     """
     if may_silence(old.data) or may_silence(new.data) or is_wanted(old.data) != is_wanted(new.data):
         return False
-    if not is_wanted(new.data):
+    if readable or not is_wanted(new.data):
         return True
     from torchrepro_lint.facts.readable import is_surely_readable
 
