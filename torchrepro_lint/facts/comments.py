@@ -6,6 +6,7 @@ import re
 import warnings
 
 from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.source.lines import shared_start
 
 __all__ = ["differ_in_comments_alone"]
 
@@ -19,22 +20,12 @@ def differ_in_comments_alone(old: str, new: str) -> bool:
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     if any(one.count("\n") != len(lines) for one, lines in ((old, before), (new, after))):
         return False  # a form feed or a bare carriage return ends a line here, and for Python it does not
-    start = _equal(before, after)
-    end = _equal(before[start:][::-1], after[start:][::-1])
+    start = shared_start(before, after)
+    end = shared_start(before[start:][::-1], after[start:][::-1])
     other = (*before[start : len(before) - end], *after[start : len(after) - end])
     if not all(map(_SAYS_NOTHING.fullmatch, other)) or (start and after[start - 1].rstrip("\r\n").endswith("\\")):
         return False
     return not (is_too_deep(old) or is_too_deep(new) or _is_inside_a_text(new, start, len(after) - end))
-
-
-def _equal(one: list[str], other: list[str]) -> int:
-    """How many lines are equal from the start on."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
 
 
 def _is_inside_a_text(new: str, start: int, end: int) -> bool:

@@ -182,9 +182,9 @@ def entry_runs(program: Program) -> Iterator[EntryRun]:
         yield run
 
 
-def asked_entry_runs(program: Program) -> list[EntryRun]:
+def asked_entry_runs(program: Program) -> Iterator[EntryRun]:
     """Those of `entry_runs` that come by a file whose findings somebody waits for."""
-    return [run for run in entry_runs(program) if any(map(program.is_asked, run.files))]
+    return (run for run in entry_runs(program) if any(map(program.is_asked, run.files)))
 
 
 def _steps_of(event: Event, order: int) -> Iterator[Step]:
