@@ -34,6 +34,7 @@ __all__ = ["Program"]
 
 # A question may nest a few hundred deep, at about ten Python frames each.
 _RECURSION_LIMIT = 12_000
+# One file of so many, or fewer, are few.
 _FEW = 8
 
 
@@ -99,6 +100,11 @@ class Program:
         if self._asked is None:
             return []
         return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
+
+    def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
+        """The places in files whose findings somebody waits for, in the order of files and text."""
+        asked = (site for site in sites if self.is_asked(site.path))
+        return sorted(asked, key=lambda site: (str(site.path), site.number))
 
     def has_read(self, path: Path) -> bool:
         """Whether something has looked at a file."""

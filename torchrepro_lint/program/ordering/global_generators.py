@@ -50,8 +50,7 @@ def global_generators(program: Program) -> Iterator[GlobalGenerator]:
         for scope in facts.walk_scopes():
             for one in _in_scope(program, facts, scope):
                 found.setdefault(one.made, one)
-        asked = (one for one in found.values() if program.is_asked(one.made.path))
-        yield from sorted(asked, key=lambda one: (str(one.made.path), one.made.number))
+        yield from (found[site] for site in program.asked_in_order(found))
 
 
 def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[GlobalGenerator]:

@@ -117,9 +117,7 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
 
 def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
     """Whether the program calls a helper of another library that seeds by its name, and perhaps NumPy's generator."""
-    above = program.imports.above(call.facts.path)
-    files = above.union(*(program.imports.below(path) for path in above))
-    return any(calls_foreign_seeding(program, path) for path in sorted(files))
+    return any(calls_foreign_seeding(program, path) for path in sorted(program.imports.together(call.facts.path)))
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:

@@ -68,14 +68,13 @@ class EntryWalker(Walker):
 
     def frame(self, frame: Frame) -> tuple[Event, ...]:
         """The same as for any function, remembered apart: here imports and forks count."""
-        if self._until and frame.facts.path == self._home:
-            return self.ev.remembered(("entry-events", frame, self._until), lambda: self._events_of(frame), ())
-        # Other programs ask for what other files do as well: they share the whole of it.
-        until, self._until = self._until, frozenset()
+        outer = self._until
+        if frame.facts.path != self._home:
+            self._until = frozenset()  # other programs ask for what other files do as well: they share the whole of it
         try:
-            return self.ev.remembered(("entry-events", frame), lambda: self._events_of(frame), ())
+            return self.ev.remembered(("entry-events", frame, self._until), lambda: self._events_of(frame), ())
         finally:
-            self._until = until
+            self._until = outer
 
     def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
         if called_name(node.func) in _STEPS:

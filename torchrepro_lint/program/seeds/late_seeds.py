@@ -54,8 +54,7 @@ def late_seeds(program: Program) -> Iterator[LateSeed]:
         late = _of_run(program, run)
         if late is not None:
             found.setdefault(late.site, late)
-    asked = (site for site in found if program.is_asked(site.path))
-    yield from (found[site] for site in sorted(asked, key=lambda site: (str(site.path), site.number)))
+    yield from (found[site] for site in program.asked_in_order(found))
 
 
 def _of_run(program: Program, run: EntryRun) -> LateSeed | None:

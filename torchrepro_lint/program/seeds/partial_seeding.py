@@ -61,8 +61,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         _, known = found.setdefault(block.site, (block, {}))
         for rng, draw in draws.items():
             known.setdefault(rng, draw)
-    asked = (site for site in found if program.is_asked(site.path))
-    for site in sorted(asked, key=lambda site: (str(site.path), site.number)):
+    for site in program.asked_in_order(found):
         block, missing_draws = found[site]
         yield PartialSeeding(block, tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws))
 

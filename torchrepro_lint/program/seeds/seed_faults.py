@@ -63,8 +63,7 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         known = found.get(fault.site)
         if known is None or (known.fallback and not fault.fallback):
             found[fault.site] = fault
-    asked = (site for site in found if program.is_asked(site.path))
-    yield from (found[site] for site in sorted(asked, key=lambda site: (str(site.path), site.number)))
+    yield from (found[site] for site in program.asked_in_order(found))
 
 
 def _fault(program: Program, one: Evidence) -> ChangingSeed | None:

@@ -52,8 +52,12 @@ class CommandLineCall:
 @cache
 def command_line_names() -> re.Pattern[bytes]:
     """Finds in the bytes of a file the last part of the name of a framework's command line."""
-    names = {name.rpartition(".")[2] for known in command_lines() for name in known.names}
-    return re.compile("|".join(sorted(map(re.escape, names))).encode())
+    return re.compile("|".join(sorted(map(re.escape, _last_names()))).encode())
+
+
+@cache
+def _last_names() -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for known in command_lines() for name in known.names)
 
 
 def command_line_calls(program: Program) -> list[CommandLineCall]:
@@ -62,8 +66,7 @@ def command_line_calls(program: Program) -> list[CommandLineCall]:
 
 
 def _find(program: Program) -> Iterator[CommandLineCall]:
-    words = {name.rpartition(".")[2] for known in command_lines() for name in known.names}
-    for path in sorted({path for word in words for path in program.project.containing(word)}):
+    for path in sorted({path for word in _last_names() for path in program.project.containing(word)}):
         facts = program.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():
             program.ev.begin_question()

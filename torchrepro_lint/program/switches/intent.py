@@ -56,7 +56,7 @@ from torchrepro_lint.program.workers.workers import argument, condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Evidence", "find_evidence", "running_modules"]
+__all__ = ["EVIDENCE_WORDS", "Evidence", "find_evidence", "running_modules"]
 
 EVIDENCE_WORDS = re.compile(
     rb"seed|determinis|benchmark|Trainer|TrainingArguments|allow_tf32|fp32_precision|float32_matmul|max-autotune"
