@@ -176,8 +176,8 @@ def check(
     requested.update(projects.files(path for path in given if path not in overlay))
     contents = Contents()
     kept = None
-    own = toolkit is None and not overlay and not suppressed_too
-    if cache is not None and own and _is_any_wanted(requested, contents):
+    own = toolkit is None or toolkit.rules is _own_rules
+    if cache is not None and own and not (overlay or suppressed_too) and _is_any_wanted(requested, contents):
         from torchrepro_lint.cache.run import CachedRun
 
         kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())), contents)
@@ -185,7 +185,7 @@ def check(
         if stored is not None:
             unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
             report = Report(stored[0], len(requested), (), unsafe, stored[1])
-            return _without_known(report, requested, projects, overlay, Toolkit())
+            return _without_known(report, requested, projects, overlay, toolkit or Toolkit())
     toolkit = toolkit or Toolkit()
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
-from torchrepro_lint.engine import ProgramLike, Report, Told, Toolkit, check
+from torchrepro_lint.engine import CacheChoice, ProgramLike, Report, Told, Toolkit, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -126,6 +126,7 @@ class _Loop:
     projects: Projects
     jobs: int
     told: Told
+    cache: CacheChoice | None = None
     checks: int = 0
     # The only file that may change, where there is one.
     given: Path | None = None
@@ -148,6 +149,7 @@ class _Loop:
             projects=self.projects,
             toolkit=self.toolkit,
             jobs=self.jobs,
+            cache=self.cache,
             told=lambda share, what: self.told(1 - left + share * left / 2, f"{note}{what}"),
         )
 
@@ -259,6 +261,7 @@ def fix(
     overlay: Mapping[Path, str] | None = None,
     toolkit: Toolkit | None = None,
     jobs: int = 1,
+    cache: CacheChoice | None = None,
     told: Told = lambda share, what: None,
 ) -> FixReport:
     """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
@@ -267,12 +270,13 @@ def fix(
     A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
     turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
     `overlay` holds texts that count instead of those on the disk; with one, nothing may be written. `jobs` is how many
-    processes may work: what is written is the same for any number of them, and for any order of `paths`. `told` hears
-    how far it has come.
+    processes may work: what is written is the same for any number of them, and for any order of `paths`. With `cache`,
+    what is found in the files as they are on the disk is taken from there, and kept there: where nothing can be mended,
+    nothing is asked anew. `told` hears how far it has come.
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs, told)
+    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs, told, cache)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)

@@ -12,6 +12,7 @@ from torchrepro_lint.cache import run
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import CacheChoice, Report, check
+from torchrepro_lint.fix_loop import FixReport, fix
 
 EXAMPLE = Path(__file__).parents[1] / "example_rules"
 TRAIN = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
@@ -55,6 +56,38 @@ def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None
     assert [finding.code for finding in reports[0].findings] == ["TRL203"]
     assert reports[0].findings[0].fix is not None
     assert counting.hits == [False, True]
+
+
+def mended(*paths: Path, write: bool = False) -> FixReport:
+    return fix(paths, write=write, cache=CacheChoice())
+
+
+def test_a_repair_finds_the_answer_of_a_check_and_the_other_way_round(project: Path, counting: Counting) -> None:
+    plain = fix([project], write=False)
+    assert plain.changes
+    report = cached(project)
+    assert mended(project) == plain
+    assert cached(project) == report
+    assert counting.hits == [False, True, True]
+
+
+def test_where_nothing_can_be_mended_a_repair_asks_nothing_anew(
+    project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "train.py").write_text("import torch\n\ntorch.seed()\nprint(torch.rand(2))\n")
+    first = mended(project)
+    assert not first.changes
+    assert first.report.findings
+    monkeypatch.setattr("torchrepro_lint.program.program.Program.__init__", None)
+    assert mended(project) == first
+    assert counting.hits == [False, True]
+
+
+def test_what_a_repair_has_written_is_looked_at(project: Path, counting: Counting) -> None:
+    assert mended(project, write=True).changes
+    assert mended(project, write=True) == fix([project])
+    assert mended(project).report.findings == ()
+    assert counting.hits == [False, False, True]
 
 
 @pytest.mark.parametrize(

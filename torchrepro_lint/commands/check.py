@@ -23,7 +23,7 @@ from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
 
-__all__ = ["CheckOptions", "cores", "print_all", "print_report", "run_check", "status"]
+__all__ = ["CheckOptions", "cache_in", "cores", "print_all", "print_report", "run_check", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
         return repair(options, toolkit)
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
-    cache = _cache_in(options.cache_folder)
+    cache = cache_in(options.cache_folder)
     with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
             options.paths,
@@ -77,7 +77,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     return status(report, options, bool(report.findings))
 
 
-def _cache_in(folder: Path | None) -> CacheChoice:
+def cache_in(folder: Path | None) -> CacheChoice:
     """A cache in the folder that was named. A folder that cannot be written keeps nothing, which is no fault; what is
     no folder was named by mistake.
     """

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TextIO
 
-from torchrepro_lint.commands.check import CheckOptions, cores, print_all, print_report, status
+from torchrepro_lint.commands.check import CheckOptions, cache_in, cores, print_all, print_report, status
 from torchrepro_lint.console import PassingLine, print_errors
 from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.fix_loop import FixReport, fix
@@ -26,9 +26,16 @@ def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where the paths or the settings are wrong.
     """
     jobs = options.jobs or cores()
+    cache = cache_in(options.cache_folder)
     with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
         result = fix(
-            options.paths, options.override, write=not options.diff, toolkit=toolkit, jobs=jobs, told=Bar(line)
+            options.paths,
+            options.override,
+            write=not options.diff,
+            toolkit=toolkit,
+            jobs=jobs,
+            cache=cache,
+            told=Bar(line),
         )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
