@@ -243,6 +243,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["clean", "--cache-dir", "x" * 300], "xxx: File name too long"),
         (["verify", "x" * 300 + ".py"], "xxx.py: File name too long"),
         (["nothing.py"], "nothing.py: no such file or folder"),
+        (["no\nthing.py"], r"no\nthing.py: no such file or folder"),
         (["--select", "TRL99"], 'unknown rule "TRL99"'),
         (["--target-torch", "new"], "--target-torch"),
         (["rule", "numpy-rng-in-wokers"], 'did you mean "numpy-rng-in-workers"?'),

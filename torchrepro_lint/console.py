@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-__all__ = ["PROGRAM", "PassingLine", "counted", "did_you_mean", "print_errors"]
+__all__ = ["PROGRAM", "PassingLine", "counted", "did_you_mean", "print_errors", "printable"]
 
 PROGRAM = "torchrepro-lint"
 
@@ -21,7 +21,14 @@ def print_errors(messages: Iterable[object]) -> None:
     """
     with suppress(OSError):
         for message in messages:
-            print(f"{PROGRAM}: {message}", file=sys.stderr)
+            print(f"{PROGRAM}: {printable(str(message))}", file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters, which would play with the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_examples import OTHER, PATH, PLAIN, SAFE, UNSAFE, at, finding, report, texts
 
+from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.frames import WIDTH, code_frame, shown_line
 from torchrepro_lint.report.summary import fix_summary, list_fixes, statistics, statistics_text, summary
 from torchrepro_lint.report.text import concise, full
-from torchrepro_lint.report.texts import Texts, printable
+from torchrepro_lint.report.texts import Texts
 
 
 def frame(text: str, location: Location) -> list[str]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.etree import ElementTree
 
+from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.texts import Texts, printable
+from torchrepro_lint.report.texts import Texts
 
 __all__ = ["junit_report"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.report.frames import code_frame, shown_line
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.reported import Reported
-from torchrepro_lint.report.texts import Texts, printable
+from torchrepro_lint.report.texts import Texts
 
 __all__ = ["concise", "concise_report", "full", "full_report", "grouped_report"]
 

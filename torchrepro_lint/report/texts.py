@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Edit, Location
 from torchrepro_lint.source.cells import Cells, within_cell
 from torchrepro_lint.source.lines import LineTable
@@ -15,7 +16,7 @@ from torchrepro_lint.source.text import SourceError, read_source, split_lines
 if TYPE_CHECKING:
     from torchrepro_lint.source.notebook import Notebook
 
-__all__ = ["Texts", "printable"]
+__all__ = ["Texts"]
 
 
 class Texts:
@@ -93,10 +94,3 @@ class Texts:
         except ValueError:
             shown = path
         return printable(str(shown).replace(os.sep, "/"))
-
-
-def printable(text: str) -> str:
-    """`text` on one line and without control characters, which would play with the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -8,7 +8,7 @@ from html import escape
 from importlib import resources
 from typing import Literal, TypeAlias
 
-from torchrepro_lint.report.texts import printable
+from torchrepro_lint.console import printable
 from torchrepro_lint.verify.script.entries import Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.record import Record

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import code_frame
 from torchrepro_lint.report.text import concise
-from torchrepro_lint.report.texts import Texts, printable
+from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
