@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,23 @@ def line_of(path: Path, words: str) -> int:
     lines = [number for number, line in enumerate(path.read_text().splitlines(), start=1) if words in line]
     assert len(lines) == 1, lines
     return lines[0]
+
+
+def ends(pid: int) -> bool:
+    """Whether a process has ended or does so now: one that was killed must first get its turn on a busy machine."""
+    patience = 600
+    while (alive := _alive(pid)) and patience:
+        time.sleep(0.1)
+        patience -= 1
+    return not alive
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
 
 
 def record(entries: Sequence[Entry], rung: int = 1) -> Record:

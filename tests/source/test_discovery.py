@@ -196,7 +196,11 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @example(top=["b", "!a"], nested=[])
 @example(top=["*", "!a", "!a/b"], nested=["c.py"])
 @given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))

@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 
 def run(tmp_path: Path, program: str, **condition: object) -> Run:
     (tmp_path / "main.py").write_text(textwrap.dedent(program))
-    seen = run_program(tmp_path, "main.py", Condition("cpu", **condition), timeout=60, alone=True)  # type: ignore[arg-type]
+    seen = run_program(tmp_path, "main.py", Condition("cpu", **condition), timeout=300, alone=True)  # type: ignore[arg-type]
     assert seen.trouble is None, seen.errors
     return seen
 

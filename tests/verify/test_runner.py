@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+from verify_runs import ends
 
 from torchrepro_lint.verify.runner import Condition, Run, run_program
 
 
-def run(tmp_path: Path, program: str, *, timeout: float = 30.0, **condition: object) -> Run:
+def run(tmp_path: Path, program: str, *, timeout: float = 300.0, **condition: object) -> Run:
     (tmp_path / "main.py").write_text(textwrap.dedent(program))
     return run_program(tmp_path, "main.py", Condition("cpu", **condition), timeout=timeout, alone=False)  # type: ignore[arg-type]
 
@@ -59,26 +59,23 @@ def test_a_signal_is_trouble(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
-    marker = tmp_path.parent / f"{tmp_path.name}-marker"
-    program = f"""
-        import subprocess, sys, time
-        child = "import time; time.sleep(2.5); open({str(marker)!r}, 'w').close()"
-        subprocess.Popen([sys.executable, "-c", child])
-        time.sleep(60)
+    program = """
+        import subprocess, time
+        print(subprocess.Popen(["sleep", "600"]).pid, flush=True)
+        time.sleep(600)
     """
-    start = time.monotonic()
-    seen = run(tmp_path, program, timeout=1.0)
-    assert seen.trouble == "did not end within 1 s"
-    assert time.monotonic() - start < 10
-    time.sleep(3)
-    assert not marker.exists()
+    # As much time as it takes here to start the child.
+    for limit in (1, 5, 25, 125):
+        seen = run(tmp_path, program, timeout=limit)
+        assert seen.trouble == f"did not end within {limit} s"
+        if seen.output:
+            break
+    assert ends(int(seen.output))
 
 
 def test_a_process_left_behind_does_not_hold_the_run_up(tmp_path: Path) -> None:
-    start = time.monotonic()
-    seen = run(tmp_path, "import subprocess; subprocess.Popen(['sleep', '60']); print('done')")
+    seen = run(tmp_path, "import subprocess; subprocess.Popen(['sleep', '600']); print('done')")
     assert (seen.trouble, seen.output) == (None, b"done\n")
-    assert time.monotonic() - start < 20
 
 
 def test_output_that_is_no_text(tmp_path: Path) -> None:
@@ -123,7 +120,7 @@ def test_nothing_is_written_beside_the_program(tmp_path: Path) -> None:
 def test_a_program_alone_does_not_see_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("")
     (tmp_path / "main.py").write_text("import beside")
-    seen = run_program(tmp_path, "main.py", Condition("cpu"), timeout=30, alone=True)
+    seen = run_program(tmp_path, "main.py", Condition("cpu"), timeout=300, alone=True)
     assert seen.record.failure is not None and seen.record.failure.types[0] == "ModuleNotFoundError"
 
 

@@ -22,13 +22,12 @@ from torchrepro_lint.verify.claims import DEVICES, Device
 from torchrepro_lint.verify.fixtures import find_fixtures, is_fixture
 from torchrepro_lint.verify.judge import Outcome
 from torchrepro_lint.verify.script import perturbations
-from torchrepro_lint.verify.suite import JOBS, Plan, Row, verify
+from torchrepro_lint.verify.suite import JOBS, TIMEOUT, Plan, Row, verify
 
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.ladder import Halves
 
 AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
-SCRIPT_TIMEOUT, FIXTURE_TIMEOUT = 600.0, 60.0  # seconds for one run
 WIDEST = 64  # characters of a cell in the table; JSON has all of it
 
 
@@ -89,7 +88,7 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
         ScriptOptions(
             command=(*words, *arguments),
             runs=options.runs,
-            timeout=options.timeout or SCRIPT_TIMEOUT,
+            timeout=options.timeout,
             device=options.device,
             perturb=perturbations.named(options.perturb, halves is not None) if options.perturb else (),
             save=options.save,
@@ -127,8 +126,7 @@ def _verify_fixtures(options: argparse.Namespace) -> int:
         raise TorchReproLintError(f"no fixtures below {', '.join(map(str, paths))}")
     devices: tuple[Device, ...] = DEVICES if options.device in (None, "all") else (options.device,)
     available: tuple[Device, ...] = DEVICES if "cuda" in devices and _cuda_is_there() else ("cpu",)
-    timeout = options.timeout or FIXTURE_TIMEOUT
-    plan = Plan(devices, available, runs=options.runs, timeout=timeout, jobs=options.jobs)
+    plan = Plan(devices, available, runs=options.runs, timeout=options.timeout, jobs=options.jobs)
     with PassingLine.on(sys.stderr) as line:
         rows = verify(fixtures, plan, lambda done, total: line.show(f"{done} of {total} runs"))
     print(_json(rows) if options.output_format == "json" else _text(rows))
@@ -195,8 +193,9 @@ def _parser() -> ArgumentParser:
     both.add_argument(
         "--timeout",
         type=_seconds,
+        default=TIMEOUT,
         metavar="S",
-        help=f"seconds for a run, then all its processes are ended ({SCRIPT_TIMEOUT:g}; fixtures {FIXTURE_TIMEOUT:g})",
+        help=f"seconds for a run, then all its processes are ended ({TIMEOUT:g})",
     )
     both.add_argument(
         "--device",

@@ -15,6 +15,9 @@ from torchrepro_lint.verify.runner import Condition, Run, run_program
 
 # A program has a main process and a few workers that wait for each other: as many programs as processors fill them.
 JOBS = max(2, os.cpu_count() or 2)
+# For what hangs, and nothing else: how long a program takes says how busy the machine is, and some import torch anew in
+# each of their workers.
+TIMEOUT = 600.0  # seconds
 NO_CUDA = Verdict(Outcome.SKIPPED, "no CUDA device")
 
 
@@ -28,7 +31,7 @@ class Plan:
     devices: tuple[Device, ...]
     available: tuple[Device, ...]
     runs: int = 2
-    timeout: float = 60.0
+    timeout: float = TIMEOUT
     jobs: int = JOBS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, command, script
+from verify_runs import answer, command, ends, script
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,7 @@ def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -
     assert status == 2
     assert "run 1 did not end within 20 s; it stood at train.py:4" in found["verdict"]
     assert path.read_text().splitlines()[3] == "    time.sleep(600)"
-    assert not _alive(int((tmp_path / "pid").read_text()))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+    assert ends(int((tmp_path / "pid").read_text()))
 
 
 def test_a_script_that_fails_once_parts(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ for epoch in range(2):
         pass
     train(weight + os.listdir(folder).index("a"))  # listing
     train(weight + hash("a text") % 1000)  # hashseed
-    train(weight + datetime.date.today().toordinal())  # clock
+    train(weight + datetime.date.today().year)  # clock
     train(weight + torch.get_num_threads())  # threads
 """
 )
