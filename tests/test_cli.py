@@ -45,7 +45,7 @@ def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env=environment,
-        timeout=120,
+        timeout=600,
         **options,  # type: ignore[call-overload]
     )
 
@@ -485,7 +485,7 @@ def test_a_reader_that_has_enough_causes_no_traceback(write) -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        process.wait(60)
+        process.wait(600)
     assert process.returncode == 1
 
 
@@ -562,7 +562,7 @@ sys.exit(cli.main([]))
         process.stdout.readline()
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=30)
+        _, error = process.communicate(timeout=600)
     assert (process.returncode, error) == (130, "torchrepro-lint: interrupted\n")
 
 

@@ -60,7 +60,7 @@ def flake8(root: Path, *arguments: str, stdin: str | None = None) -> subprocess.
         capture_output=True,
         text=True,
         input=stdin,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -56,7 +56,7 @@ class Repository:
 
     def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=check, timeout=300
+            command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=check, timeout=600
         )
 
 

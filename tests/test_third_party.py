@@ -35,7 +35,7 @@ def helper(x, on):
 def run(folder: Path, *arguments: str, packages: Path = EXAMPLE) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), str(packages)])}
     command = [sys.executable, "-m", "torchrepro_lint", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 @pytest.fixture

@@ -73,9 +73,9 @@ def test_what_is_known_is_not_read(files: list[Path], reads: Reads) -> None:
 
 
 def test_what_has_just_changed_is_read_again(files: list[Path], reads: Reads) -> None:
-    digests(files, later=0)
+    digests(files, later=-LATER)  # before the change: no machine takes so long between the two that it is long ago
     reads.taken()
-    digests(files, later=0)
+    digests(files, later=-LATER)
     assert reads.taken() == ["a.py", "b.py", "c.py"]
     digests(files)  # now it is long ago
     assert reads.taken() == ["a.py", "b.py", "c.py"]

@@ -14,7 +14,7 @@ from pygls.lsp.client import LanguageClient
 
 __all__ = ["Editor", "applied", "open_editor"]
 
-TIMEOUT = 60
+TIMEOUT = 600  # for what hangs: how long an answer takes says how busy the machine is
 CMD = ("-m", "torchrepro_lint", "server", "--stdio")
 
 FULL = types.ClientCapabilities(
