@@ -17,10 +17,10 @@ from torchrepro_lint.diagnostics import (
     Severity,
     TraceStep,
 )
-from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import SourceError, read_source
+from torchrepro_lint.toolkit import Toolkit
 
 
 class FakeProgram:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from fixture_format import all_fixtures, copied
 
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.toolkit import Toolkit
 from torchrepro_lint.verify.fixtures import Fixture
 
 STRICT: SettingsOverride = {"profile": "strict"}

@@ -7,7 +7,8 @@ import pytest
 from fakes import BrokenRule, FakeProgram, WordRule, toolkit
 
 from torchrepro_lint.diagnostics import Severity, TorchReproLintError
-from torchrepro_lint.engine import Report, Toolkit, check
+from torchrepro_lint.engine import Report, check
+from torchrepro_lint.toolkit import Toolkit
 
 BAD = WordRule("TRL101", "bad-word", "bad")
 WORSE = WordRule("TRL102", "worse-word", "worse")

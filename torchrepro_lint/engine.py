@@ -4,104 +4,29 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TypeAlias
 
 from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
-from torchrepro_lint.housekeeping import HOUSEKEEPING, UNREADABLE_FILE
+from torchrepro_lint.housekeeping import UNREADABLE_FILE
+from torchrepro_lint.interest import is_any_wanted, of_interest
+from torchrepro_lint.internal_errors import internal_error
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, runs, selected_rules
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
-from torchrepro_lint.source.noqa import may_silence
-from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.project import Project, Projects
-from torchrepro_lint.source.target import TargetTorch
-from torchrepro_lint.source.text import SourceError, decode, read_bytes
+from torchrepro_lint.source.text import SourceError
 from torchrepro_lint.suppression import Checked, settled
+from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
-if TYPE_CHECKING:
-    from torchrepro_lint.program.looks import Looks
-
-__all__ = ["ProgramFactory", "ProgramLike", "Report", "Told", "Toolkit", "check"]
-
-
-class ProgramLike(Protocol):
-    """What the engine asks of a program."""
-
-    @property
-    def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
-        """Row, column and reason for each file that something looked at and could not be parsed."""
-        ...
-
-    def facts(self, path: Path) -> object:
-        """What a file says: a look at it."""
-        ...
-
-    def has_read(self, path: Path) -> bool:
-        """Whether something has looked at the file."""
-        ...
-
-    @property
-    def outside(self) -> Mapping[str, bool | str]:
-        """The variables for which files that are no Python were searched, and whether one names them."""
-        ...
-
-    @property
-    def looks(self) -> Looks | None:
-        """What was asked of the texts; None where more than them has made the program what it is."""
-        ...
-
-    def without(self, refused: SourceError) -> ProgramLike:
-        """The program as it is when one of its files cannot be read, which was found out late."""
-        ...
-
-
-class ProgramFactory(Protocol):
-    """Makes the program of a project. `overlay` holds texts that count instead of those on the disk, of which `read`
-    gives the bytes. `asked` are the files whose findings somebody waits for, None where it is all of them.
-    """
-
-    def __call__(
-        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
-    ) -> ProgramLike: ...  # fmt: skip
-
-
-# Both are imported when a file needs them: they bring the parser, which takes longer to load than to say "clean".
-def _own_rules() -> Iterable[RuleLike]:
-    from torchrepro_lint.rules import all_rules
-    from torchrepro_lint.third_party import third_party_rules
-
-    return (*all_rules(), *third_party_rules())
-
-
-def _own_program(
-    root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-    *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
-) -> ProgramLike:  # fmt: skip
-    from torchrepro_lint.program.program import Program
-
-    return Program(root, files, settings, target, overlay=overlay, asked=asked, read=read)
-
-
-@dataclass(frozen=True, slots=True)
-class Toolkit:
-    """What the engine runs: the rules, and what makes the program that they are asked about."""
-
-    rules: Callable[[], Iterable[RuleLike]] = _own_rules
-    make_program: ProgramFactory = _own_program
-
-    def all_rules(self) -> list[RuleMetadata]:
-        """All rules, those that the engine applies itself among them, in the order of their codes."""
-        return sorted([*self.rules(), *HOUSEKEEPING], key=lambda rule: rule.code)
+__all__ = ["CacheChoice", "Report", "Told", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +101,8 @@ def check(
     requested.update(projects.files(path for path in given if path not in overlay))
     contents = Contents()
     kept = None
-    own = toolkit is None or toolkit.rules is _own_rules
-    if cache is not None and own and not (overlay or suppressed_too) and _is_any_wanted(requested, contents):
+    toolkit = toolkit or Toolkit()
+    if cache is not None and toolkit.is_own and not (overlay or suppressed_too) and is_any_wanted(requested, contents):
         from torchrepro_lint.cache.run import CachedRun
 
         kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())), contents)
@@ -185,8 +110,7 @@ def check(
         if stored is not None:
             unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
             report = Report(stored[0], len(requested), (), unsafe, stored[1])
-            return _without_known(report, requested, projects, overlay, toolkit or Toolkit())
-    toolkit = toolkit or Toolkit()
+            return _without_known(report, requested, projects, overlay, toolkit)
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
@@ -194,14 +118,6 @@ def check(
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
     return report if suppressed_too else _without_known(report, requested, projects, overlay, toolkit)
-
-
-def _is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
-    """Whether a file is to be looked at: where none is, to say so takes less than to look it up."""
-    try:
-        return any(is_wanted(read(path)) for path in requested)
-    except SourceError:
-        return True
 
 
 @contextmanager
@@ -221,7 +137,7 @@ def _report(
     toolkit: Toolkit, jobs: int, told: Told,
 ) -> tuple[Report, Asked]:  # fmt: skip
     """The report before baselines are heard, and what it was made of."""
-    candidates = _of_interest(in_order(requested), projects, overlay, read)
+    candidates = of_interest(in_order(requested), projects, overlay, read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
@@ -265,40 +181,6 @@ def _without_known(
     return replace(report, findings=tuple(findings), known=known, stale=stale)
 
 
-@dataclass(slots=True)
-class _Candidates:
-    """The files that may hold a finding, by project, which of them may have comments that silence, findings for the
-    files that cannot be read, and what is to be said of a file beside its findings.
-    """
-
-    groups: dict[Project, list[Path]] = field(default_factory=dict)
-    commented: set[Path] = field(default_factory=set)
-    broken: list[Finding] = field(default_factory=list)
-    notices: list[tuple[Path, str]] = field(default_factory=list)
-
-
-def _of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> _Candidates:
-    candidates = _Candidates()
-    for path in requested:
-        try:
-            data = overlay[path].encode("utf-8", "replace") if path in overlay else read(path)
-            wanted = is_wanted(data)
-            if wanted and path not in overlay:
-                source = decode(path, data)
-                wanted = is_wanted(source.searched)
-                if wanted and source.notice is not None:
-                    candidates.notices.append((path, source.notice))
-        except SourceError as error:
-            if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
-                candidates.broken.append(UNREADABLE_FILE.finding(path, error.row, error.column, error.reason))
-            continue
-        if wanted:
-            candidates.groups.setdefault(projects.of(path), []).append(path)
-            if may_silence(data):
-                candidates.commented.add(path)
-    return candidates
-
-
 def _check_project(
     project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], read: Read,
     toolkit: Toolkit, jobs: int, told: Told,
@@ -318,7 +200,7 @@ def _check_project(
             asked=wanted if wanted != set(everything) else None,
         )  # fmt: skip
     except Exception as error:
-        return Checked((), frozenset(), (), ()), [_internal_error("reading the project", error, everything)], None
+        return Checked((), frozenset(), (), ()), [internal_error("reading the project", error, everything)], None
     readers = Readers([path for path in files if path not in overlay], jobs)
     try:
         while True:
@@ -337,7 +219,7 @@ def _check_project(
         try:
             program.facts(path)
         except Exception as error:
-            errors.append(_internal_error(f"reading {path}", error, [path]))
+            errors.append(internal_error(f"reading {path}", error, [path]))
     found = [finding for finding in found if finding.location.path in wanted]
     broken = [
         UNREADABLE_FILE.finding(path, *where)
@@ -368,43 +250,5 @@ def _findings(
         except Exception as error:
             if isinstance(error, SourceError) and error.path not in program.unreadable:
                 raise
-            errors.append(_internal_error(f"{rule.code} {rule.name}", error, files))
+            errors.append(internal_error(f"{rule.code} {rule.name}", error, files))
     return list(found.values()), ran, errors
-
-
-def _internal_error(what: str, error: Exception, files: Sequence[Path]) -> str:
-    """One line on a fault of the tool: which part, in which file of the user, where in our code."""
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "torchrepro_lint" in frame.filename] or frames
-    place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
-    text = " ".join(str(error).split())
-    file = _file_in_hand(error, set(files))
-    where = f" in {file}" if file is not None and str(file) not in what else ""
-    return f"internal error: {what}{where}: {type(error).__name__}: {text}{place}; please report it"
-
-
-def _file_in_hand(error: Exception, files: set[Path]) -> Path | None:
-    """The user's file that the failing code was at, as far as its local variables tell."""
-    import traceback
-
-    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
-        for value in frame.f_locals.values():
-            for path in _paths_of(value):
-                if path in files:
-                    return path
-    return None
-
-
-def _paths_of(value: object) -> Iterator[Path]:
-    """The file that a value is, or stands in; of several values, the first one's."""
-    if isinstance(value, (list, tuple)) and value:
-        value = value[0]
-    if isinstance(value, Path):
-        yield value
-    for place in ("path", "facts.path", "site.path", "frame.facts.path"):
-        with suppress(Exception):  # it has none, or is an object whose making has just failed
-            found = attrgetter(place)(value)
-            if isinstance(found, Path):
-                yield found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
-from torchrepro_lint.engine import CacheChoice, ProgramLike, Report, Told, Toolkit, check
+from torchrepro_lint.engine import CacheChoice, Report, Told, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -20,6 +20,7 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import Source, read_bytes, read_source, split_lines
+from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.memory import TextMemory

@@ -231,7 +231,7 @@ def test_a_run_while_a_file_changes_is_not_kept(project: Path, monkeypatch: pyte
     cached(project)
     (project / FOLDER / "results").unlink()  # so that no answer is known, and all digests are
     monkeypatch.setattr(run, "KnownDigests", Late)
-    monkeypatch.setattr(engine, "_is_any_wanted", lambda *args: True)  # which reads a file, and not always the same
+    monkeypatch.setattr(engine, "is_any_wanted", lambda *args: True)  # which reads a file, and not always the same
     assert cached(project).findings == ()
     monkeypatch.undo()
     (project / "train.py").write_text(TRAIN)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation import memory
 from torchrepro_lint.rules import all_rules
+from torchrepro_lint.toolkit import Toolkit
 
 FILES = 40
 

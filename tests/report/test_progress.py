@@ -7,9 +7,10 @@ import io
 import pytest
 
 from torchrepro_lint.console import PassingLine
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.report.progress import Bar
+from torchrepro_lint.toolkit import Toolkit
 
 
 class Terminal(io.StringIO):

@@ -7,12 +7,13 @@ from itertools import groupby
 from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.console import counted, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.source.text import read_source
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["add_noqa"]
 

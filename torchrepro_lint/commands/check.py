@@ -13,7 +13,7 @@ from typing import TextIO
 
 from torchrepro_lint.console import PassingLine, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import CacheChoice, Report, Toolkit, check
+from torchrepro_lint.engine import CacheChoice, Report, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.progress import Bar
@@ -22,6 +22,7 @@ from torchrepro_lint.report.summary import statistics, statistics_json, statisti
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["CheckOptions", "cache_in", "cores", "print_all", "print_report", "run_check", "status"]
 

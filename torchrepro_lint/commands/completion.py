@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torchrepro_lint.arguments import COMMANDS, ArgumentParser, check_parser
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import Toolkit
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["SHELLS", "completion"]
 

@@ -12,7 +12,7 @@ from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.commands.rule import find_rule
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.text import concise, full
@@ -20,6 +20,7 @@ from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import is_ignored_in, is_selected
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["explain"]
 

@@ -8,7 +8,6 @@ from typing import TextIO
 
 from torchrepro_lint.commands.check import CheckOptions, cache_in, cores, print_all, print_report, status
 from torchrepro_lint.console import PassingLine, print_errors
-from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.fix_loop import FixReport, fix
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.formats import is_for_people
@@ -16,6 +15,7 @@ from torchrepro_lint.report.places import place
 from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.summary import fix_summary, list_fixes
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["print_repair", "repair"]
 

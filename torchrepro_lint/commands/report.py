@@ -9,11 +9,12 @@ from pathlib import Path
 from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import Toolkit, check
+from torchrepro_lint.engine import check
 from torchrepro_lint.report.documents import as_html, as_markdown
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["report"]
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.report.op_evidence import op_evidence
 from torchrepro_lint.report.rule_pages import explanation, markdown, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import unknown_rule
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["find_rule", "rule", "rule_object"]
 

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions
-from torchrepro_lint.engine import Toolkit
 from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -14,6 +13,7 @@ from torchrepro_lint.selection import is_ignored, is_selected, rules_of, selecte
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["show_files", "show_settings"]
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from torchrepro_lint.commands.check import CheckOptions, print_report, status
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import Report, Toolkit, check
+from torchrepro_lint.engine import Report, check
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.text import SourceError, decode
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["check_stdin"]
 

@@ -22,7 +22,7 @@ from pygls.workspace import TextDocument
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
-from torchrepro_lint.engine import Report, Toolkit
+from torchrepro_lint.engine import Report
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
 from torchrepro_lint.lsp.buffers import Buffer, Buffers, Document
@@ -31,6 +31,7 @@ from torchrepro_lint.lsp.session import Session
 from torchrepro_lint.settings import SettingsOverride, override_from_table
 from torchrepro_lint.source.cells import Cell, is_notebook, join
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Server", "make_server"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from torchrepro_lint.engine import ProgramLike, Report, Toolkit, check
+from torchrepro_lint.engine import Report, check
 from torchrepro_lint.facts.memory import TextMemory
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import FixReport, fix
@@ -14,6 +14,7 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import read_bytes
+from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 __all__ = ["Session"]
 

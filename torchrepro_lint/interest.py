@@ -1,0 +1,60 @@
+"""Which files may hold a finding: told from their bytes, before anything is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.housekeeping import UNREADABLE_FILE
+from torchrepro_lint.selection import is_ignored
+from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.noqa import may_silence
+from torchrepro_lint.source.prefilter import is_wanted
+from torchrepro_lint.source.project import Project, Projects
+from torchrepro_lint.source.text import SourceError, decode
+
+__all__ = ["Candidates", "is_any_wanted", "of_interest"]
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The files that may hold a finding, by project, which of them may have comments that silence, findings for the
+    files that cannot be read, and what is to be said of a file beside its findings.
+    """
+
+    groups: dict[Project, list[Path]] = field(default_factory=dict)
+    commented: set[Path] = field(default_factory=set)
+    broken: list[Finding] = field(default_factory=list)
+    notices: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> Candidates:
+    candidates = Candidates()
+    for path in requested:
+        try:
+            data = overlay[path].encode("utf-8", "replace") if path in overlay else read(path)
+            wanted = is_wanted(data)
+            if wanted and path not in overlay:
+                source = decode(path, data)
+                wanted = is_wanted(source.searched)
+                if wanted and source.notice is not None:
+                    candidates.notices.append((path, source.notice))
+        except SourceError as error:
+            if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
+                candidates.broken.append(UNREADABLE_FILE.finding(path, error.row, error.column, error.reason))
+            continue
+        if wanted:
+            candidates.groups.setdefault(projects.of(path), []).append(path)
+            if may_silence(data):
+                candidates.commented.add(path)
+    return candidates
+
+
+def is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
+    """Whether a file is to be looked at: where none is, to say so takes less than to look it up."""
+    try:
+        return any(is_wanted(read(path)) for path in requested)
+    except SourceError:
+        return True
