@@ -82,6 +82,45 @@ CASES = {
         {"main.py": "import torch\nx = torch.utils.data.DataLoader", "torch.py": "utils = None"},
         "None.data.DataLoader",
     ),
+    "torch beside a module of a package that has its name": (
+        {
+            "main.py": "from p.a import x",
+            "p/__init__.py": "",
+            "p/a.py": "import torch\nx = torch.ones",
+            "p/torch.py": "import torch\nzeros = torch.zeros",
+        },
+        "torch.ones",
+    ),
+    "torch in the module that has its name": (
+        {"main.py": "from p.torch import x", "p/__init__.py": "", "p/torch.py": "import torch\nx = torch.ones"},
+        "torch.ones",
+    ),
+    "the standard library beside a module of a package that has its name": (
+        {"main.py": "from p.a import x", "p/__init__.py": "", "p/a.py": "import random as x", "p/random.py": "v = 1"},
+        "random",
+    ),
+    "a neighbour in a package, as a script there would": (
+        {"main.py": "from p.a import x", "p/__init__.py": "", "p/a.py": "from b import v as x", "p/b.py": "v = 1"},
+        "1",
+    ),
+    "a neighbour that is a package, as it names itself there": (
+        {
+            "main.py": "from p.a import x",
+            "p/__init__.py": "",
+            "p/a.py": "from q import v as x",
+            "p/q/__init__.py": "from q.b import v",
+            "p/q/b.py": "v = 1",
+        },
+        "1",
+    ),
+    "a star from a submodule gives its own name": (
+        {"main.py": "from p import *\nx = b", "p/__init__.py": "from p.b import *", "p/b.py": "b = 1"},
+        "1",
+    ),
+    "a submodule that no star loads": (
+        {"main.py": "from p import b\nx = b.v", "p/__init__.py": "from p.a import *", "p/a.py": "", "p/b.py": "v = 1"},
+        "1",
+    ),
     "a module's own __getattr__": ({"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n): return 1"}, "?"),
     "by its name": ({"main.py": "import importlib\nx = importlib.import_module('a').v", "a.py": "v = 1"}, "1"),
     "a file that does not parse": ({"main.py": "from a import v as x", "a.py": "v = ("}, "?"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,7 @@ FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
 _SYS_PATH = re.compile(rb"sys\.path")
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")  # of `import a.b as c, d`, or of the base of `from a.b import`: a and d, or a
 
 
 class Project:
@@ -234,12 +236,24 @@ class Project:
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]
         for root in self._roots(importer):
-            if self.module_file(root, first) is None:
+            top = self.module_file(root, first)
+            if top is None or (root / "__init__.py" in self.known and self._is_named_after_a_library(first, top)):
                 continue
             found = self.module_file(root, dotted)
             if found is not None and (found.suffix == ".py" or self._is_namespace(found)):
                 return found
         return None
+
+    def _is_named_after_a_library(self, name: str, path: Path) -> bool:
+        """Whether the module `path` of a package has the name of another that its neighbours mean: of the standard
+        library, or of one that it imports itself (a package may mean its own modules by that).
+        """
+        if name in sys.stdlib_module_names:
+            return True
+        return path.name == f"{name}.py" and any(
+            not match["dots"] and name in _TOP_LEVEL.findall(match["plain"] or match["base"])
+            for match in self.import_statements(path)
+        )
 
     def _is_namespace(self, folder: Path) -> bool:
         return folder.is_relative_to(self.root)

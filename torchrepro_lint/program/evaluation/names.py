@@ -242,7 +242,7 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
         ev.project.module_file(module.folder, name) if module.folder != module.path or module.facts is None else None
     )
     if below is not None:
-        return _module_at(ev, below)
+        return _given_over(ev, name, below, module) or _module_at(ev, below)
     if module.facts is not None:
         frame = ev.module_frame(module.facts)
         starred = _from_stars(ev, name, frame)
@@ -253,14 +253,31 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
     return NOTHING if module.facts is not None else unknown()
 
 
-def _from_stars(ev: Evaluator, name: str, frame: Frame) -> Values:
+def _given_over(ev: Evaluator, name: str, below: Path, package: ModuleValue) -> Values:
+    """What stars of a package give under the name of its submodule `below`. A submodule becomes an attribute when it is
+    first loaded: a star that loads it, and those after it, give the name another meaning.
+    """
+    if package.facts is None:
+        return NOTHING
+    frame = ev.module_frame(package.facts)
+    for index, statement in enumerate(frame.scope.stars):
+        if _source_of(ev, statement, frame) == below:
+            return _from_stars(ev, name, frame, index)
+    return NOTHING
+
+
+def _source_of(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Path | None:
+    """The module of the project that a statement imports from."""
+    if statement.level:
+        return ev.project.resolve_relative(frame.facts.path, statement.level, statement.module)
+    return ev.project.resolve(frame.facts.path, statement.module)
+
+
+def _from_stars(ev: Evaluator, name: str, frame: Frame, first: int = 0) -> Values:
     parts: list[Values] = []
-    for statement in frame.scope.stars:
-        importer = frame.facts.path
-        if statement.level:
-            path = ev.project.resolve_relative(importer, statement.level, statement.module)
-        else:
-            path = ev.project.resolve(importer, statement.module)
+    importer = frame.facts.path
+    for statement in frame.scope.stars[first:]:
+        path = _source_of(ev, statement, frame)
         if path is None:
             if not statement.level:
                 parts.append(_external_star(statement.module, name))
