@@ -139,9 +139,12 @@ def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
 
 def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
     """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
-    file itself has to say, which holds the loop, or where no call of the function is visible.
+    file itself has to say, which holds the loop, or where no call of the function is visible. `__iter__` runs whenever
+    an epoch begins.
     """
     function = function_of(scope)
+    if function is not None and isinstance(function.node, tree.FunctionDef) and function.node.name == "__iter__":
+        return True
     calls = visible_calls(program.ev, facts, function) if function is not None else []
     if function is None or not calls:
         return None

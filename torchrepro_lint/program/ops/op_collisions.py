@@ -96,6 +96,10 @@ def _is_filled(node: object) -> bool:
     match node:
         case tree.Const():
             return True
+        case tree.Unary(operand=inner) | tree.Call(func=tree.Name(id="float"), args=(tree.Arg(value=inner),)):
+            return _is_filled(inner)
+        case tree.Binary(left=left, right=right):
+            return _is_filled(left) and _is_filled(right)
         case tree.Call(func=tree.Name(id="Variable"), args=(tree.Arg(value=inner), *_)):  # of torch before 0.4
             return _is_filled(inner)
         case tree.Call(func=tree.Attribute(value=owner, attr=name)):
