@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -58,6 +59,11 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                     continue
                 if in_forked_rng(program, call) or (kind == "permutation" and not _parts_a_set(program, call)):
                     break
+                if kind == "sampler":
+                    if _is_a_truth_only(program, call):
+                        break
+                elif is_seeded_for(program, call) and seeds_by_rank(program, call) is None:
+                    break
                 found.append(UnseededSplit(kind, call, parameter))
                 break
     yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
@@ -73,6 +79,12 @@ def _may_lack(call: KnownCall, parameter: Parameter) -> bool:
     if not given:
         return True
     return bool(values) and all(isinstance(value, Constant) and value.value is None for value in values)
+
+
+def _is_a_truth_only(program: Program, call: KnownCall) -> bool:
+    """Whether the sampler is given as `shuffle=`: nothing iterates it."""
+    above = parents_of(program.ev, call.facts).of(call.call)
+    return isinstance(above, tree.Arg) and above.keyword == "shuffle"
 
 
 def in_forked_rng(program: Program, call: KnownCall) -> bool:

@@ -43,8 +43,9 @@ Fix safety
     whose seed leaves the rank out. The split changes once, when the fix is applied.
 
 Do not flag
-    Splits under `torch.random.fork_rng()`; `torch.randperm` that mixes or drops within a batch; frameworks that give
-    the sampler a generator (Hugging Face's Trainer, accelerate).
+    Splits under `torch.random.fork_rng()`, or right behind a call that seeds torch; `torch.randperm` that mixes or
+    drops within a batch; a sampler given as `shuffle=`, which is only taken for true; frameworks that give the sampler
+    a generator (Hugging Face's Trainer, accelerate).
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split

@@ -1,0 +1,59 @@
+"""Splits right behind a call that seeds torch: nothing that the program draws elsewhere can move them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.running.blocks import expressions_in
+from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.statements import blocks_of
+from torchrepro_lint.program.running.ways import ways
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["is_seeded_for"]
+
+#: Functions that surely draw nothing; the sizes of the parts are computed with them.
+_QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print"})
+
+
+def is_seeded_for(program: Program, call: KnownCall) -> bool:
+    """Whether torch is seeded just before the call: in its block, with nothing between that might draw."""
+    seeding = next((one for one in _behind_what_is_quiet(program, call)), None)
+    if not isinstance(seeding, tree.ExprStmt) or not isinstance(seeding.value, tree.Call):
+        return False
+    sites = {node.site for node in walk([seeding.value])}
+    return any(
+        stand.scope is call.scope and stand.site in sites
+        for one in program.evidence_in_programs_of(call.facts, call.frame)
+        if one.effect == "seed" and "torch" in one.seeds
+        for way in ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
+        for stand in way
+    )
+
+
+def _behind_what_is_quiet(program: Program, call: KnownCall) -> Iterator[tree.Stmt]:
+    """The statements of the block above the call, the nearest first, without those that surely draw nothing."""
+    parents = parents_of(program.ev, call.facts)
+    statement = parents.statement(call.call)
+    around = parents.of(statement)
+    blocks = (call.facts.body,) if around is None else blocks_of(around)  # type: ignore[arg-type]
+    block = next((block for block in blocks if any(one is statement for one in block)), ())
+    above = list(takewhile(lambda one: one is not statement, block))
+    return (one for one in reversed(above) if not _is_quiet(one))
+
+
+def _is_quiet(statement: tree.Stmt) -> bool:
+    if not isinstance(statement, (tree.Assign, tree.ExprStmt)):
+        return False
+    return all(
+        isinstance(node.func, tree.Name) and node.func.id in _QUIET
+        for node in walk(list(expressions_in((statement,))))
+        if isinstance(node, tree.Call)
+    )
