@@ -26,7 +26,8 @@ FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
 _SYS_PATH = re.compile(rb"sys\.path")
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
-_TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")  # of `import a.b as c, d`, or of the base of `from a.b import`: a and d, or a
+# Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
+_TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
 
 class Project:
