@@ -192,7 +192,26 @@ def test_strangers_in_the_folder_for_temporary_files(write, monkeypatch: pytest.
 
 
 PIECES = st.sampled_from(
-    ["a", "b", "a*", "*", "**", "?", "[ab]", "!a", "c.py", "*.py", "b/", "/a", "a/b", "**/b", "a/**"]
+    [
+        "a",
+        "b",
+        "a*",
+        "*",
+        "**",
+        "?",
+        "[ab]",
+        "!a",
+        "c.py",
+        "*.py",
+        "b/",
+        "/a",
+        "a/b",
+        "**/b",
+        "a/**",
+        "*/",
+        "!*/",
+        "!*.*",
+    ]
 )
 
 
@@ -203,6 +222,7 @@ PIECES = st.sampled_from(
 )
 @example(top=["b", "!a"], nested=[])
 @example(top=["*", "!a", "!a/b"], nested=["c.py"])
+@example(top=["*", "!*/", "!*.*"], nested=["*/"])
 @given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))
 def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str]) -> None:
     root = tmp_path_factory.mktemp("repo")

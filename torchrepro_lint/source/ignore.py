@@ -27,17 +27,18 @@ class Layer:
         self._names = frozenset(self._lines) if all(map(_PLAIN_NAME.fullmatch, self._lines)) else None
 
     @cached_property
-    def _patterns(self) -> list[Any]:
+    def _patterns(self) -> list[tuple[re.Pattern[str], bool]]:
+        """The patterns as expressions for a whole path from its beginning on, each with whether it leaves out."""
         from pathspec import GitIgnoreSpec
 
         spec: Any = GitIgnoreSpec.from_lines([line for line in self._lines if _compiles(line)])
-        return [pattern for pattern in spec.patterns if pattern.regex is not None]
+        return [(_from_the_beginning(one.regex), one.include) for one in spec.patterns if one.regex is not None]
 
     @cached_property
     def _any(self) -> re.Pattern[str]:
         """Nearly every path matches nothing. One expression says so at once; only the others are looked at in order."""
-        patterns: list[str] = [pattern.regex.pattern for pattern in self._patterns]
-        return re.compile("|".join(_NAMED_GROUP.sub("(?:", pattern) for pattern in patterns) or r"(?!)")
+        patterns = [_NAMED_GROUP.sub("(?:", regex.pattern) for regex, _ in self._patterns]
+        return re.compile("|".join(patterns) or r"(?!)")
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """True: `path` (absolute, with slashes) is left out. False: a negated pattern takes it in. None: not said."""
@@ -48,7 +49,7 @@ class Layer:
         relative = path[len(self._prefix) :] + ("/" if is_folder else "")
         if self._any.match(relative) is None:
             return None
-        return next((pattern.include for pattern in reversed(self._patterns) if _speaks_of(pattern, relative)), None)
+        return next((leaves_out for regex, leaves_out in reversed(self._patterns) if _speaks_of(regex, relative)), None)
 
     def without_those_that_match(self, folder: str) -> Layer:
         """The layer for a walk that the user began at `folder`, although a pattern leaves it or a parent of it out."""
@@ -57,9 +58,14 @@ class Layer:
         return Layer(self.base, [line for line in self._lines if not Layer(self.base, [line]).verdict(folder, True)])
 
 
-def _speaks_of(pattern: Any, relative: str) -> bool:
+def _from_the_beginning(regex: re.Pattern[str]) -> re.Pattern[str]:
+    """pathspec shortens `*` and `*/` to expressions that match anywhere in a path; here the last place counts."""
+    return regex if regex.pattern.startswith("^") else re.compile(f".*{regex.pattern}")
+
+
+def _speaks_of(regex: re.Pattern[str], relative: str) -> bool:
     """Whether a pattern matches a path itself, and not only a folder above it: that is asked for in its turn."""
-    found = pattern.regex.match(relative)
+    found = regex.match(relative)
     return found is not None and (found.groupdict().get(_FOLDER) is None or found.end(_FOLDER) == len(relative))
 
 
