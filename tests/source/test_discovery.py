@@ -223,6 +223,7 @@ PIECES = st.sampled_from(
 @example(top=["b", "!a"], nested=[])
 @example(top=["*", "!a", "!a/b"], nested=["c.py"])
 @example(top=["*", "!*/", "!*.*"], nested=["*/"])
+@example(top=["a/**", "!a/b"], nested=["!*.*"])
 @given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))
 def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str]) -> None:
     root = tmp_path_factory.mktemp("repo")

@@ -31,7 +31,9 @@ class Layer:
         """The patterns as expressions for a whole path from its beginning on, each with whether it leaves out."""
         from pathspec import GitIgnoreSpec
 
-        spec: Any = GitIgnoreSpec.from_lines([line for line in self._lines if _compiles(line)])
+        # `data/**` says nothing of the folder itself: what is in it can be taken in again.
+        lines = [f"{line}/*" if line.endswith("/**") else line for line in self._lines]
+        spec: Any = GitIgnoreSpec.from_lines([line for line in lines if _compiles(line)])
         return [(_from_the_beginning(one.regex), one.include) for one in spec.patterns if one.regex is not None]
 
     @cached_property
