@@ -7,11 +7,12 @@ The code around an expression tells, where its value is not known: how its eleme
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.facts.scopes import Binding, Scope, dotted_name
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
@@ -49,14 +50,15 @@ def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: t
 
 
 class _Reader:
-    """Reads the expressions of one scope."""
+    """Reads the expressions of one scope. `open_names`: those whose bindings are being read already."""
 
-    def __init__(self, program: Program, facts: ModuleFacts, scope: Scope) -> None:
+    def __init__(self, program: Program, facts: ModuleFacts, scope: Scope, open_names: set[str] | None = None) -> None:
         self.program = program
+        self.facts = facts
         self.scope = scope
         self.frame = frame_without_callers(program.ev, facts, scope)
-        # The names whose bindings are being read: what is made of a name itself, `xs = list(set(xs))`, tells nothing.
-        self._open: set[str] = set()
+        # What is made of a name itself, `xs = list(set(xs))`, tells nothing of it.
+        self._open = open_names if open_names is not None else set()
 
     def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What iterating over `node` gives."""
@@ -84,6 +86,8 @@ class _Reader:
                 return self._elements_of_call(node, depth)
             case tree.Name(id=name):
                 return None if name in self._open else self._elements_of_name(name, depth) or _by_name(node)
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.scope.self_name:
+                return self._elements_of_attribute(f"self.{attr}", depth) or _by_name(node)
         return "text" if self._is_text(node) else _by_name(node)
 
     def kind(self, node: tree.Expr, depth: int) -> ElementKind | None:
@@ -161,22 +165,33 @@ class _Reader:
         return kinds.pop() if len(kinds) == 1 else None
 
     def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
+        if name in self._open:
+            return None
         self._open.add(name)
-        held: list[ElementKind | None] = []
+        found = joined(one for one in self._held(name, depth) if one is not None)
+        self._open.discard(name)
+        return found
+
+    def _elements_of_attribute(self, name: str, depth: int) -> ElementKind | None:
+        """The elements of `self.attr`, by what the methods of the class that stands here assign and append."""
+        methods = self.scope.parent.children if self.scope.parent is not None else ()
+        readers = [_Reader(self.program, self.facts, method, self._open) for method in methods]
+        return joined(one for reader in readers if (one := reader._elements_of_name(name, depth)) is not None)
+
+    def _held(self, name: str, depth: int) -> Iterator[ElementKind | None]:
+        """What is assigned to a name in this scope, and what is put into it."""
         for binding in self._bindings(name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
-                held.append(annotated_elements(binding.node.annotation))
+                yield annotated_elements(binding.node.annotation)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
-                held.append(self.elements(binding.node, depth - 1))  # type: ignore[arg-type]
+                yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
         for call, _ in self.scope.calls:
             match call:
-                case tree.Call(func=tree.Attribute(value=tree.Name(id=owner), attr=attr), args=(arg,)) if owner == name:
+                case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if dotted_name(owner) == name:
                     if attr in ("append", "add"):
-                        held.append(self.kind(arg.value, depth - 1))
+                        yield self.kind(arg.value, depth - 1)
                     elif attr in ("extend", "update"):
-                        held.append(self.elements(arg.value, depth - 1))
-        self._open.discard(name)
-        return joined(one for one in held if one is not None) if held else None
+                        yield self.elements(arg.value, depth - 1)
 
     def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
         """What a name is by one of its bindings."""
