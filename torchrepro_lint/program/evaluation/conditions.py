@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.program.evaluation.chances import decided
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
@@ -52,7 +53,9 @@ def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
                 return decisive
             return None if first is None or second is None else not decisive
         case tree.Compare(left=left, ops=(op,), comparators=(right,)):
-            return compare(ev, op, ev.values(left, frame), ev.values(right, frame))
+            first_values, second_values = ev.values(left, frame), ev.values(right, frame)
+            outcome = compare(ev, op, first_values, second_values)
+            return outcome if outcome is not None else decided(ev, node, frame, first_values, second_values)
         case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
             return False
     return agreed(truthiness(ev, value) for value in ev.values(node, frame))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
@@ -165,6 +166,8 @@ class BodyWalker(ABC):
                 return
             case tree.Comprehension():
                 yield from self._comprehension(root, frame)
+                return
+            case tree.Compare() if is_drawn_in_vain(self.ev, root, frame):
                 return
         for part in sub_expressions(root):
             yield from self._expression(part, frame)
