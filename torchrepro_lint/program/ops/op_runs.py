@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.module_runs import module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
 from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -51,7 +50,6 @@ _NOT_TRAINING = re.compile(
     re.IGNORECASE,
 )
 _TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
-_WITHOUT_GRAD = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
 def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
@@ -174,68 +172,18 @@ def _is_in_a_network(program: Program, stand: Stand) -> bool:
 
 
 def _is_without_grad(program: Program, stand: Stand) -> bool:
-    node = stand.scope.node
-    frame = program.ev.module_frame(stand.facts)
-    if isinstance(node, tree.FunctionDef):
-        if any(_is_one_of(program, decorator, frame, _WITHOUT_GRAD) for decorator in node.decorators):
-            return True
-        if is_custom_function(stand.scope):  # its `backward` is written by hand
-            return True
-    return _enters(program, stand, _WITHOUT_GRAD)
+    if is_custom_function(stand.scope):  # its `backward` is written by hand
+        return True
+    return is_without_grad(program.ev, stand.facts, stand.scope, stand.site)
 
 
 def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) -> bool:
     """Whether the operation stands in a `with` block of one of these context managers, or is called from one."""
-    return any(_enters(program, stand, contexts) for way in ways_to(program, operation) for stand in way)
-
-
-def _enters(program: Program, stand: Stand, contexts: frozenset[str]) -> bool:
-    node = stand.scope.node
-    frame = program.ev.module_frame(stand.facts)
-    body = stand.facts.body if node is None else ()
-    if isinstance(node, (tree.FunctionDef, tree.ClassDef)):
-        body = node.body
     return any(
-        _is_one_of(program, item, frame, contexts)
-        for statement in _around(body, stand.site)
-        if isinstance(statement, tree.With)
-        for item, _ in statement.items
+        stands_in(program.ev, stand.facts, stand.scope, stand.site, contexts)
+        for way in ways_to(program, operation)
+        for stand in way
     )
-
-
-def _is_one_of(program: Program, node: tree.Expr, frame: Frame, wanted: frozenset[str]) -> bool:
-    """Whether a context manager or decorator is one of these, called or not."""
-    function = node.func if isinstance(node, tree.Call) else node
-    names = {canonical(v.name) for v in program.ev.values(function, frame) if isinstance(v, External)}
-    return not names.isdisjoint(wanted)
-
-
-def _around(body: tree.Block, site: int) -> Iterator[tree.Stmt]:
-    """The statements in which a site stands, from the outside in; sites grow in the order of the text."""
-    while True:
-        inside = [statement for statement in body if statement.site <= site]
-        if not inside:
-            return
-        yield inside[-1]
-        blocks = [block for block in _blocks(inside[-1]) if block and block[0].site <= site]
-        if not blocks:
-            return
-        body = blocks[-1]
-
-
-def _blocks(statement: tree.Stmt) -> Sequence[tree.Block]:
-    match statement:
-        case tree.If(body=body, orelse=orelse) | tree.For(body=body, orelse=orelse):
-            return (body, orelse)
-        case tree.While(body=body, orelse=orelse):
-            return (body, orelse)
-        case tree.With(body=body):
-            return (body,)
-        case tree.Try(body=body, handlers=handlers, orelse=orelse, final=final):
-            return (body, *(handler.body for handler in handlers), orelse, final)
-        case tree.Match(cases=cases):
-            return tuple(case.body for case in cases)
-    return ()
 
 
 # --- the flag -----------------------------------------------------------------------------------------------------

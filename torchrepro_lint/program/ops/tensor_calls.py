@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Values,
 )
+from torchrepro_lint.program.ops.listed_tensors import element
 from torchrepro_lint.program.ops.single_dimensions import single_by_call, single_by_index
 from torchrepro_lint.program.ops.tensor_results import (
     OUTPUT,
@@ -43,7 +44,8 @@ def called(tensors: Tensors, node: tree.Call, frame: Frame) -> Tensor | None:
     functions = tensors.ev.values(node.func, frame)
     for name in external_names(functions):
         if returns_tensor(name):
-            inputs = [one for one in (tensors.of(arg.value, frame) for arg in node.args) if one is not None]
+            given = (tensors.of(arg.value, frame) or element(tensors, arg.value, frame) for arg in node.args)
+            inputs = [one for one in given if one is not None]
             return of_function(tensors.ev, name, node, frame, inputs)
     if any(is_network(tensors.ev, value) for value in functions):
         return OUTPUT
@@ -159,7 +161,7 @@ def item(tensors: Tensors, node: tree.Subscript, frame: Frame) -> Tensor | None:
     found = tensors.of(node.value, frame)
     place = node.index.value if isinstance(node.index, tree.Const) and isinstance(node.index.value, int) else None
     if found is None or _is_tuple(node.value):
-        return of_several(tensors, node.value, frame, place)
+        return of_several(tensors, node.value, frame, place) or element(tensors, node.value, frame)
     if place is not None and not found.distinct:
         one = of_several(tensors, node.value, frame, place)
         return one if one is not None and one.distinct else replace(found, single=frozenset())

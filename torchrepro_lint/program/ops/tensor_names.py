@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.ops.graph_leaves import asks_for_gradient, off_the_graph
+from torchrepro_lint.program.ops.listed_tensors import element_of_loop
 from torchrepro_lint.program.ops.saved_tensors import saved_tensor
 from torchrepro_lint.program.ops.tensor_arithmetic import combined
 from torchrepro_lint.program.ops.tensor_calls import of_several
@@ -30,7 +32,9 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
         if bindings:
             found = joined(bound(tensors, binding, current) for binding in bindings)
             if found is not None and (found.distinct or found.whole) and _is_changed(current.scope, name):
-                return replace(found, distinct=False, apart=False, whole=False)
+                found = replace(found, distinct=False, apart=False, whole=False)
+            if found is not None and found.grad is False and asks_for_gradient(current.scope, name):
+                found = replace(found, grad=None)
             return found
         if not isinstance(current.scope.node, tree.Comprehension):
             place = END
@@ -78,7 +82,8 @@ def bound(tensors: Tensors, binding: Binding, frame: Frame) -> Tensor | None:
             return saved_tensor(tensors, frame, binding.unpack[0])
         case "assign", _ if binding.unpack:
             place = binding.unpack[0] if len(binding.unpack) == 1 else None
-            return of_several(tensors, node, frame, place)  # type: ignore[arg-type]
+            part = of_several(tensors, node, frame, place)  # type: ignore[arg-type]
+            return off_the_graph(tensors.ev, part, node, frame)  # type: ignore[arg-type]
         case "assign", _:
             return tensors.of(node, frame)  # type: ignore[arg-type]
         case "augmented", tree.AugAssign(target=tree.Name(id=name) as target, op=op, value=value, site=site):
@@ -94,8 +99,10 @@ def bound(tensors: Tensors, binding: Binding, frame: Frame) -> Tensor | None:
             iterated_in = frame
             if isinstance(frame.scope.node, tree.Comprehension) and frame.parent is not None:
                 iterated_in = frame.parent
-            found = tensors.of(node, iterated_in) or of_several(tensors, node, iterated_in)  # type: ignore[arg-type]
-            return found if not binding.unpack else None
+            listed = element_of_loop(tensors, node, iterated_in, binding.unpack)  # type: ignore[arg-type]
+            if binding.unpack or listed is not None:
+                return listed
+            return tensors.of(node, iterated_in) or of_several(tensors, node, iterated_in)  # type: ignore[arg-type]
         case "param", tree.Param():
             return param_tensor(tensors, node, frame)
     return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.ops.graph_leaves import off_the_graph
 from torchrepro_lint.program.ops.tensor_arithmetic import combined
 from torchrepro_lint.program.ops.tensor_attributes import attribute_tensor
 from torchrepro_lint.program.ops.tensor_calls import called, item
@@ -39,7 +40,9 @@ class Tensors:
 
     def of(self, node: tree.Expr, frame: Frame) -> Tensor | None:
         """What is known of the tensor that `node` is; None where it does not show itself as one."""
-        return self.ev.remembered(("tensor", node, frame), lambda: self._of(node, frame), None)
+        return self.ev.remembered(
+            ("tensor", node, frame), lambda: off_the_graph(self.ev, self._of(node, frame), node, frame), None
+        )
 
     def _of(self, node: tree.Expr, frame: Frame) -> Tensor | None:
         match node:
