@@ -288,11 +288,11 @@ def _is_usable(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
 def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
     """Whether an expression from another function means the same at `at`: same bindings, or the usual config name."""
     names = _names(use.node)
-    if not names or not _is_usable(document, use, at) or not _is_for_the_run(use):
+    if not names or not _is_usable(document, use, at):
         return False
     there, here = document.scope_of(use.node), document.scope_of(at)
-    for name in names:
-        same = there.resolve(name) is here.resolve(name)
-        if name != "int" and not same and (_CONFIG.fullmatch(name) is None or name == "self"):
-            return False
-    return True
+    others = [name for name in names if name != "int" and there.resolve(name) is not here.resolve(name)]
+    if not _is_for_the_run(use):
+        # What a worker adds to it is its own; `args.seed` is the run's, where it reads the same `args`.
+        return not use.in_call and not others
+    return all(_CONFIG.fullmatch(name) is not None and name != "self" for name in others)
