@@ -1,4 +1,4 @@
-"""The seed that a function could take from what its callers hand to it: `args.seed`, which only another file reads."""
+"""The seed that only another file reads: a function's callers hand it `args`, or the files import the same `cfg`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.facts.tree import FunctionDef
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.seed_expression import HandedSeed, config_seed, is_configuration
+from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.running.callers import visible_calls
 
 if TYPE_CHECKING:
@@ -23,16 +25,43 @@ _MAX_CALLERS = 3
 
 
 def handed_seeds(program: Program, facts: ModuleFacts, scope: Scope) -> tuple[HandedSeed, ...]:
-    """The seeds that the parameters of the function around `scope` bring along, where all visible callers agree.
+    """The seeds that the parameters of the function around `scope` bring along, where all visible callers agree; then
+    those of the configurations that the file imports, where the programs that import the file agree.
 
     A caller says so by reading the attribute of the same name that it passes: `set_seed(args.seed)` and `build(args)`.
     """
     function = function_of(scope)
-    if function is None:
-        return ()
-    names = [param.name for param in _definition(function).params if param.kind in ("positional", "keyword")]
-    found = (_handed(program, facts, function, name, 0) for name in names if name != "self" and is_configuration(name))
+    params = _definition(function).params if function is not None else ()
+    names = [param.name for param in params if param.kind in ("positional", "keyword") and param.name != "self"]
+    found = [_handed(program, facts, function, name, 0) for name in names if function and is_configuration(name)]
+    found.extend(_shared(program, facts, name) for name in sorted(facts.scope.bindings) if is_configuration(name))
     return tuple(seed for seed in found if seed is not None)
+
+
+def _shared(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | None:
+    """The seed that a configuration has, which this file imports, as the files read it that load this one."""
+    if not _is_imported(facts, name):
+        return None
+    own = program.ev.name(name, END, program.ev.module_frame(facts))
+    if not own or UNKNOWN in own:
+        return None
+    answers: set[HandedSeed] = set()
+    for path in program.imports.above(facts.path) - {facts.path}:
+        loading = program.facts(path)
+        if loading is None or not _is_imported(loading, name):
+            continue
+        if program.ev.name(name, END, program.ev.module_frame(loading)) == own:
+            document = document_of(program, path)
+            last = document.module.body[-1] if document.module.body else None
+            answer = config_seed(document, name, last) if isinstance(last, cst.BaseStatement) else None
+            if answer is not None:
+                answers.add(answer)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _is_imported(facts: ModuleFacts, name: str) -> bool:
+    bindings = facts.scope.bindings.get(name, ())
+    return bool(bindings) and all(binding.kind == "import-from" for binding in bindings)
 
 
 def _handed(program: Program, facts: ModuleFacts, function: Scope, name: str, depth: int) -> HandedSeed | None:
@@ -55,12 +84,14 @@ def _handed(program: Program, facts: ModuleFacts, function: Scope, name: str, de
 
 def _argument(function: Scope, call: cst.Call, name: str) -> cst.BaseExpression | None:
     """What a call of the function hands to one of its parameters, as far as the call says so."""
-    if any(argument.star for argument in call.args):
+    if any(argument.star == "*" for argument in call.args):
         return None
     params: Sequence[str] = [param.name for param in _definition(function).params]
     if params[:1] == ["self"]:
         params = params[1:]
     for index, argument in enumerate(call.args):
+        if argument.star:
+            continue
         if (argument.keyword.value if argument.keyword else params[index] if index < len(params) else None) == name:
             return argument.value
     return None

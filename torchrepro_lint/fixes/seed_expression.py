@@ -178,7 +178,7 @@ def _candidates(
     own = document.scope_of(at)
     for seed in handed:
         owner = own.resolve(seed.root)
-        if owner is not None and [binding.kind for binding in owner.bindings[seed.root]] == ["param"]:
+        if owner is not None and [binding.kind for binding in owner.bindings[seed.root]] in (["param"], ["import"]):
             yield seed.text, seed
     constants = {use.text for use in uses if isinstance(use.node, cst.Integer) and _is_for_the_run(use)}
     if len(constants) == 1:
