@@ -21,7 +21,7 @@ from torchrepro_lint.fixes.init_body import (
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
-from torchrepro_lint.program.workers.init_shape import CalledInit
+from torchrepro_lint.program.workers.init_shape import CalledInit, misfit
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun
 
@@ -85,6 +85,9 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
     """Pass the function itself: drop the parentheses."""
     if called.function is None or called.call.args or not called.written:
         return None, "it is called with arguments, or not in the loader's own call"
+    wrong = misfit(program.ev, called.function)
+    if wrong is not None:
+        return None, f"the worker calls it with its number, and it {wrong.reason}"
     document = document_of(program, loader.facts.path)
     call = _call_at(program, document, Site(loader.facts.path, called.call.site))
     if call is None or call.lpar:

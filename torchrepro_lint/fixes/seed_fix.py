@@ -44,11 +44,16 @@ def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | 
 
 
 def _into_call(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:
-    """A seed for a call that has none."""
+    """A seed for a call that has none. Where a parameter without one is given on, it gets the seed as its default: the
+    callers may still give another.
+    """
     document = document_of(program, fault.site.path)
     call = _node(program, document, fault.site)
     if not isinstance(call, cst.Call) or len(call.args) > 1:
         return None
+    default = _empty_default(document, call) if call.args else None
+    if default is not None:
+        return [document.replacement(*document.span(default), seed)]
     start, end = document.span(call.args[0]) if call.args else (document.end(call) - 1,) * 2
     edits = [document.replacement(start, end, seed)]
     if fault.seeding.name.startswith("torch."):
@@ -59,6 +64,17 @@ def _into_call(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] |
             return None  # the number that it gives is used
         edits.append(document.replacement(*document.span(call.func.attr), _WITH_A_SEED[call.func.attr.value]))
     return sorted(edits)
+
+
+def _empty_default(document: Document, call: cst.Call) -> cst.BaseExpression | None:
+    """The None that is the default of the parameter which is given on."""
+    function, given = document.function(call), call.args[0].value
+    if function is None or not isinstance(given, cst.Name):
+        return None
+    for param in (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params):
+        if param.name.value == given.value and isinstance(param.default, cst.Name) and param.default.value == "None":
+            return param.default
+    return None
 
 
 def _node(program: Program, document: Document, site: Site) -> cst.BaseExpression | None:

@@ -14,9 +14,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope, dotted_name
 from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -88,6 +89,8 @@ class _Reader:
                 return None if name in self._open else self._elements_of_name(name, depth) or _by_name(node)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.scope.self_name:
                 return self._elements_of_attribute(f"self.{attr}", depth) or _by_name(node)
+            case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
+                return self.elements(call, depth - 1)  # `np.where(mask)[0]`, `line.split()[0]`: parts of the same kind
         return "text" if self._is_text(node) else _by_name(node)
 
     def kind(self, node: tree.Expr, depth: int) -> ElementKind | None:
@@ -182,7 +185,7 @@ class _Reader:
         """What is assigned to a name in this scope, and what is put into it."""
         for binding in self._bindings(name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
-                yield annotated_elements(binding.node.annotation)
+                yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
         for call, _ in self.scope.calls:
@@ -192,6 +195,24 @@ class _Reader:
                         yield self.kind(arg.value, depth - 1)
                     elif attr in ("extend", "update"):
                         yield self.elements(arg.value, depth - 1)
+
+    def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
+        """What all calls in sight hand to a parameter of a function, where they make it in their argument."""
+        owner = self.scope.binder(param.name)
+        if owner is None or owner.parent is None or not isinstance(owner.node, tree.FunctionDef):
+            return None
+        if isinstance(owner.parent.node, tree.ClassDef) or param not in owner.node.params:
+            return None
+        calls = visible_calls(self.program.ev, self.facts, owner)
+        return joined(self._given(call, frame, owner.node.params.index(param), depth) for call, frame in calls)
+
+    def _given(self, call: tree.Call, frame: Frame, position: int, depth: int) -> ElementKind | None:
+        made = call.args[position].value if position < len(call.args) else None
+        if not isinstance(made, (tree.Call, tree.Subscript)) or any(arg.star or arg.keyword for arg in call.args):
+            return None
+        if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):
+            return None
+        return _Reader(self.program, frame.facts, frame.scope).elements(made, depth - 1)
 
     def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
         """What a name is by one of its bindings."""

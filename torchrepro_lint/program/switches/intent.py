@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["EVIDENCE_WORDS", "Evidence", "find_evidence", "running_modules"]
 
 EVIDENCE_WORDS = re.compile(
-    rb"seed|determinis|benchmark|Trainer|TrainingArguments|allow_tf32|fp32_precision|float32_matmul|max-autotune"
+    rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul|max-autotune"
 )
 _ATTRIBUTES = frozenset({"deterministic", "benchmark", "allow_tf32", "fp32_precision"})
 
