@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, draws_weights
+from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
 from torchrepro_lint.program.seeds.reseeding import repeats
@@ -38,20 +39,29 @@ _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda"})
 
 @dataclass(frozen=True, slots=True)
 class PartialSeeding:
-    """A seeding block and the draws that it does not reach, by generator, each with its chain from the entry point."""
+    """A seeding block and the draws that it does not reach, by generator, each with its chain from the entry point.
+
+    `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run.
+    """
 
     block: Evidence
     missing: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
+    other_arm: Evidence | None = None
 
 
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     """One for each seeding block, in the order of files and text; what several programs draw is joined."""
     found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
+    other_arms: dict[Site, Evidence] = {}
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
+        for gpu, other in _in_two_arms(run.seedings):
+            seeded -= {"torch"}
+            blocks = [gpu]
+            other_arms[gpu.site] = other
         missing = [rng for rng in MAIN_RNGS if rng not in seeded]
         splits = split_sites(program)
         draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, splits)) is not None}
@@ -63,7 +73,24 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             known.setdefault(rng, draw)
     for site in program.asked_in_order(found):
         block, missing_draws = found[site]
-        yield PartialSeeding(block, tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws))
+        missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
+        yield PartialSeeding(block, missing_here, other_arms.get(site))
+
+
+def _in_two_arms(seedings: list[Evidence]) -> Iterator[tuple[Evidence, Evidence]]:
+    """The first call that seeds CUDA's generators in one arm, with the one that seeds torch in the other arm, where
+    nothing else seeds torch: `if use_gpu: torch.cuda.manual_seed(0)`, `else: torch.manual_seed(0)`.
+    """
+    torch = [one for one in seedings if "torch" in one.seeds]
+    for gpu in seedings:
+        if "torch-cuda" in gpu.seeds and "torch" not in gpu.seeds:
+            if torch and all(excludes(_place(gpu), _place(one)) for one in torch):
+                yield gpu, torch[0]
+                return
+
+
+def _place(one: Evidence) -> Place:
+    return Place(one.frame.facts, one.frame.scope, one.path, one.site)
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:

@@ -6,8 +6,8 @@ What it does
 
 Why is this bad?
     The three have generators of their own, and seeding one does nothing for the others. The program looks seeded, and
-    still every run draws other numbers. `torch.cuda.manual_seed` alone leaves torch's CPU generator out, from which
-    models are initialised and loaders are shuffled.
+    still every run draws other numbers. `torch.cuda.manual_seed` alone, or in the arm that runs where there is a GPU,
+    leaves torch's CPU generator out, from which models are initialised and loaders are shuffled.
 
 Example
     ```python
@@ -90,4 +90,5 @@ def _trace(found: PartialSeeding) -> list[Link]:
         (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
         for rng, draw, chain in found.missing
     )
-    return branches((seeds,), *draws)
+    arm = [Link(found.other_arm.site, "seeds torch in the other arm only")] if found.other_arm is not None else []
+    return branches((seeds, *arm), *draws)
