@@ -12,7 +12,8 @@ __all__ = ["OrderingTable", "ordering_names"]
 
 OrderingTable = Literal[
     "torch_splits", "torch_samplers", "torch_permutations", "numpy_splits", "table_samples", "epoch_samplers",
-    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position", "texts", "numbers",
+    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position",
+    "joins_datasets", "texts", "numbers",
 ]  # fmt: skip
 
 

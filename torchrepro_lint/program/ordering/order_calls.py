@@ -64,6 +64,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     if names & ordering_names("draws_by_position"):
         yield order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
         return
+    if names & ordering_names("joins_datasets"):
+        yield order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
+        return
     if any(loader_class(name) is not None for name in names):
         yield order_flow.sink(carrier, "samples", call, "is the data set of a loader")
         return
