@@ -5,6 +5,7 @@ Evaluation is lazy, memoised by (expression, frame), and never runs anything.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
@@ -22,6 +23,7 @@ from torchrepro_lint.program.evaluation import (
     names,
 )
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.heights import height
 from torchrepro_lint.program.evaluation.memory import Memory
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -50,6 +52,7 @@ class Evaluator(Memory):
         self.project = project
         self._module_frames: dict[int, Frame] = {}
         self._frames: dict[Frame, Frame] = {}
+        self._heights: dict[tree.Expr, tuple[Scope, int]] = {}
 
     # --- frames -----------------------------------------------------------------------------------------------
 
@@ -79,7 +82,20 @@ class Evaluator(Memory):
         """What `node` can be when it is evaluated in `frame`."""
         if isinstance(node, tree.Const):
             return frozenset((Constant(node.value),))
-        return self.remembered((node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING, unknown())
+        return self.remembered(
+            self._question(node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING, unknown()
+        )
+
+    def _question(self, node: tree.Expr, frame: Frame) -> Hashable:
+        """What the value of `node` hangs on: the frame around, where that is all."""
+        known = self._heights.get(node)
+        if known is None or known[0] is not frame.scope:
+            known = self._heights[node] = frame.scope, height(node, frame.scope)
+        around = frame
+        for _ in range(known[1]):
+            assert around.parent is not None
+            around = around.parent
+        return (node, frame) if around is frame else ("around", node, around)
 
     def name(self, name: str, site: int, frame: Frame) -> Values:
         """What the name can be at the place `site` of the frame's scope."""
