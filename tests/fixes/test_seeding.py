@@ -233,7 +233,7 @@ def test_the_rank_is_asked_for_where_a_program_has_several() -> None:
     text = lines(HEAD) + "def f(seed):\n    return DataLoader(ds, num_workers=2)\n"
     result = seed_loader(text, init=True, in_distributed=True, starts_ranks=True)
     rank = "torch.distributed.get_rank() if torch.distributed.is_initialized() else 0"
-    assert f"    g.manual_seed(seed + ({rank}))\n" in result
+    assert f"    g.manual_seed(\n        seed\n        + ({rank})\n    )\n" in result  # as black lays it out
 
 
 PLACES = {

@@ -36,8 +36,19 @@ def find_generator(document: Document, call: cst.Call, place: Place, seed: str, 
 
 def generator_source(document: Document, name: str, torch: str, seed: str, indentation: str) -> str:
     """The two lines that make a generator and seed it."""
-    lines = (f"{name} = {torch}.Generator()", f"{name}.manual_seed({seed})")
+    lines = [f"{name} = {torch}.Generator()", *_call_lines(document, f"{name}.manual_seed", seed, indentation)]
     return "".join(f"{indentation}{line}{document.newline}" for line in lines)
+
+
+def _call_lines(document: Document, function: str, argument: str, indentation: str) -> list[str]:
+    """A call with one argument, on one line if that is not too long; a sum is parted before its last `+`."""
+    if len(f"{indentation}{function}({argument})") <= document.line_length:
+        return [f"{function}({argument})"]
+    step = document.indent_unit
+    first, plus, last = argument.rpartition(" + ")
+    is_short = len(f"{indentation}{step}{argument}") <= document.line_length or not plus
+    inner = [argument] if is_short else [first, f"+ {last}"]
+    return [f"{function}(", *(f"{step}{line}" for line in inner), ")"]
 
 
 def fresh_name(candidates: tuple[str, ...], *scopes: Scope) -> str:
@@ -107,4 +118,5 @@ def _seeded_with(document: Document, name: str, owner: Scope, block: cst.CSTNode
 
 
 def _first_argument(document: Document, call: cst.Call) -> str | None:
-    return document.module.code_for_node(call.args[0].value).strip() if call.args else None
+    """The text of what is given first, as on one line."""
+    return " ".join(document.module.code_for_node(call.args[0].value).split()) if call.args else None
