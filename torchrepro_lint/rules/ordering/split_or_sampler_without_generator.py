@@ -17,6 +17,7 @@ Example
     from torch.utils.data import TensorDataset, random_split
 
     torch.manual_seed(0)
+    model = torch.nn.Linear(4, 2)
     train, val = random_split(TensorDataset(torch.arange(16)), [12, 4])
     ```
 
@@ -26,6 +27,7 @@ Use instead
     from torch.utils.data import TensorDataset, random_split
 
     torch.manual_seed(0)
+    model = torch.nn.Linear(4, 2)
     g = torch.Generator()
     g.manual_seed(0)
     train, val = random_split(TensorDataset(torch.arange(16)), [12, 4], generator=g)
