@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     ClassValue,
+    Constant,
     DictValue,
     FunctionValue,
     Instance,
@@ -50,6 +51,8 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     outside = _assigned_outside(ev, instance, attr)
     if from_class and field is None:
         from_class = union(from_class, assigned_to_class(ev, instance.cls, attr))
+        if all(isinstance(value, Constant) for value in from_class) and _sets_any_attribute(ev, instance.cls):
+            from_class = union(from_class, unknown())
     if assigned or outside:
         # A class attribute is what holds before, or without, an assignment in __init__.
         return union(assigned, outside, NOTHING if certain else from_class)
@@ -63,6 +66,34 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     if any(name != "builtins.object" for name in classes.external_bases(ev, instance.cls)):
         return NOTHING if attr.startswith("__") else values_of(MemberOf(instance, attr))
     return NOTHING
+
+
+def _sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a method sets attributes by names that the text does not show: `setattr(self, name, value)`."""
+    return any(
+        ev.remembered(("sets-any-attribute", id(base.node)), lambda at=base: _has_open_setattr(ev, at), False)  # type: ignore[misc]
+        for base in classes.mro(ev, cls)
+        if isinstance(base, ClassValue)
+    )
+
+
+def _has_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
+    for method in ev.class_frame(cls).scope.children:
+        for call, _ in method.calls:
+            match call:
+                case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=owner)), name, _)):
+                    if owner == method.self_name and not isinstance(name.value, tree.Const):
+                        return True
+                case tree.Call(
+                    func=tree.Attribute(value=tree.Attribute(value=tree.Name(id=owner), attr="__dict__"), attr="update")
+                    | tree.Attribute(
+                        value=tree.Call(func=tree.Name(id="vars"), args=(tree.Arg(value=tree.Name(id=owner)),)),
+                        attr="update",
+                    )
+                ):
+                    if owner == method.self_name:
+                        return True
+    return False
 
 
 def _assigned_by_methods(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bool]:
