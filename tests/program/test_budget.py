@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from program.asking import program_of
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.toolkit import Toolkit
 
@@ -97,3 +99,34 @@ def test_the_last_file_is_judged_as_the_first(
     root: Path = write({"pyproject.toml": ""} | {f"m{n}.py": text.replace("{number}", str(n)) for n in range(FILES)})
     toolkit = Toolkit(rules=lambda: [rule for rule in all_rules() if rule.code == code])
     assert len(check([root], {"profile": "strict"}, toolkit=toolkit).findings) == findings
+
+
+LONG = """\
+import random
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Long(Dataset):
+    def __getitem__(self, index):
+        return {parts}
+
+
+def init(worker):
+    random.seed(4)
+
+
+DataLoader(Long(), num_workers=2, worker_init_fn=init)
+"""
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_walk_that_was_cut_is_known_to_be_whoever_asked_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_before: bool
+) -> None:
+    program = program_of(tmp_path, LONG.replace("{parts}", " + ".join(["self.size"] * 400)))
+    monkeypatch.setattr(memory, "MAX_STEPS", 150)
+    if asked_before:
+        for loader in program.loaders:
+            program.worker_run(loader)
+    assert len(faulty_seedings(program, Fault.SAME)) == 1

@@ -75,6 +75,7 @@ def faulty_seedings(program: Program, fault: Fault) -> list[FaultySeeding]:
     files whose findings somebody waits for.
     """
     nothing: _Faults = {}
+    program.ev.begin_question()  # the one before may have used up its budget
     every = program.ev.remembered(("init-faults",), lambda: _all_faults(program), nothing)
     found = (found for (_, kind), found in sorted(every.items(), key=lambda item: item[0]) if kind == fault.value)
     return [one for one in found if program.is_asked(one.seeding.top.path)]
@@ -113,7 +114,7 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
         return
     work = program.worker_run(loader)
     drawn = _may_draw(work)
-    is_known = _is_followed(program.ev, work) and not program.ev.exhausted
+    is_known = _is_followed(program.ev, work) and not work.is_cut
     is_persistent = _is_true(loader, "persistent_workers")
     old_torch = program.target.admits_below("1.9")
     for run in runs:

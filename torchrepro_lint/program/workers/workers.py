@@ -40,10 +40,14 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerRun:
-    """What a loader's workers run: the events of fetching items and of collating them."""
+    """What a loader's workers run: the events of fetching items and of collating them.
+
+    `is_cut`: the walk came to the end of its budget, so that there may be more.
+    """
 
     loader: Loader
     events: tuple[Event, ...]
+    is_cut: bool
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -78,7 +82,7 @@ def worker_run(ev: Evaluator, loader: Loader) -> WorkerRun:
             found.append(event)
     found.extend(walker.calling(loader.value("collate_fn")))
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
-    return WorkerRun(loader, tuple(in_order))
+    return WorkerRun(loader, tuple(in_order), ev.exhausted)
 
 
 def effects_of(event: Event) -> Iterator[Effect]:
