@@ -9,6 +9,8 @@ from program.asking import program_of
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.program.ordering.generators import seedings
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.toolkit import Toolkit
@@ -130,3 +132,12 @@ def test_a_walk_that_was_cut_is_known_to_be_whoever_asked_first(
         for loader in program.loaders:
             program.worker_run(loader)
     assert len(faulty_seedings(program, Fault.SAME)) == 1
+
+
+def test_a_table_of_the_project_is_whole_whoever_needs_it_first(tmp_path: Path) -> None:
+    program = program_of(tmp_path, SEEDED.replace("{number}", "0"))
+    program.ev.begin_question()
+    program.ev.steps = memory.MAX_STEPS + 1
+    assert len(seedings(program)) == 1
+    assert len(entry_points(program)) == 1
+    assert program.ev.exhausted  # the question that needed them has no more than it had

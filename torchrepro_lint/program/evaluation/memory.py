@@ -151,6 +151,16 @@ class Memory:
             return again if beyond is None else beyond
         return self._answered(key, compute, depth)
 
+    def of_project(self, name: str, compute: Callable[[], Answer], again: Answer) -> Answer:
+        """A table of the whole project, computed once: a question of its own, as the one that first needs it may have
+        little left of its budget.
+        """
+        steps, self.steps = self.steps, 0
+        try:
+            return self.remembered((name,), compute, again)
+        finally:
+            self.steps = steps
+
     def _answered(self, key: Hashable, compute: Callable[[], Answer], depth: int) -> Answer:
         outer, outer_cut = self._hangs_on, self._is_cut
         start, met, assumed = len(self._found), len(self._met), len(self._assumed)

@@ -59,7 +59,7 @@ def made_generators(program: Program) -> Iterator[list[KnownCall]]:
 
 def seedings(program: Program) -> tuple[Seeding, ...]:
     """Every call in the project that seeds, or may seed, a `torch.Generator`."""
-    return program.ev.remembered(("generator-seedings",), lambda: tuple(_find_seedings(program)), ())
+    return program.ev.of_project("generator-seedings", lambda: tuple(_find_seedings(program)), ())
 
 
 def _find_seedings(program: Program) -> Iterator[Seeding]:

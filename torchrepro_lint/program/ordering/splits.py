@@ -16,7 +16,7 @@ __all__ = ["split_sites"]
 
 def split_sites(program: Program) -> frozenset[Site]:
     """The calls of which TRL202 and TRL209 speak: a seed of their own mends them, whatever the program seeds."""
-    return program.ev.remembered(("split-sites",), lambda: _find(program), frozenset())
+    return program.ev.of_project("split-sites", lambda: _find(program), frozenset())
 
 
 def _find(program: Program) -> frozenset[Site]:

@@ -50,7 +50,7 @@ class EntryPoint:
 
 def entry_points(program: Program) -> list[EntryPoint]:
     """All of them, in the order of files."""
-    return program.ev.remembered(("entry-points",), lambda: list(_entry_points(program)), [])
+    return program.ev.of_project("entry-points", lambda: list(_entry_points(program)), [])
 
 
 def _entry_points(program: Program) -> Iterator[EntryPoint]:

@@ -62,7 +62,7 @@ def _last_names() -> frozenset[str]:
 
 def command_line_calls(program: Program) -> list[CommandLineCall]:
     """All of them, in the order of files and text."""
-    return program.ev.remembered(("command-line-calls",), lambda: list(_find(program)), [])
+    return program.ev.of_project("command-line-calls", lambda: list(_find(program)), [])
 
 
 def _find(program: Program) -> Iterator[CommandLineCall]:

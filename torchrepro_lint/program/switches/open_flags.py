@@ -24,7 +24,7 @@ def with_open_flag(program: Program) -> frozenset[Path]:
     switches the flag off: there an operation may run under it.
     """
     nothing: frozenset[Path] = frozenset()
-    return program.ev.remembered(("open-flags",), lambda: _find(program), nothing)
+    return program.ev.of_project("open-flags", lambda: _find(program), nothing)
 
 
 def _find(program: Program) -> frozenset[Path]:

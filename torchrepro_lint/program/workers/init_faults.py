@@ -75,8 +75,7 @@ def faulty_seedings(program: Program, fault: Fault) -> list[FaultySeeding]:
     files whose findings somebody waits for.
     """
     nothing: _Faults = {}
-    program.ev.begin_question()  # the one before may have used up its budget
-    every = program.ev.remembered(("init-faults",), lambda: _all_faults(program), nothing)
+    every = program.ev.of_project("init-faults", lambda: _all_faults(program), nothing)
     found = (found for (_, kind), found in sorted(every.items(), key=lambda item: item[0]) if kind == fault.value)
     return [one for one in found if program.is_asked(one.seeding.top.path)]
 

@@ -56,7 +56,7 @@ def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[P
 
 
 def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path]], ...]:
-    return program.ev.remembered(("manager-calls",), lambda: tuple(_find_calls(program)), ())
+    return program.ev.of_project("manager-calls", lambda: tuple(_find_calls(program)), ())
 
 
 def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path]]]:

@@ -33,7 +33,7 @@ def distributed_start(program: Program, loader: Loader) -> Site | None:
     home = running_modules(program.ev, loader.facts, loader.scope) or frozenset((loader.facts.path,))
     above = program.runs_with(home) | program.imports.above(loader.facts.path)
     nothing: tuple[tuple[Site, frozenset[Path]], ...] = ()
-    starts = program.ev.remembered(("distributed-starts",), lambda: tuple(_find_starts(program)), nothing)
+    starts = program.ev.of_project("distributed-starts", lambda: tuple(_find_starts(program)), nothing)
     return next((site for site, roots in starts if roots & above), None)
 
 
