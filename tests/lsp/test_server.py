@@ -19,7 +19,7 @@ from torchrepro_lint.cli import main
 
 LOADER_CALL = types.Range(types.Position(6, 11), types.Position(11, 5))
 SPLIT = "import torch\n\na, b = torch.utils.data.random_split(range(4), [2, 2])\n"
-WITH_SEED = SPLIT.replace("\n\na", "\n\ntorch.manual_seed(0)\na")
+WITH_SEED = SPLIT.replace("\n\na", "\n\ntorch.manual_seed(0)\nprint(torch.rand(1))\na")
 
 
 def run(root: Path, act: Callable[[Editor], Coroutine[Any, Any, None]], **options: Any) -> None:
