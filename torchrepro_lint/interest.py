@@ -31,6 +31,7 @@ class Candidates:
 
 
 def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> Candidates:
+    """Those of the files that were asked about; what `overlay` holds counts in the place of what `read` gives."""
     candidates = Candidates()
     for path in requested:
         try:

@@ -37,7 +37,7 @@ class _Interval:
 
 def decided(ev: Evaluator, comparison: tree.Compare, frame: Frame, left: Values, right: Values) -> bool | None:
     """The outcome of a comparison of these values that is the same whatever is drawn; None where nothing is drawn."""
-    if len(comparison.ops) != 1 or comparison.ops[0] not in _MIRRORED:
+    if not _is_of_two_numbers(comparison):
         return None
     op = comparison.ops[0]
     interval, limits = _interval(ev, comparison.left, left, frame), right
@@ -53,10 +53,14 @@ def decided(ev: Evaluator, comparison: tree.Compare, frame: Frame, left: Values,
 def is_drawn_in_vain(ev: Evaluator, comparison: tree.Compare, frame: Frame) -> bool:
     """Whether a comparison draws a number, and its outcome is the same whatever that is."""
     sides = (comparison.left, *comparison.comparators)
-    if not any(isinstance(side, tree.Call) for side in sides):
+    if not _is_of_two_numbers(comparison) or not any(isinstance(side, tree.Call) for side in sides):
         return False
     left, right = ev.values(sides[0], frame), ev.values(sides[1], frame)
     return decided(ev, comparison, frame, left, right) is not None
+
+
+def _is_of_two_numbers(comparison: tree.Compare) -> bool:
+    return len(comparison.ops) == 1 and comparison.ops[0] in _MIRRORED
 
 
 def _outcome(interval: _Interval, op: str, limit: float) -> bool | None:

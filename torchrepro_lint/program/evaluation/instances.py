@@ -70,14 +70,14 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
 
 def _sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
     """Whether a method sets attributes by names that the text does not show: `setattr(self, name, value)`."""
-    return any(
-        ev.remembered(("sets-any-attribute", id(base.node)), lambda at=base: _has_open_setattr(ev, at), False)  # type: ignore[misc]
-        for base in classes.mro(ev, cls)
-        if isinstance(base, ClassValue)
-    )
+    return any(_has_open_setattr(ev, base) for base in classes.mro(ev, cls) if isinstance(base, ClassValue))
 
 
 def _has_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
+    return ev.remembered(("sets-any-attribute", id(cls.node)), lambda: _finds_open_setattr(ev, cls), False)
+
+
+def _finds_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
     for method in ev.class_frame(cls).scope.children:
         for call, _ in method.calls:
             match call:

@@ -25,7 +25,7 @@ _QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range"
 
 def is_seeded_for(program: Program, call: KnownCall) -> bool:
     """Whether torch is seeded just before the call: in its block, with nothing between that might draw."""
-    seeding = next((one for one in _behind_what_is_quiet(program, call)), None)
+    seeding = next(_behind_what_is_quiet(program, call), None)
     if not isinstance(seeding, tree.ExprStmt) or not isinstance(seeding.value, tree.Call):
         return False
     sites = {node.site for node in walk([seeding.value])}

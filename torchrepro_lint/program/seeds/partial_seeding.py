@@ -58,7 +58,9 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks or run.may_be_seeded_elsewhere:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
-        for gpu, other in _in_two_arms(run.seedings):
+        arms = _in_two_arms(run.seedings)
+        if arms is not None:
+            gpu, other = arms
             seeded -= {"torch"}
             blocks = [gpu]
             other_arms[gpu.site] = other
@@ -77,16 +79,16 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         yield PartialSeeding(block, missing_here, other_arms.get(site))
 
 
-def _in_two_arms(seedings: list[Evidence]) -> Iterator[tuple[Evidence, Evidence]]:
+def _in_two_arms(seedings: list[Evidence]) -> tuple[Evidence, Evidence] | None:
     """The first call that seeds CUDA's generators in one arm, with the one that seeds torch in the other arm, where
     nothing else seeds torch: `if use_gpu: torch.cuda.manual_seed(0)`, `else: torch.manual_seed(0)`.
     """
     torch = [one for one in seedings if "torch" in one.seeds]
-    for gpu in seedings:
+    for gpu in seedings if torch else ():
         if "torch-cuda" in gpu.seeds and "torch" not in gpu.seeds:
-            if torch and all(excludes(_place(gpu), _place(one)) for one in torch):
-                yield gpu, torch[0]
-                return
+            if all(excludes(_place(gpu), _place(one)) for one in torch):
+                return gpu, torch[0]
+    return None
 
 
 def _place(one: Evidence) -> Place:
