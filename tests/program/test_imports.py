@@ -38,6 +38,10 @@ CASES = {
         {"main.py": "from p import v as x", "p/__init__.py": "from .a import v", "p/a.py": "v = 1"},
         "1",
     ),
+    "a neighbour through the folder that has the module's own name": (
+        {"main.py": "from p.p import x", "p/p.py": "from p import q\nx = q.v", "p/q.py": "v = 1"},
+        "1",
+    ),
     "a star": ({"main.py": "from a import *\nx = v", "a.py": "v = 1"}, "1"),
     "a star of a star": ({"main.py": "from a import *\nx = v", "a.py": "from b import *", "b.py": "v = 1"}, "1"),
     "a star gives what is listed": (

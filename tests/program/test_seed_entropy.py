@@ -12,9 +12,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 
 
-def entropy(root: Path, source: str) -> Entropy | None:
-    """What the last call of the program is seeded with."""
-    program = program_of(root, source)
+def entropy(root: Path, source: str, **others: str) -> Entropy | None:
+    """What the last call of the program is seeded with; `others` are the modules beside it."""
+    program = program_of(root, {"main.py": source} | {f"{name}.py": text for name, text in others.items()})
     facts = program.facts(program.root / "main.py")
     assert facts is not None
     statement = facts.body[-1]
@@ -47,3 +47,11 @@ def test_bindings_that_hang_on_each_other_come_to_an_end(tmp_path: Path) -> None
     source = "import time\na = 1\nwhile x:\n    b = a or time.time()\n    a = b\nseed(a)"
     found = entropy(tmp_path, source)
     assert found is not None and found.fallback
+
+
+def test_names_that_are_imported_in_a_circle_come_to_an_end(tmp_path: Path) -> None:
+    circle = {"a": "from b import number", "b": "from a import number"}
+    assert entropy(tmp_path, "from a import number\nseed(number)", **circle) is None
+    circle["b"] = "import time\ntry:\n    from a import number\nexcept ImportError:\n    number = time.time()"
+    found = entropy(tmp_path, "from a import number\nseed(number)", **circle)
+    assert found is not None and found.name == "time.time"

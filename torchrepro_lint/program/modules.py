@@ -206,7 +206,7 @@ class Project:
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
         key = (importer.parent, dotted)
-        if self._extra_roots.get(importer):
+        if self._extra_roots.get(importer) or dotted.partition(".")[0] == importer.stem:
             key = (importer, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._search(importer, dotted)
@@ -236,14 +236,18 @@ class Project:
 
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]
+        itself: Path | None = None
         for root in self._roots(importer):
             top = self.module_file(root, first)
             if top is None or (root / "__init__.py" in self.known and self._is_named_after_a_library(first, top)):
                 continue
             found = self.module_file(root, dotted)
-            if found is not None and (found.suffix == ".py" or self._is_namespace(found)):
+            if found is None or not (found.suffix == ".py" or self._is_namespace(found)):
+                continue
+            if found != importer or found.name == "__init__.py":
                 return found
-        return None
+            itself = found  # `from train import utils` in train/train.py rather means the folder
+        return itself
 
     def _is_named_after_a_library(self, name: str, path: Path) -> bool:
         """Whether the module `path` of a package has the name of another that its neighbours mean: of the standard

@@ -25,6 +25,7 @@ from torchrepro_lint.program.seeds.entropy_calls import draws, is_entropy, is_li
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["Entropy", "entropy_of"]
@@ -142,6 +143,9 @@ class _Reader:
         facts = project.facts(path) if path is not None and path.suffix == ".py" else None
         if name is None or facts is None:
             return None
+        return self.ev.remembered(("entropy-of-global", facts.path, name), lambda: self._global(facts, name), None)
+
+    def _global(self, facts: ModuleFacts, name: str) -> Entropy | None:
         module = self.ev.module_frame(facts)
         bindings, _ = facts.scope.reaching(name, END, lambda arms: self.ev.decide(arms, module))
         return _either([self._binding(found, module) for found in bindings]) if bindings else None
