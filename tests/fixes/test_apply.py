@@ -78,7 +78,16 @@ DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
             [fix(IMPORT), fix(IMPORT, Edit(A, 0, 0, "import torch\n"))], [0, 1], id="insertions that continue others"
         ),
         pytest.param(
-            [fix(IMPORT), fix(Edit(A, 0, 0, "import torch\n"), IMPORT)], [0], id="insertions in another order"
+            [fix(IMPORT), fix(Edit(A, 0, 0, "import os\n"), IMPORT)], [0, 1], id="insertions that come before others"
+        ),
+        pytest.param(
+            [
+                fix(IMPORT, DEFINITION),
+                fix(IMPORT, Edit(A, 0, 0, "import os\n")),
+                fix(Edit(A, 0, 0, "import os\n"), IMPORT),
+            ],
+            [0, 1],
+            id="insertions in another order",
         ),
         pytest.param(
             [fix(DEFINITION), fix(Edit(A, 15, 15, DEFINITION.content))], [0], id="one name defined at two places"
@@ -97,6 +106,13 @@ def test_select(fixes: list[Fix], chosen: list[int]) -> None:
 def test_shared_edits_are_made_once() -> None:
     merged = merge_edits([fix(IMPORT, DEFINITION), fix(IMPORT, Edit(A, 12, 12, "g"))])
     assert merged == {A: [IMPORT, DEFINITION, Edit(A, 12, 12, "g")]}
+
+
+def test_insertions_at_one_offset_keep_the_order_of_the_fix_that_has_them_all() -> None:
+    first, last = Edit(A, 0, 0, "import os\n"), Edit(A, 0, 0, "import torch\n")
+    for fixes in ([fix(IMPORT), fix(first, IMPORT, last)], [fix(last), fix(first, IMPORT, last), fix(IMPORT)]):
+        assert select_compatible(fixes) == fixes
+        assert merge_edits(fixes) == {A: [first, IMPORT, last]}
 
 
 EDITS = st.lists(

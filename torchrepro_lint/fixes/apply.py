@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TypeAlias
 
@@ -47,8 +47,8 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     """The fixes that can be made in one round, in order of position: of two that conflict, the first wins.
 
     An edit that several fixes have in common (the same `import random` at the same place) is no conflict; it is made
-    once. Different insertions at one offset go together only where those of one fix continue those of the other, so
-    that the result does not depend on the order in which the fixes are made.
+    once. Different insertions at one offset go together only where those of one fix are among those of the other, in
+    the same order, so that the result does not depend on the order in which the fixes are made.
     """
     chosen: list[Fix] = []
     planned = {place for fix in fixes for edit in fix.edits for place in _definitions(edit)}
@@ -71,10 +71,16 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
 
 def merge_edits(fixes: Iterable[Fix]) -> dict[Path, list[Edit]]:
     """The edits of fixes that `select_compatible` chose, by file, each shared edit once."""
-    by_path: dict[Path, dict[Edit, None]] = {}
+    fixes = list(fixes)
+    # Of the fixes with insertions at one offset one has them all: that with the most says in which order they come.
+    insertions: dict[tuple[Path, int], list[Edit]] = {}
     for fix in fixes:
-        for edit in fix.edits:
-            by_path.setdefault(edit.path, {})[edit] = None
+        for place, contents in _insertions(fix.edits).items():
+            own = [Edit(*place, place[1], content) for content in contents]
+            insertions[place] = max(insertions.get(place, []), own, key=len)
+    by_path: dict[Path, dict[Edit, None]] = {}
+    for edit in chain(*insertions.values(), *(fix.edits for fix in fixes)):
+        by_path.setdefault(edit.path, {})[edit] = None
     return {path: sorted(edits, key=_range) for path, edits in sorted(by_path.items())}
 
 
@@ -90,7 +96,7 @@ def _insertions(edits: Sequence[Edit]) -> _Insertions:
     own = [edit for edit in edits if edit.start == edit.end]
     own.sort(key=lambda edit: (edit.path, edit.start))
     return {
-        place: [edit.content for edit in group]
+        place: list(dict.fromkeys(edit.content for edit in group))
         for place, group in groupby(own, key=lambda edit: (edit.path, edit.start))
     }
 
@@ -113,9 +119,9 @@ def _fits(
         if not defined.isdisjoint(_definitions(edit)):
             return False
     for place, contents in own.items():
-        others = insertions.get(place, [])
-        common = min(len(contents), len(others))
-        if contents[:common] != others[:common]:
+        fewer, more = sorted((contents, insertions.get(place, [])), key=len)
+        left = iter(more)
+        if not all(content in left for content in fewer):
             return False
     return True
 

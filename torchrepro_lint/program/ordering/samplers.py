@@ -60,7 +60,7 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                 if in_forked_rng(program, call) or (kind == "permutation" and not _parts_a_set(program, call)):
                     break
                 if kind == "sampler":
-                    if _is_a_truth_only(program, call):
+                    if _is_a_truth_only(program, call) or _is_never_read(program, call):
                         break
                 elif is_seeded_for(program, call) and seeds_by_rank(program, call) is None:
                     break
@@ -85,6 +85,20 @@ def _is_a_truth_only(program: Program, call: KnownCall) -> bool:
     """Whether the sampler is given as `shuffle=`: nothing iterates it."""
     above = parents_of(program.ev, call.facts).of(call.call)
     return isinstance(above, tree.Arg) and above.keyword == "shuffle"
+
+
+def _is_never_read(program: Program, call: KnownCall) -> bool:
+    """Whether the sampler has a name in its function that nothing reads, below or in the next round of a loop."""
+    parents = parents_of(program.ev, call.facts)
+    match parents.of(call.call):
+        case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(parents.function(call.call), tree.FunctionDef):
+            loops = {id(above) for above in parents.around(call.call) if isinstance(above, (tree.For, tree.While))}
+            return not any(
+                use.site > call.call.site or not loops.isdisjoint(map(id, parents.around(use)))
+                for use in parents.names.get(name, ())
+                if not parents.is_bound(use)
+            )
+    return False
 
 
 def in_forked_rng(program: Program, call: KnownCall) -> bool:

@@ -15,18 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["brings_a_sampler", "first_draw", "may_want_generator", "shuffles_itself"]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
+_SAMPLERS = ("sampler", "batch_sampler")
 
 
 def brings_a_sampler(loader: Loader) -> bool:
     """Whether a sampler or a batch sampler is, or may be, passed."""
-    return not (loader.lacks("sampler") and loader.lacks("batch_sampler"))
+    return not all(loader.lacks(role) for role in _SAMPLERS)
 
 
 def shuffles_itself(program: Program, loader: Loader) -> bool:
-    """Whether the loader's own sampler is, or may be, random."""
-    if brings_a_sampler(loader) or loader.known.order != "torch":
+    """Whether the loader's own sampler is, or may be, random: it has one where no other is passed, on some way."""
+    if loader.known.order != "torch" or not all(_may_lack(loader, role) for role in _SAMPLERS):
         return False
     return agreed(truthiness(program.ev, value) for value in loader.value("shuffle")) is not False
+
+
+def _may_lack(loader: Loader, role: str) -> bool:
+    return loader.lacks(role) or loader.may_lack(role)
 
 
 def first_draw(program: Program, loader: Loader) -> Effect | None:

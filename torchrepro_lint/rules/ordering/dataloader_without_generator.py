@@ -82,7 +82,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             draw = first_draw(program, loader) if not shuffles else None
             if not shuffles and draw is None:
                 continue
-            if brings_a_sampler(loader) and (draw is None or may_be_seeded(program, loader)):
+            if not shuffles and brings_a_sampler(loader) and may_be_seeded(program, loader):
                 continue
             if any(manager.order for manager, _ in managing(program, loader)):
                 continue
