@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ __all__ = [
     "may_run_backward",
     "may_run_on_cuda",
     "may_use_cuda",
+    "trains",
     "speaks_of_a_device",
     "ways_to",
 ]
@@ -116,6 +117,12 @@ def _is_trained(program: Program, path: Path) -> bool:
     packages = {file.parent for file in program.project.files if file.name == "__init__.py"}
     programs = {entry.path for entry in entry_points(program) if entry.path.parent not in packages}
     return programs.isdisjoint(program.imports.above(path))
+
+
+def trains(program: Program, scripts: Iterable[Path]) -> bool:
+    """Whether one of the modules trains, by what it and all that it imports say."""
+    files = {file for script in scripts for file in program.imports.below(script)}
+    return any(program.project.holds(file, _TRAINS) for file in sorted(files))
 
 
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:

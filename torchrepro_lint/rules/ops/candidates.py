@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
-from torchrepro_lint.program.ops.op_runs import is_about_cuda, may_run_backward, may_run_on_cuda, may_use_cuda, ways_to
+from torchrepro_lint.program.ops.op_runs import (
+    is_about_cuda,
+    may_run_backward,
+    may_run_on_cuda,
+    may_use_cuda,
+    trains,
+    ways_to,
+)
 from torchrepro_lint.program.ops.operations import Operation, operation_words
 from torchrepro_lint.program.ops.proven_rows import Flag, rows_possible, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
@@ -66,8 +73,11 @@ def candidates(
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
                 continue
-            if may_run_on_cuda(program, operation):
-                yield operation, rows[0], intent
+            if not may_run_on_cuda(program, operation):
+                continue
+            if rows[0].phase == "backward":  # what is shown, and mended, is a run that has such a pass
+                intent.sort(key=lambda one: (one not in wanted, not trains(program, one.roots)))
+            yield operation, rows[0], intent
 
 
 def when_it_runs(row: OpRow) -> str:
