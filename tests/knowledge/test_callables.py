@@ -51,6 +51,7 @@ def known(qualname: str) -> ExternalCallable:
             "torch_geometric.data.InMemoryDataset",
             "dataset",
             [
+                ("self", None, "getter", "item"),
                 ("transform", 1, "callable", "item"),
                 ("pre_transform", 2, "callable", "now"),
                 ("pre_filter", 3, "callable", "now"),

@@ -102,15 +102,18 @@ def plan_generator(
     seed: int = 0,
     repeated: bool | None = None,
     alone: bool = False,
+    device: str = "",
     handed: Sequence[HandedSeed] = (),
     content: Collection[tuple[int, int]] = (),
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
     With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
-    program: these must agree on the order. `repeated` is as in `plan_worker_seeding`.
+    program: these must agree on the order. So is one that is made on the `device` of which the call speaks: torch
+    draws there with no other. `repeated` is as in `plan_worker_seeding`.
     """
-    return _Plan(document, call, seed, repeated, (), handed, content).make_generator(parameter, position, alone=alone)
+    plan = _Plan(document, call, seed, repeated, (), handed, content)
+    return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +172,13 @@ class _Plan:
             values[name] = text
         return [*self._blocks(), *self._keywords(values)]
 
-    def make_generator(self, parameter: str, position: int | None, *, alone: bool) -> list[Edit] | Declined:
+    def make_generator(
+        self, parameter: str, position: int | None, *, alone: bool, device: str
+    ) -> list[Edit] | Declined:  # fmt: skip
         given = _given(self.call, parameter, position)
         if given is not None and dotted_name(given.value) != "None":
             return Declined(f"{parameter} is given already")
-        text = self._own_generator() if alone else self._generator_name()
+        text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
         edits = self._blocks()
@@ -181,13 +186,13 @@ class _Plan:
             return [*edits, replace_argument(self.document, given, text)]
         return [*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])]
 
-    def _own_generator(self) -> str | Declined:
+    def _own_generator(self, device: str) -> str | Declined:
         if self.repeated or self.document.loops(self.call):
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
         seed = find_seed(self.document, at, self.seed, self.handed)
         text = seed_of_all_ranks(self.document, seed.text, at) or str(self.seed)
-        return f"{self.imports.require('torch', at=at)}.Generator().manual_seed({text})"
+        return f"{self.imports.require('torch', at=at)}.Generator({device}).manual_seed({text})"
 
     # The worker init function.
 

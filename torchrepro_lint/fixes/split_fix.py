@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.loader_fix import content_loaders, is_distributed, is_repeated
@@ -49,10 +50,19 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         handed=handed_seeds(program, call.facts, call.scope),
         content=content_loaders(program, call.facts.path),
         alone=seeds_by_rank or is_distributed(program, call.facts.path),
+        device=_device_of(document, node),
     )
     if isinstance(edits, Declined):
         return None, edits.reason
     return Fix(Applicability.SAFE, "Pass a seeded generator", tuple(edits)), None
+
+
+def _device_of(document: Document, call: cst.Call) -> str:
+    """How the generator of a call is told on which device to draw: "" where it is the CPU, `device=...` elsewhere."""
+    device = given(call, "device")
+    if device is None or document.text_of(device.value).strip("\"'") in ("cpu", "None"):
+        return ""
+    return f"device={document.text_of(device.value)}"
 
 
 def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) -> Planned:

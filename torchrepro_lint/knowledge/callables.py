@@ -13,8 +13,9 @@ __all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "ex
 
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
-#: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process.
-Protocol = Literal["dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler"]
+#: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
+#: `getter`: its method `get` is called with a position.
+Protocol = Literal["dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter"]
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
 #: what the call returns; `call`: whenever what the call returns is called.

@@ -13,7 +13,7 @@ __all__ = ["OrderingTable", "ordering_names"]
 OrderingTable = Literal[
     "torch_splits", "torch_samplers", "torch_permutations", "numpy_splits", "table_samples", "epoch_samplers",
     "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position",
-    "joins_datasets", "texts", "numbers",
+    "joins_datasets", "keeps_samples", "texts", "numbers",
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ _GPU = re.compile(
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
 _TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
 _NOT_TRAINING = re.compile(
-    r"eval|valid|test|infer|predict|sample|generate|load|convert|resize_\w*(?:pos|image)|resample_\w*pos|visuali|export|demo|metric|accuracy"
+    r"eval|valid|test|infer|predict|sample|generate|beam|load|convert|resize_\w*(?:pos|image)|resample_\w*pos|visuali|export|demo|metric|accuracy"
     r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment|logits_?(?:process|warp)",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.values import FunctionValue
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.known_calls import KnownCall
@@ -16,6 +17,7 @@ from torchrepro_lint.program.running.ways import ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["is_seeded_for"]
 
@@ -29,13 +31,21 @@ def is_seeded_for(program: Program, call: KnownCall) -> bool:
     if not isinstance(seeding, tree.ExprStmt) or not isinstance(seeding.value, tree.Call):
         return False
     sites = {node.site for node in walk([seeding.value])}
+    called = [value for value in program.ev.values(seeding.value.func, call.frame) if isinstance(value, FunctionValue)]
+    own = {id(program.ev.function_scope(function)) for function in called}
+    if any(_seeds_torch(one) and id(one.frame.scope) in own for one in program.evidence):
+        return True  # seen from there, a function that is called in many places does not lead to all of them
     return any(
         stand.scope is call.scope and stand.site in sites
         for one in program.evidence_in_programs_of(call.facts, call.frame)
-        if one.effect == "seed" and "torch" in one.seeds
+        if _seeds_torch(one)
         for way in ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
         for stand in way
     )
+
+
+def _seeds_torch(one: Evidence) -> bool:
+    return one.effect == "seed" and "torch" in one.seeds
 
 
 def _behind_what_is_quiet(program: Program, call: KnownCall) -> Iterator[tree.Stmt]:

@@ -9,12 +9,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.evaluation.attributes import find_method
+from torchrepro_lint.program.evaluation.attributes import external_bases, find_method
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
     FunctionValue,
+    Instance,
     MemberOf,
     MethodValue,
     Site,
@@ -58,7 +59,7 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     values = called(program, carrier, call)
     names = {canonical(value.name) for value in values if isinstance(value, External)}
-    names |= {name for value in values if isinstance(value, MemberOf) and (name := member_name(value)) is not None}
+    names |= {name for value in values if isinstance(value, MemberOf) for name in _member_names(program, value)}
     if names & ordering_names("order_free"):
         return
     if names & ordering_names("draws_by_position"):
@@ -66,6 +67,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     if names & ordering_names("joins_datasets"):
         yield order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
+        return
+    if names & ordering_names("keeps_samples"):
+        yield order_flow.sink(carrier, "samples", call, "gives the samples of a data set")
         return
     if any(loader_class(name) is not None for name in names):
         yield order_flow.sink(carrier, "samples", call, "is the data set of a loader")
@@ -75,6 +79,17 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     for value in values:
         yield from _into_function(program, carrier, call, arg, value)
+
+
+def _member_names(program: Program, member: MemberOf) -> Iterator[str]:
+    """What a method is called: of something outside the project, or of the library's class below an own one."""
+    if isinstance(member.receiver, Instance):
+        bases = external_bases(program.ev, member.receiver.cls)
+        yield from (canonical(f"{base}.{member.attr}") for base in bases)
+        return
+    name = member_name(member)
+    if name is not None:
+        yield name
 
 
 def _kept(carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:

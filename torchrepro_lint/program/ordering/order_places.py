@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
+#: What a data set of PyG defines in the place of `__getitem__` and `__len__`.
+_GRAPHS: Final = frozenset({"get", "len"})
 
 
 def scope_around(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> Scope:
@@ -160,4 +162,4 @@ def _is_dataset(cls: tree.ClassDef | None) -> bool:
         return False
     methods = {statement.name for statement in cls.body if isinstance(statement, tree.FunctionDef)}
     named = any("Dataset" in (called_name(base.value) or "") for base in cls.bases)
-    return bool(methods & _FETCHING) and (named or "__len__" in methods)
+    return (bool(methods & _FETCHING) and (named or "__len__" in methods)) or (named and methods >= _GRAPHS)

@@ -195,6 +195,11 @@ class Walker(BodyWalker):
                 yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self.iterated(values)
+            case "getter":
+                for value in ordered(values):
+                    for method in ordered(self.ev.attribute(value, "get")):
+                        if isinstance(method, MethodValue):
+                            yield from self.call(method, Arguments((unknown(),)), None)
 
     def _handed_over(self, values: Values) -> Iterator[Event]:
         """A library's calls of what it was handed. One that is a library's too is an event where it was made."""

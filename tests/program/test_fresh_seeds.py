@@ -1,0 +1,40 @@
+"""Splits right behind a seed that a function of the project sets, however many others call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.program.ordering.samplers import unseeded_splits
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.target import find_target
+
+SEEDING = "import random, torch\ndef set_seed(seed):\n    random.seed(seed)\n{}"
+SPLIT = """\
+from torch.utils.data import random_split
+from seeding import set_seed
+def parts(samples, seed):
+    set_seed(seed)
+    return random_split(samples, [8, 2])
+"""
+CALLER = "from seeding import set_seed\nset_seed(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "others", "found"),
+    [
+        ("    torch.manual_seed(seed)\n", 0, 0),
+        ("    torch.manual_seed(seed)\n", 40, 0),
+        ("", 40, 1),
+    ],
+)
+def test_a_split_behind_a_seed(seeds: str, others: int, found: int, tmp_path: Path) -> None:
+    texts = {"seeding.py": SEEDING.format(seeds), "split.py": SPLIT}
+    texts |= {f"a{number}.py": CALLER for number in range(others)}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    files = sorted(tmp_path.glob("*.py"))
+    program = Program(tmp_path, files, Settings(), find_target(tmp_path, Settings()))
+    assert len(list(unseeded_splits(program))) == found
