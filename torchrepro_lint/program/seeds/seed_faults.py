@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Way, says
+from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
@@ -109,6 +110,8 @@ def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool
 
 def _is_innocent(program: Program, one: Evidence) -> bool:
     if is_test_file(program, one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
+        return True
+    if is_undone(one.frame.scope, one.site.number):
         return True
     ways = ways_of(program, one)
     return runs_in_workers(ways) or any(

@@ -42,8 +42,9 @@ Fix safety
 Do not flag
     A fallback behind a seed that the user can give (`seed if seed is not None else int(time.time())`) is reported in
     the `strict` profile only, and not at all where the chosen seed is printed, logged, saved or returned. Worker init
-    functions have rules of their own (TRL105). Environments of reinforcement learning may want another seed for each
-    game. Tests, and the hash of a number, are left alone.
+    functions have rules of their own (TRL105). A function that saves the generator's state first and puts it back later
+    seeds for itself alone. Environments of reinforcement learning may want another seed for each game. Tests, and the
+    hash of a number, are left alone.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html
