@@ -7,7 +7,7 @@ way. Nothing is found unless the way ends where the order decides something.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -69,12 +69,15 @@ class Sink:
     beside: tree.Expr | None = None
 
 
-def find_sink(program: Program, facts: ModuleFacts, node: tree.Expr, *, of_set: bool = False) -> Sink | None:
+def find_sink(
+    program: Program, facts: ModuleFacts, node: tree.Expr, *, of_set: bool = False, but: Collection[tree.Expr] = ()
+) -> Sink | None:
     """The first place where the order of the elements of `node` decides something; None where none is found.
 
-    `of_set`: it is a set, and a look-up by position in a list that is made of it counts as well.
+    `of_set`: it is a set, and a look-up by position in a list that is made of it counts as well. What passes through
+    one of the expressions `but` is left out.
     """
-    return _follow(program, [Carrier(facts, node, is_set=of_set)], indexes=of_set)
+    return _follow(program, [Carrier(facts, node, is_set=of_set)], indexes=of_set, but={id(one) for one in but})
 
 
 def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:
@@ -87,14 +90,14 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
     return _follow(program, pending, indexes=False)
 
 
-def _follow(program: Program, pending: list[Carrier], indexes: bool) -> Sink | None:
+def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
     seen: set[tuple[int, bool]] = set()
     unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
             break
         carrier = pending.pop(0)
-        if (id(carrier.node), carrier.is_set) in seen or carrier.hops > MAX_HOPS:
+        if (id(carrier.node), carrier.is_set) in seen or carrier.hops > MAX_HOPS or id(carrier.node) in but:
             continue
         seen.add((id(carrier.node), carrier.is_set))
         for found in _next(program, carrier, indexes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +13,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
+from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -23,10 +24,11 @@ __all__ = ["OrderedSet", "ordered_sets"]
 
 _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
-#: A call that makes a set, a comprehension without a colon, a display in which a text stands that no colon follows.
+#: A call that makes a set, a comprehension without a colon outside its f-strings, a display in which a text stands that
+#: no colon follows.
 _WORDS: Final = re.compile(
     rb"(?<!\w)(?:set|frozenset)\s*\("
-    rb"|\{[^:{}]*\sfor\s"
+    rb"|\{[^:{}]*(?:\{[^{}]*\}[^:{}]*)*\sfor\s"
     rb"|\{" + _SPACE + rb"(?:" + _TEXT + _SPACE + rb")+,"
     rb"|\{[^:{}'\"]*," + _SPACE + _TEXT
 )  # fmt: skip
@@ -59,12 +61,36 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         for scope, node in _sets(program, facts):
             program.ev.begin_question()
             whole = _whole(program, facts, node)
-            if whole.site in found or kind_of_elements(program, facts, scope, whole) != "text":
-                continue
-            sink = find_sink(program, facts, whole, of_set=True)
-            if sink is not None:
-                found[whole.site] = OrderedSet(whole, facts, sink, _is_iterated_at_once(program, facts, whole))
-        yield from (found[number] for number in sorted(found))
+            if whole.site not in found and kind_of_elements(program, facts, scope, whole) == "text":
+                _add(program, facts, whole, found)
+        for one in [one for one in found.values() if not one.at_once]:
+            for whole in _made_of(program, one):
+                _add(program, facts, whole, found)
+        yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
+
+
+def _add(program: Program, facts: ModuleFacts, node: tree.Expr, found: dict[int, OrderedSet]) -> None:
+    sink = find_sink(program, facts, node, of_set=True)
+    if sink is not None:
+        found.setdefault(node.site, OrderedSet(node, facts, sink, _is_iterated_at_once(program, facts, node)))
+
+
+def _made_of(program: Program, one: OrderedSet) -> Iterator[tree.Expr]:
+    """The sets that are made of one that has a name: `names & others`."""
+    match parents_of(program.ev, one.facts).of(one.node):
+        case tree.Assign(targets=(tree.Name() as target,)):
+            for use in name_uses(program, one.facts, target):
+                whole = _whole(program, one.facts, use)
+                if whole is not use:
+                    yield whole
+
+
+def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, OrderedSet]) -> bool:
+    """Whether the set is kept and its order goes on through other sets alone that are found."""
+    others = [other.node for other in found.values() if other is not one]
+    if one.at_once or not others:
+        return False
+    return find_sink(program, one.facts, one.node, of_set=True, but=others) is None
 
 
 def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Expr]]:
