@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -11,12 +11,12 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.parents import Parents, parents_of
-from torchrepro_lint.program.running.ways import Way, ways
+from torchrepro_lint.program.running.ways import Stand, Way, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["module_runs"]
+__all__ = ["is_called_only_where", "module_runs"]
 
 MAX_HOLDERS = 4
 
@@ -35,34 +35,70 @@ def _runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call, hold
     if calls is None:
         return None
     found: list[Way] = []
+    for way in _ways_to_calls(ev, facts, calls):
+        further = _of_holder(ev, way, holders) if way is not None else None
+        if further is None:
+            return None
+        found.extend(further)
+    return found
+
+
+def _ways_to_calls(ev: Evaluator, facts: ModuleFacts, calls: list[tree.Call]) -> Iterator[Way | None]:
+    """The ways to these calls; None for one in a lambda, which nobody follows."""
     for call in calls:
         function = parents_of(ev, facts).function(call)
         if isinstance(function, tree.Lambda):
-            return None
-        inside = facts.scope if function is None else facts.scope_of(function)
-        for way in ways(ev, facts, inside, call.site):
-            further = _of_holder(ev, way, holders)
-            if further is None:
-                return None
-            found.extend(further)
-    return found
+            yield None
+        else:
+            yield from ways(ev, facts, facts.scope if function is None else facts.scope_of(function), call.site)
 
 
 def _of_holder(ev: Evaluator, way: Way, holders: int) -> list[Way] | None:
     """A way that ends in the `forward` of a class, with the ways on to the calls of the objects of that class."""
-    last = way[-1]
-    cls = last.scope.parent
-    if last.scope.name != "forward" or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+    cls = _class_run(ev, way)
+    if cls is None:
         return [way]
-    around = frame_without_callers(ev, last.facts, cls.parent)
     found: list[Way] = []
-    for instance in instances_of(ev, ClassValue(cls.node, around)):
-        place = _place_of(ev, instance.site) if holders and instance.site is not None else None
-        further = _runs(ev, *place, holders - 1) if place is not None else None
+    for place in _places_made(ev, cls):
+        further = _runs(ev, *place, holders - 1) if holders and place is not None else None
         if further is None:
             return None
         found.extend((*way, *rest) for rest in further)
     return found
+
+
+def is_called_only_where(ev: Evaluator, way: Way, holds: Callable[[Stand], bool], holders: int = MAX_HOLDERS) -> bool:
+    """Whether `way` ends in the `forward` of a class whose objects are parts of other objects, and all called from
+    places for which `holds` is true, or from such a `forward` again; False where somebody else may call one.
+    """
+    cls = _class_run(ev, way)
+    if cls is None or not holders:
+        return False
+    outer: list[Way | None] = []
+    for place in _places_made(ev, cls):
+        is_part = place is not None and place[1].parent is not None and isinstance(place[1].parent.node, tree.ClassDef)
+        calls = _calls(ev, *place) if place is not None and is_part else None
+        outer += _ways_to_calls(ev, place[0], calls) if place is not None and calls else [None]
+    return bool(outer) and all(
+        further is not None
+        and (any(holds(stand) for stand in further) or is_called_only_where(ev, further, holds, holders - 1))
+        for further in outer
+    )
+
+
+def _class_run(ev: Evaluator, way: Way) -> ClassValue | None:
+    """The class in whose `forward` a way ends."""
+    last = way[-1]
+    cls = last.scope.parent
+    if last.scope.name != "forward" or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+        return None
+    return ClassValue(cls.node, frame_without_callers(ev, last.facts, cls.parent))
+
+
+def _places_made(ev: Evaluator, cls: ClassValue) -> Iterator[tuple[ModuleFacts, Scope, tree.Call] | None]:
+    """Where the objects of a class are made; None for one that is made out of sight."""
+    for instance in instances_of(ev, cls):
+        yield _place_of(ev, instance.site) if instance.site is not None else None
 
 
 def _place_of(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call] | None:

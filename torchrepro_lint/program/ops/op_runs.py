@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.ops.module_runs import module_runs
+from torchrepro_lint.program.ops.module_runs import is_called_only_where, module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
@@ -32,8 +32,9 @@ __all__ = [
     "may_run_backward",
     "may_run_on_cuda",
     "may_use_cuda",
-    "trains",
+    "of_trainings",
     "speaks_of_a_device",
+    "trains",
     "ways_to",
 ]
 
@@ -44,6 +45,12 @@ _GPU = re.compile(
     re.IGNORECASE,
 )
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
+#: What a program says that may train, be it in code that it loads by a name or runs in another process. `net.train()`
+#: stands in programs that only load weights as well.
+_MAY_TRAIN = re.compile(
+    _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
+    rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
+)
 _TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
 _NOT_TRAINING = re.compile(
     r"eval|valid|test|infer|predict|sample|generate|beam|load|convert|resize_\w*(?:pos|image)|resample_\w*pos|visuali|export|demo|metric|accuracy"
@@ -106,6 +113,12 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
     return any(_is_differentiated(program, operation, way, own=own) for way in ways_to(program, operation))
 
 
+def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:
+    """The intent of the programs that load the file and may train: what a demo switches on is not of its training."""
+    above = program.imports.above(path)
+    return [one for one in intent if any(program.imports.any_together(root, _MAY_TRAIN) for root in one.roots & above)]
+
+
 def _is_trained(program: Program, path: Path) -> bool:
     """Whether a program that loads the file trains; one outside counts, where the file belongs to none in the project
     and the settings say what the project is for.
@@ -126,7 +139,12 @@ def trains(program: Program, scripts: Iterable[Path]) -> bool:
 
 
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
-    if any(_is_without_grad(program, stand) for stand in way) or chosen_by((way,), _TRAINING, wanted=False):
+    def is_off(stand: Stand) -> bool:
+        return _is_without_grad(program, stand)
+
+    if any(map(is_off, way)) or chosen_by((way,), _TRAINING, wanted=False):
+        return False
+    if not operation.is_module and is_called_only_where(program.ev, way, is_off):
         return False
     if _is_about_data(program, operation.site.path) and not _needs_grad(operation):
         return False

@@ -11,6 +11,7 @@ from torchrepro_lint.program.ops.op_runs import (
     may_run_backward,
     may_run_on_cuda,
     may_use_cuda,
+    of_trainings,
     trains,
     ways_to,
 )
@@ -75,7 +76,12 @@ def candidates(
                 continue
             if not may_run_on_cuda(program, operation):
                 continue
-            if rows[0].phase == "backward":  # what is shown, and mended, is a run that has such a pass
+            if rows[0].phase == "backward":
+                if not forced:
+                    intent = of_trainings(program, path, intent)
+                    if not any(one in wanted for one in intent):
+                        continue
+                # What is shown, and mended, is a run that has such a pass.
                 intent.sort(key=lambda one: (one not in wanted, not trains(program, one.roots)))
             yield operation, rows[0], intent
 
