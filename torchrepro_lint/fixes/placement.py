@@ -239,21 +239,27 @@ def _wanting_a_generator(document: Document) -> dict[int, list[_Wanting]]:
     """The calls before which a generator may be wanted, by the id of the function around them."""
     found: dict[int, list[_Wanting]] = {}
     for call in document.nodes(cst.Call):
-        if _wants_generator(call) and _hopeless(document, call) is None:
-            one = _Wanting(call, _is_split_or_sampler(call), _steps(document, call))
+        if _wants_generator(document, call) and _hopeless(document, call) is None:
+            one = _Wanting(call, _is_split_or_sampler(document, call), _steps(document, call))
             found.setdefault(id(document.function(call)), []).append(one)
     return found
 
 
-def _is_split_or_sampler(call: cst.Call) -> bool:
-    return _last_name(call.func) in _SPLITS_AND_SAMPLERS
+def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
+    """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
+    if _last_name(call.func) not in _SPLITS_AND_SAMPLERS:
+        return False
+    name = call.func.value if isinstance(call.func, cst.Name) else ""
+    owner = document.scope_of(call).resolve(name)
+    targets = [binding.target for binding in owner.bindings[name]] if owner is not None else []
+    return not targets or any(target is not None and target[0].partition(".")[0] == "torch" for target in targets)
 
 
-def _wants_generator(other: cst.Call) -> bool:
+def _wants_generator(document: Document, other: cst.Call) -> bool:
     """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
     if _given(other, "generator"):
         return False
-    if _is_split_or_sampler(other):
+    if _is_split_or_sampler(document, other):
         return True
     if not _is_loader(other):
         return False
