@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
@@ -29,6 +30,7 @@ __all__ = ["Carrier", "Sink", "SinkKind", "find_sink", "find_sink_of_target", "s
 
 MAX_STEPS: Final = 120
 MAX_HOPS: Final = 4
+MAX_CALLS: Final = 6
 
 SinkKind = Literal["samples", "split", "index"]
 
@@ -216,7 +218,10 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
     if not isinstance(function, tree.FunctionDef):
         return
     scope: Scope = carrier.facts.scope_of(function)
-    for call, frame in visible_calls(program.ev, carrier.facts, scope)[:6]:
+    # A function that calls itself is seen to do so once for each frame in which it runs.
+    visible = visible_calls(program.ev, carrier.facts, scope)
+    once = {(frame.facts.path, call.site): (call, frame) for call, frame in visible}
+    for call, frame in islice(once.values(), MAX_CALLS):
         at = Site(frame.facts.path, call.site)
         there = carrier.hop(frame.facts, call, at, f"gets it from {function.name}()")
         if place is None:
