@@ -85,7 +85,12 @@ def _called(document: Document, imports: ImportPlanner, node: cst.Call, text: st
         return f"{text}()"
     if document.function(at) is None:
         return None
-    return _guarded(imports, text, at) if imports.find(_DISTRIBUTED, "get_rank", at=at) == text else f"{text}()"
+    return _guarded(imports, text, at) if text in _torchs_own(imports, at) else f"{text}()"
+
+
+def _torchs_own(imports: ImportPlanner, at: cst.BaseStatement) -> set[str | None]:
+    """The names by which torch's own `get_rank` can be called; `import torch` alone is enough for the full one."""
+    return {imports.find(_DISTRIBUTED, "get_rank", at=at), f"{imports.find('torch', at=at)}.distributed.get_rank"}
 
 
 def _has_run(document: Document, node: cst.CSTNode, at: cst.BaseStatement) -> bool:
