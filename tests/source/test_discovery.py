@@ -215,26 +215,40 @@ PIECES = st.sampled_from(
 )
 
 
+FILES = ("c.py", "a/c.py", "a/b/c.py", "b/c.py", "b/a/x.py", "ab/x.py", "a/a.py")
+
+
 @settings(
     max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@example(top=["b", "!a"], nested=[])
-@example(top=["*", "!a", "!a/b"], nested=["c.py"])
-@example(top=["*", "!*/", "!*.*"], nested=["*/"])
-@example(top=["a/**", "!a/b"], nested=["!*.*"])
-@given(top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3))
-def test_git_agrees(tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str]) -> None:
+@example(top=["b", "!a"], nested=[], tracked=set())
+@example(top=["*", "!a", "!a/b"], nested=["c.py"], tracked=set())
+@example(top=["*", "!*/", "!*.*"], nested=["*/"], tracked=set())
+@example(top=["a/**", "!a/b"], nested=["!*.*"], tracked=set())
+@example(top=["a"], nested=[], tracked={"a/b/c.py"})
+@given(
+    top=st.lists(PIECES, max_size=4), nested=st.lists(PIECES, max_size=3), tracked=st.sets(st.sampled_from(FILES))
+)  # fmt: skip
+def test_git_agrees(
+    tmp_path_factory: pytest.TempPathFactory, top: list[str], nested: list[str], tracked: set[str]
+) -> None:
     root = tmp_path_factory.mktemp("repo")
-    for name in ("c.py", "a/c.py", "a/b/c.py", "b/c.py", "b/a/x.py", "ab/x.py", "a/a.py"):
+    for name in FILES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
     (root / ".gitignore").write_text("\n".join(top))
     (root / "a" / ".gitignore").write_text("\n".join(nested))
     subprocess.run(["git", "init", "-q", str(root)], check=True)
+    if tracked:
+        subprocess.run(["git", "add", "-f", *sorted(tracked)], cwd=root, check=True)
     listed = subprocess.run(
-        ["git", "ls-files", "--others", "--exclude-standard"], cwd=root, check=True, capture_output=True, text=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.split()
     expected = sorted(name for name in listed if name.endswith(".py"))
     assert names(root, exclude=()) == expected

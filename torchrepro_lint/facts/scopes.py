@@ -162,7 +162,9 @@ class Scope:
         return self._touches.get(target, ())
 
     def given_to(self, call: tree.Call) -> Sequence[str]:
-        """The names and attributes to which an assignment directly in this scope gives a value that holds the call."""
+        """The names and attributes to which an assignment directly in this scope gives a value that holds the call, and
+        the keywords as which it is given itself.
+        """
         if self._given is None:
             self._given = {}
             assigned = [(b.name, b.node) for each in self.bindings.values() for b in each if b.kind == "assign"]
@@ -170,6 +172,10 @@ class Scope:
             for name, value in (*assigned, *stored):
                 for site in _calls_in(value):  # type: ignore[arg-type]
                     self._given.setdefault(site, []).append(name)
+            for outer, _ in self.calls:
+                for arg in outer.args:
+                    if arg.keyword is not None and isinstance(arg.value, tree.Call):
+                        self._given.setdefault(arg.value.site, []).append(arg.keyword)
         return self._given.get(call.site, ())
 
     def reaching(

@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
 
 from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
-from torchrepro_lint.source.ignore import Layer, git_top, gitignore_layer, info_exclude_layer, is_ignored
+from torchrepro_lint.source.git_index import tracked_files
+from torchrepro_lint.source.ignore import Layer, git_folder, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
 
 __all__ = ["ProjectTree", "expand", "find_files", "in_order", "present"]
 
 SUFFIXES = (".py", NOTEBOOK_SUFFIX)
+#: The pattern of a folder that is left out, of which only what git tracks is taken.
+_ALL = ("*",)
 
 
 class ProjectTree:
-    """What of the folder `root` belongs to the project: .gitignore files, `exclude` and `extend-exclude` say it.
+    """What of the folder `root` belongs to the project: .gitignore files, `exclude` and `extend-exclude` say it. What
+    git tracks belongs to it whatever a .gitignore file says, as it does for git.
 
     The answers are kept: an instance is for one run, not for a process that outlives changes on the disk.
     """
@@ -83,12 +87,16 @@ class ProjectTree:
                 if not is_folder and not entry.name.endswith(SUFFIXES):
                     continue
                 path = _posix(entry.path)
-                if excludes.verdict(path, is_folder) or is_ignored(path, is_folder, inner):
+                if excludes.verdict(path, is_folder):
+                    continue
+                ignored = is_ignored(path, is_folder, inner)
+                if ignored and path not in self._tracked:
                     continue
                 if is_folder:
                     wanted = not shallow or os.path.isfile(f"{path}/__init__.py")
                     if wanted and not os.path.exists(f"{path}/pyvenv.cfg"):
-                        stack.append((current / entry.name, inner))
+                        folder = current / entry.name
+                        stack.append((folder, (*inner, Layer(folder, _ALL)) if ignored else inner))
                 elif _is_file(entry):
                     file = current / entry.name
                     if entry.is_symlink():
@@ -112,6 +120,8 @@ class ProjectTree:
             if outer is None or self._left_out(_posix(folder), True, outer) or (folder / "pyvenv.cfg").exists():
                 self._layers[folder] = None
             else:
+                if is_ignored(_posix(folder), True, outer):
+                    outer = (*outer, Layer(folder, _ALL))
                 own = gitignore_layer(folder)
                 self._layers[folder] = (*outer, own) if own else outer
         return self._layers[folder]
@@ -121,7 +131,19 @@ class ProjectTree:
         return next((layers for one in folder.parents if (layers := self._layers_in(one)) is not None), ())
 
     def _left_out(self, path: str, is_folder: bool, layers: tuple[Layer, ...]) -> bool:
-        return bool(self._excludes.verdict(path, is_folder)) or is_ignored(path, is_folder, layers)
+        if self._excludes.verdict(path, is_folder):
+            return True
+        return is_ignored(path, is_folder, layers) and path not in self._tracked
+
+    @cached_property
+    def _tracked(self) -> frozenset[str]:
+        """The files that git tracks, and the folders that they are in, as far as they are of a kind to be read."""
+        top = git_top(self.root)
+        if top is None:
+            return frozenset()
+        files = [path for path in tracked_files(git_folder(top) / "index") if path.endswith(SUFFIXES)]
+        folders = {str(folder) for path in files for folder in PurePosixPath(path).parents}
+        return frozenset(f"{_posix(top)}/{path}" for path in (*files, *folders))
 
 
 def find_files(paths: Iterable[Path], settings: Settings) -> list[Path]:

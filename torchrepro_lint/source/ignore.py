@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Layer", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
+__all__ = ["Layer", "git_folder", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
 
 # The group in which pathspec keeps the slash behind a folder that a pattern names.
 _FOLDER = "ps_d"
@@ -87,14 +87,17 @@ def gitignore_layer(folder: Path) -> Layer | None:
 
 def info_exclude_layer(top: Path) -> Layer | None:
     """The layer of the `info/exclude` file of the git repository whose work tree begins at `top`."""
+    git = git_folder(top)
+    shared = _text(git / "commondir").strip() if (top / ".git").is_file() else ""
+    return _layer(top, git / shared / "info" / "exclude")
+
+
+def git_folder(top: Path) -> Path:
+    """Where git keeps what is of the work tree `top` alone, such as its index."""
     git = top / ".git"
-    if git.is_file():
-        # A linked work tree or a submodule: the file names the folder, which may name the one it shares.
-        named = re.match(r"gitdir:\s*(.+)", _text(git))
-        git = top / named[1].strip() if named else git
-        shared = _text(git / "commondir").strip()
-        git = git / shared if shared else git
-    return _layer(top, git / "info" / "exclude")
+    # A linked work tree or a submodule: the file names the folder, which may name the one it shares.
+    named = re.match(r"gitdir:\s*(.+)", _text(git)) if git.is_file() else None
+    return top / named[1].strip() if named else git
 
 
 def git_top(folder: Path) -> Path | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_evaluation"]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
 _LOADER: Final = re.compile(r"loader|batches", re.IGNORECASE)
 _EVALUATION: Final = re.compile(
     r"(?<![a-z])(?:val|valid|validation|validate|test|testing|eval|evaluate|evaluation|dev|infer|inference)(?![a-z])",
@@ -43,6 +44,8 @@ def is_epoch_loop(loop: tree.For | tree.While) -> bool:
     """Whether a loop runs over epochs: it says so, or runs so many times over a loader in its body."""
     if isinstance(loop, tree.While):
         return _says_epoch(loop.test)
+    if any(_NUMBER.search(name) for name in _names(loop.target)):
+        return False  # `for epochs in (10, 20)`: each turn is a training of so many
     if _says_epoch(loop.target) or (_says_epoch(loop.iter) and not _says_loader(loop.iter)):
         return True
     return _is_range(loop.iter) and any(_runs_over_loader(statement) for statement in loop.body)

@@ -1,0 +1,60 @@
+"""What git tracks: git leaves out nothing that it tracks, whatever a .gitignore file says."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["tracked_files"]
+
+_HEADER = struct.Struct(">4sLL")
+#: Where the flags of an entry are, behind ten numbers and the object's name; then the path comes.
+_FLAGS = struct.Struct(">H")
+_BEFORE_FLAGS = 60
+_EXTENDED = 0x4000
+
+
+def tracked_files(index: Path) -> list[str]:
+    """The paths of the files that are in an index of git, with slashes, from the top of the work tree on.
+
+    Empty where there is no index, or none that can be read: git-scm.com/docs/index-format, versions 2 to 4.
+    """
+    try:
+        data = index.read_bytes()
+        return list(_paths(data))
+    except (OSError, ValueError, IndexError, struct.error):
+        return []
+
+
+def _paths(data: bytes) -> Iterator[str]:
+    signature, version, count = _HEADER.unpack_from(data)
+    if signature != b"DIRC" or version not in (2, 3, 4):
+        return
+    start = _HEADER.size
+    path = b""
+    for _ in range(count):
+        place = start + _BEFORE_FLAGS + _FLAGS.size
+        (flags,) = _FLAGS.unpack_from(data, start + _BEFORE_FLAGS)
+        place += 2 if flags & _EXTENDED else 0
+        if version == 4:  # what the path has in common with the one before is not written again
+            dropped, place = _varint(data, place)
+            end = data.index(b"\0", place)
+            path = path[: len(path) - dropped] + data[place:end]
+            start = end + 1
+        else:
+            end = data.index(b"\0", place)
+            path = data[place:end]
+            start += (end - start) // 8 * 8 + 8
+        yield path.decode()
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    """A number of seven bits in each byte, and the place behind it."""
+    byte = data[place]
+    number = byte & 0x7F
+    while byte & 0x80:
+        place += 1
+        byte = data[place]
+        number = ((number + 1) << 7) | (byte & 0x7F)
+    return number, place + 1
