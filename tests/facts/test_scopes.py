@@ -93,6 +93,21 @@ BRANCHES = [
     ("x = 0\nmatch v:\n    case 1: x = 1\n    case 2: use(x)", "0"),
     ("x = 0\nmatch v:\n    case 1: x = 1\n    case 1 | _: x = 2\nuse(x)", "1 2"),
 ]
+SAME_TEST = [
+    ("if c: x = 1\nelse: x = 2\nif c: use(x)", "1"),
+    ("if c: x = 1\nelse: x = 2\nif not c: use(x)", "2"),
+    ("if not c: x = 1\nelse: x = 2\nif c: pass\nelse: use(x)", "1"),
+    ("x = 0\nif c: x = 1\nif c:\n    if d: use(x)", "1"),
+    ("x = 0\nif d:\n    if c: x = 1\nif c: use(x)", "0 1"),
+    ("x = 0\nif d: x = 1\nelif c: x = 2\nif c: use(x)", "1 2"),
+    ("c = f()\nif c: x = 1\nelse: x = 2\nif c: use(x)", "1"),
+    ("c = f()\nif c: x = 1\nelse: x = 2\nc = f()\nif c: use(x)", "1 2"),
+    ("for c in y:\n    if c: x = 1\n    else: x = 2\n    if c: use(x)", "1 2"),
+    ("if a.c: x = 1\nelse: x = 2\nif a.c: use(x)", "1"),
+    ("if a.c: x = 1\nelse: x = 2\na.c = f()\nif a.c: use(x)", "1 2"),
+    ("if c: x = 1\nelse: x = 2\nif d: use(x)", "1 2"),
+    ("if c(): x = 1\nelse: x = 2\nif c(): use(x)", "1 2"),
+]
 LOOPS = [
     ("for x in y: use(x)", "element"),
     ("for x in y: pass\nuse(x)", "element?"),
@@ -124,7 +139,7 @@ TRIES = [
 ]
 
 
-@pytest.mark.parametrize(("source", "expected"), STRAIGHT + BRANCHES + LOOPS + TRIES)
+@pytest.mark.parametrize(("source", "expected"), STRAIGHT + BRANCHES + SAME_TEST + LOOPS + TRIES)
 def test_what_reaches_a_use(source: str, expected: str) -> None:
     assert reaching(source) == expected
 

@@ -110,6 +110,7 @@ class Scope:
     _paths: list[Path] = field(default_factory=list)
     _touches: dict[str, list[Touch]] | None = None
     _given: dict[int, list[str]] | None = None
+    _tested: dict[str, list[tuple[int, bool]]] | None = None
 
     @property
     def self_name(self) -> str | None:
@@ -192,13 +193,19 @@ class Scope:
             return [], False
         use_path = self.path_at(site) if site != END else ()
         use_arms = dict(use_path)
+        implied = self._implied(use_path) if use_path and any(binding.path for binding in bindings) else {}
         found: list[Binding] = []
         covered: dict[int, set[str]] = {}
         last: Binding | None = None
         for binding in reversed(bindings):
             if binding.order >= site:
                 continue
-            verdict = self._reaches(binding, use_arms, site, covered, decide)
+            path = binding.path
+            if implied and path:
+                if any(implied.get(branch, arm) != arm for branch, arm in path):
+                    continue
+                path = tuple(step for step in path if step[0] not in implied)
+            verdict = self._reaches(path, use_arms, site, covered, decide)
             if verdict is False:
                 continue
             found.append(binding)
@@ -211,11 +218,10 @@ class Scope:
         return found, last is not None
 
     def _reaches(
-        self, binding: Binding, use_arms: dict[int, str], site: int, covered: dict[int, set[str]],
+        self, path: Path, use_arms: dict[int, str], site: int, covered: dict[int, set[str]],
         decide: Callable[[Path], bool | None],
     ) -> bool | None:  # fmt: skip
-        """Whether what is bound holds at the use: surely (True), never (False), perhaps (None)."""
-        path = binding.path
+        """Whether what is bound in the arms `path` holds at the use: surely (True), never (False), perhaps (None)."""
         certain = True
         # From the inside out: what is around a shared statement is shared, and each `elif` is one more around.
         depth = len(path)
@@ -252,6 +258,40 @@ class Scope:
                 return None
         return True if certain else None
 
+    def _implied(self, use_path: Path) -> dict[int, str]:
+        """The arms that other `if` statements took where a use stands in one: those with the same test."""
+        implied: dict[int, str] = {}
+        for branch, arm in use_path:
+            key, holds = _test_of(self.branches.get(branch))
+            if key is not None and self._is_steady(key):
+                for other, wanted in self._tests().get(key, ()):
+                    implied[other] = "then" if (arm == "then") is (holds is wanted) else "else"
+        for branch, _ in use_path:
+            implied.pop(branch, None)
+        return implied
+
+    def _tests(self) -> dict[str, list[tuple[int, bool]]]:
+        """The `if` statements by what they test, each with whether its body runs where that holds."""
+        if self._tested is None:
+            self._tested = {}
+            for branch, statement in self.branches.items():
+                key, holds = _test_of(statement)
+                if key is not None:
+                    self._tested.setdefault(key, []).append((branch, holds))
+        return self._tested
+
+    def _is_steady(self, test: str) -> bool:
+        """Whether what a test reads has the same value wherever this scope tests it."""
+        name, _, attributes = test.partition(".")
+        bindings = self.bindings.get(name, ())
+        if len(bindings) > 1 or name in self.declared:
+            return False
+        if any(branch in self.loops for one in bindings for branch, _ in one.path):
+            return False
+        return not attributes or (
+            name != self.self_name and all(dotted_name(store.target) != test for store in self.stores)
+        )
+
     def _comes_back(self, exits: frozenset[Exit], around: Path, use_arms: dict[int, str]) -> bool:
         """Whether what an arm binds before it ends so can be seen at a use that stands after it.
 
@@ -272,6 +312,16 @@ class Scope:
         for binding in bindings:
             if binding.order >= site and any(branch in loops for branch, _ in binding.path):
                 yield binding
+
+
+def _test_of(statement: tree.Stmt | None) -> tuple[str | None, bool]:
+    """The dotted name that an `if` tests, and whether its body runs where that holds; None for any other test."""
+    if not isinstance(statement, tree.If):
+        return None, True
+    match statement.test:
+        case tree.Unary(op="not", operand=operand):
+            return dotted_name(operand), False
+    return dotted_name(statement.test), True
 
 
 def dotted_name(node: tree.Expr) -> str | None:
