@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.facts.scopes import END
-from torchrepro_lint.facts.tree import FunctionDef
+from torchrepro_lint.facts.tree import Call, FunctionDef, ImportFrom, Name
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.seed_expression import HandedSeed, config_seed, is_configuration
 from torchrepro_lint.program.evaluation.values import UNKNOWN
@@ -56,7 +56,41 @@ def _shared(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | Non
             answer = config_seed(document, name, last) if isinstance(last, cst.BaseStatement) else None
             if answer is not None:
                 answers.add(answer)
+    if not answers:
+        return _of_its_maker(program, facts, name)
     return answers.pop() if len(answers) == 1 else None
+
+
+def _of_its_maker(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | None:
+    """The seed that a configuration has as the module reads it that makes it, or the function there that returns it."""
+    node = facts.scope.bindings[name][-1].node
+    if not isinstance(node, ImportFrom):
+        return None
+    path = program.project.resolve_from(facts.path, node.level, node.module)
+    maker = program.facts(path) if path is not None and path.suffix == ".py" else None
+    own = next((original for original, alias in node.names if (alias or original) == name), name)
+    if maker is None:
+        return None
+    document = document_of(program, maker.path)
+    found = config_seed(document, own, document.module.body[-1]) if document.module.body else None
+    if found is not None:
+        return found.under(name)
+    for binding in maker.scope.bindings.get(own, ()):
+        function = _called_function(maker, binding.node)
+        for statement, _ in function.returns if function is not None else ():
+            at = document.node_at(*program.parsed(maker.path).span(statement.site), cst.Return)
+            if at is not None and isinstance(statement.value, Name):
+                found = config_seed(document, statement.value.id, document.statement(at))
+                return found.under(name) if found is not None else None
+    return None
+
+
+def _called_function(facts: ModuleFacts, node: object) -> Scope | None:
+    """The function of a file that an expression calls by its name."""
+    match node:
+        case Call(func=Name(id=called)):
+            return next((scope for scope in facts.scope.children if scope.name == called), None)
+    return None
 
 
 def _is_imported(facts: ModuleFacts, name: str) -> bool:

@@ -203,6 +203,10 @@ class Project:
         package = base / "__init__.py"
         return package if package in self.known else (base if base in self._folders else None)
 
+    def resolve_from(self, importer: Path, level: int, dotted: str) -> Path | None:
+        """The module that `from dotted import ...` means in the file `importer`, with `level` dots in front."""
+        return self.resolve_relative(importer, level, dotted) if level else self.resolve(importer, dotted)
+
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
         key = (importer.parent, dotted)

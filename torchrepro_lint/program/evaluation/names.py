@@ -268,9 +268,7 @@ def _given_over(ev: Evaluator, name: str, below: Path, package: ModuleValue) -> 
 
 def _source_of(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Path | None:
     """The module of the project that a statement imports from."""
-    if statement.level:
-        return ev.project.resolve_relative(frame.facts.path, statement.level, statement.module)
-    return ev.project.resolve(frame.facts.path, statement.module)
+    return ev.project.resolve_from(frame.facts.path, statement.level, statement.module)
 
 
 def _from_stars(ev: Evaluator, name: str, frame: Frame, first: int = 0) -> Values:

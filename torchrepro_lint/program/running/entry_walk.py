@@ -118,11 +118,7 @@ class EntryWalker(Walker):
             if found is not None:
                 yield found
             return
-        base = (
-            project.resolve_relative(home, statement.level, statement.module)
-            if statement.level
-            else project.resolve(home, statement.module)
-        )
+        base = project.resolve_from(home, statement.level, statement.module)
         if base is None:
             return
         yield base
