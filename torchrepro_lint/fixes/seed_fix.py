@@ -27,6 +27,10 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     """Writes the configured seed where the seed now comes from entropy."""
     if fault.fallback:
         return None, "the user can give a seed; what it should be without one is not for a tool to say"
+    document = document_of(program, fault.site.path)
+    node = _node(program, document, fault.site)
+    if node is not None and document.loops(node):
+        return None, "in a loop a constant would be the same seed in every turn: seed once, above it"
     seed = str(program.settings.seed)
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:

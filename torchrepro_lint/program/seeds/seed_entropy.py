@@ -134,12 +134,7 @@ class _Reader:
         """A number that another module of the project made."""
         name = next((original for original, alias in node.names if (alias or original) == binding.name), None)
         project = self.ev.project
-        home = frame.facts.path
-        path = (
-            project.resolve_relative(home, node.level, node.module)
-            if node.level
-            else project.resolve(home, node.module)
-        )
+        path = project.resolve_from(frame.facts.path, node.level, node.module)
         facts = project.facts(path) if path is not None and path.suffix == ".py" else None
         if name is None or facts is None:
             return None
@@ -240,15 +235,14 @@ class _Reader:
 
 
 def _either(options: Iterable[Entropy | None]) -> Entropy | None:
-    """One of several, nobody knows which: entropy among others is a fallback."""
+    """One of several, nobody knows which: entropy among others is a fallback, and so is all if one of them is."""
     found = list(options)
     sources = [one for one in found if one is not None]
     if not sources:
         return None
-    if len(sources) == len(found):
-        firm = [one for one in sources if not one.fallback]
-        return firm[0] if firm else sources[0]
-    return replace(sources[0], fallback=True)
+    if len(sources) < len(found):
+        return replace(sources[0], fallback=True)
+    return next((one for one in sources if one.fallback), sources[0])
 
 
 def _argument(call: tree.Call, name: str, position: int | None) -> tree.Expr | None:
