@@ -83,7 +83,7 @@ def of_several(tensors: Tensors, node: tree.Expr, frame: Frame, place: int | Non
     key = ("returned", node, frame, place)
     returned = tensors.ev.remembered(key, lambda: _returned_at(tensors, functions, place), None)
     if any(is_network(tensors.ev, value) for value in functions):
-        is_told = returned is not None and (returned.distinct or returned.floating is False)
+        is_told = returned is not None and (returned.distinct or returned.floating is False or returned.grad is False)
         return returned if is_told else replace(OUTPUT, floating=None)
     return returned
 
