@@ -11,10 +11,11 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.ordering.samplers import part_names
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -64,11 +65,15 @@ def _unseeded(call: KnownCall) -> Parameter | None:
 
 
 def _parts_a_table(program: Program, call: KnownCall) -> bool:
-    """Whether `df.sample(...)` is one part of a table: named so, or the rest is taken by `df.drop(part.index)`."""
+    """Whether `df.sample(...)` is one part of a table: named so, or the rest is taken by `df.drop(part.index)`; or
+    whether it is what is cut into the parts.
+    """
     parents = parents_of(program.ev, call.facts)
     statement = parents.statement(call.call)
-    if not isinstance(statement, tree.Assign) or statement.value is not call.call:
+    if not isinstance(statement, tree.Assign) or statement.value is not _same_rows(parents, call.call):
         return False
+    if any(isinstance(target, tree.Name) and _is_cut(program, call, target) for target in statement.targets):
+        return True
     names = [target.id for target in statement.targets if isinstance(target, tree.Name)]
     if any(part_names(target) for target in statement.targets) and not _takes_its_place(call, statement):
         return not _is_whole(call)
@@ -76,6 +81,30 @@ def _parts_a_table(program: Program, call: KnownCall) -> bool:
         for use in parents.names.get(name, ()):
             above = parents.of(use)
             if isinstance(above, tree.Attribute) and above.attr == "index" and _is_dropped(parents.of(above), parents):
+                return True
+    return False
+
+
+_SAME_ROWS: Final = frozenset({"reset_index", "copy"})
+
+
+def _same_rows(parents: Parents, node: tree.Expr) -> tree.Expr:
+    """What a table becomes whose rows stay in their order: `df.sample(frac=1).reset_index(drop=True)`."""
+    method = parents.of(node)
+    call = parents.of(method) if isinstance(method, tree.Attribute) and method.attr in _SAME_ROWS else None
+    return _same_rows(parents, call) if isinstance(call, tree.Call) else node
+
+
+def _is_cut(program: Program, call: KnownCall, target: tree.Name) -> bool:
+    """Whether parts are cut out of a table by position: `train = df[:n]`, `test = df.iloc[n:]`."""
+    parents = parents_of(program.ev, call.facts)
+    for use in name_uses(program, call.facts, target):
+        above = parents.of(use)
+        table = above if isinstance(above, tree.Attribute) and above.attr == "iloc" else use
+        part = parents.of(table)
+        statement = parents.of(_same_rows(parents, part)) if isinstance(part, tree.Subscript) else None
+        if isinstance(statement, tree.Assign) and isinstance(part, tree.Subscript):
+            if isinstance(part.index, tree.Opaque) and any(part_names(one) for one in statement.targets):
                 return True
     return False
 

@@ -36,7 +36,7 @@ Fix safety
 Do not flag
     `shuffle=False`; programs that seed NumPy's global generator before the split, or call a helper of an unknown
     library that seeds by its name (both in the `strict` profile only: another draw before the split still moves it);
-    `sample(frac=1)`, which only shuffles; `table = table.sample(..)`.
+    `sample(frac=1)` of a table that is not cut into parts afterwards; `table = table.sample(..)` likewise.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
