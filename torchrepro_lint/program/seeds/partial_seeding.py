@@ -15,6 +15,7 @@ from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, aske
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
@@ -96,7 +97,9 @@ def _place(one: Evidence) -> Place:
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
-    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock."""
+    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while."""
+    if is_undone(one.frame.scope, one.site.number):
+        return False
     if is_test_file(program, one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False
     known = seeding_call(one.name)
