@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.tensors import result_is_floating
 from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ _FORMS = frozenset(
         *("to", "float", "clone", "expand", "clamp", "round"),
     }
 )
+
+
+#: Calls that show an image, or write one: what they are given, they take as an array.
+_SHOWS = frozenset({"imshow", "imsave", "imwrite", "save_image"})
+_JOINS = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
 
 
 # `interp_val = nn.Upsample(...)`: what a program makes for its validation.
@@ -87,6 +93,12 @@ def _is_cut(parents: Parents, node: tree.Expr, scope: Scope, steps: int = 4) -> 
     match parents.of(node):
         case tree.Compare() | tree.Unary(op="~"):
             return True
+        case tree.Arg() as above:
+            call = parents.of(above)
+            name = called_name(call.func) if isinstance(call, tree.Call) else None
+            return name in _SHOWS or (name in _JOINS and _is_cut(parents, call, scope, steps))  # type: ignore[arg-type]
+        case tree.Display(kind="list" | "tuple") as above:
+            return isinstance(parents.of(above), tree.Arg) and _is_cut(parents, above, scope, steps)
         case tree.Subscript(value=value) as above if value is node:
             return _is_cut(parents, above, scope, steps)
         case tree.Attribute(attr=attr) as above:
@@ -97,16 +109,17 @@ def _is_cut(parents: Parents, node: tree.Expr, scope: Scope, steps: int = 4) -> 
             return is_called and attr in _FORMS and _is_cut(parents, called, scope, steps)  # type: ignore[arg-type]
         case tree.Assign(targets=(tree.Name(id=name),), value=value) if value is node and steps:
             reads = [use for use in parents.names.get(name, ()) if _reads(parents, use, node, scope)]
+            function = parents.function(node)
             return bool(reads) and all(
-                parents.function(use) is scope.node and _is_cut(parents, use, scope, steps - 1) for use in reads
+                parents.function(use) is function and _is_cut(parents, use, scope, steps - 1) for use in reads
             )
     return False
 
 
 def _reads(parents: Parents, use: tree.Name, value: tree.Expr, scope: Scope) -> bool:
     """Whether a name may read what `value` was bound to in `scope`, be it in a function within."""
-    function = scope.node
-    if not isinstance(function, tree.FunctionDef) or parents.is_bound(use) or function not in parents.around(use):
+    function = parents.function(value)
+    if parents.is_bound(use) or not (function is None or function in parents.around(use)):
         return False
     inner = parents.function(use) is not function
     bindings, _ = scope.reaching(use.id) if inner else scope.reaching(use.id, use.site)

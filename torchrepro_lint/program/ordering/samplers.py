@@ -178,8 +178,8 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
                 return True
             case tree.Assign(targets=targets):
                 return any(part_names(target) for target in targets)
-            case tree.Return() | tree.ExprStmt() | tree.For() | tree.If():
-                return False
+            case tree.Return() | tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
+                return False  # in a comprehension there are many, each of which is a draw of its own
     return False
 
 
