@@ -29,7 +29,7 @@ def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
             return True
     if any(_is_option_without_value(node, text) for node in document.nodes(cst.Call)):
         return True
-    return _is_parameter_none(document, text, at)
+    return _is_parameter_none(document, text, at) or _is_attribute_none(document, text, at)
 
 
 def _is_none_test(document: Document, node: cst.CSTNode, text: str) -> bool:
@@ -64,7 +64,7 @@ def _is_option_without_value(call: cst.Call, text: str) -> bool:
     default = given.get("default")
     if default is None:
         return "required" not in given and "action" not in given
-    return isinstance(default, cst.Name) and default.value == "None"
+    return _is_none(default)
 
 
 def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
@@ -74,8 +74,30 @@ def _is_parameter_none(document: Document, text: str, at: cst.BaseStatement) -> 
     for binding in owner.bindings[text]:
         if isinstance(binding.node, cst.Param):
             default, annotation = binding.node.default, binding.node.annotation
-            if isinstance(default, cst.Name) and default.value == "None":
+            if _is_none(default):
                 return True
             if default is None and annotation is not None:
                 return "None" in (code := document.text_of(annotation.annotation)) or "Optional" in code
     return False
+
+
+def _is_attribute_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether a class keeps None, or a parameter that may be None, as the attribute `self.seed`."""
+    own_class = document.enclosing_class(at)
+    if own_class is None or not text.startswith("self."):
+        return False
+    for node in document.nodes(cst.Assign, own_class) + document.nodes(cst.AnnAssign, own_class):
+        targets = [node.target] if isinstance(node, cst.AnnAssign) else [one.target for one in node.targets]
+        if text in map(document.text_of, targets) and (
+            _is_none(node.value)
+            or (
+                isinstance(node.value, cst.Name)
+                and _is_parameter_none(document, node.value.value, document.statement(node))
+            )
+        ):
+            return True
+    return False
+
+
+def _is_none(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"

@@ -176,18 +176,22 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 if decides_samples(program, facts, read):
                     yield sink(there, "samples", read, f"`{attr}` gives the samples of a data set")
                 yield there
-        case tree.Subscript(value=tree.Name() as owner):
+        case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in name_uses(program, carrier.facts, owner):
-                yield from _taken_out(program, carrier, use)
-        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner):
+                yield from _taken_out(program, carrier, use, key)
+        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
             for facts, read in attribute_uses(program, carrier.facts, owner):
-                yield from _taken_out(program, replace(carrier, facts=facts), read)
+                yield from _taken_out(program, replace(carrier, facts=facts), read, key)
 
 
-def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr) -> Iterator[Carrier | Sink]:
-    """From a mapping that holds the elements under some key to where they are taken out of it."""
+def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that holds the elements under a key to where they are taken out of it."""
     above = parents_of(program.ev, carrier.facts).of(holder)
-    if isinstance(above, tree.Subscript) and above.value is holder and not is_target(program, carrier.facts, above):
+    if not isinstance(above, tree.Subscript) or above.value is not holder:
+        return
+    if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:
+        return
+    if not is_target(program, carrier.facts, above):
         if decides_samples(program, carrier.facts, above):
             yield sink(carrier, "samples", above, "gives the samples of a data set")
         yield replace(carrier, node=above, numbered=False)
