@@ -32,6 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.events import MAX_EVENTS, Event, Link, distinct, is_notable, outside_name, shown
+from torchrepro_lint.program.running.undecisive import decides_nothing
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -140,7 +141,7 @@ class BodyWalker(ABC):
                 return False
             case tree.FunctionDef() | tree.ClassDef() | tree.Import() | tree.ImportFrom() | tree.ScopeDeclaration():
                 return False
-            case _:
+            case _ if not decides_nothing(self.ev, statement, frame):
                 for expression in statement_expressions(statement):
                     out.extend(self._expression(expression, frame))
         return False
