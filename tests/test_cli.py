@@ -209,6 +209,10 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
     [
         (["--selct", "TRL1"], 'unrecognized arguments: --selct; did you mean "--select"?'),
         (["verfy", "x"], 'verfy: no such file or folder; did you mean the command "verify"?'),
+        (["a.py", "-q", "-"], "beside it there is no other path"),
+        (["a.py", "-q", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
+        (["a.py", "-q", ""], 'argument PATH: "" names no file'),
+        (["a.py", "-q", "b.py", "--selct"], 'unrecognized arguments: --selct; did you mean "--select"?'),
         (["clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
         (["--per-file-ignores", "TRL1"], '"TRL1" is not of the form PATTERN:RULE,...'),
         (["--per-file-ignores", "a.py:"], '"a.py:" is not of the form PATTERN:RULE,...'),
@@ -324,6 +328,13 @@ def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pyt
     assert capsys.readouterr().err == (
         'torchrepro-lint: error: ignore: unknown rule "E501"; `torchrepro-lint rule` lists them\n'
     )
+
+
+def test_paths_stand_on_both_sides_of_options(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(project / "a.py"), "--show-files", str(project / "b.py")]
+    (project / "b.py").write_text("x = 1\n")
+    assert main(arguments) == 0
+    assert [Path(line).name for line in capsys.readouterr().out.splitlines()] == ["a.py", "b.py"]
 
 
 def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

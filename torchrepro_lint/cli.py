@@ -119,7 +119,7 @@ def _dispatch(arguments: list[str]) -> int:
     from torchrepro_lint.arguments import check_parser, misspelt_command, refuse_contradictions
 
     parser = check_parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_with_paths(arguments)
     refuse_contradictions(parser, options)
     try:
         return _check(options)

@@ -44,6 +44,22 @@ class ArgumentParser(argparse.ArgumentParser):
         words = [f"{word}=" if word in _WITHOUT_REASON else word for word in (sys.argv[1:] if args is None else args)]
         return super().parse_known_args(words, namespace)
 
+    def parse_with_paths(self, args: Sequence[str]) -> argparse.Namespace:
+        """As `parse_args`, where the `paths` of the command may stand on both sides of its options.
+
+        argparse takes the first of them only, and knows nothing of those that come after an option.
+        """
+        options: argparse.Namespace
+        options, rest = self.parse_known_args(args)
+        unknown = [word for word in rest if word.startswith("-") and word != "-"]
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        try:
+            options.paths = [*options.paths, *map(path_named, rest)]
+        except argparse.ArgumentTypeError as wrong:
+            self.error(f"argument PATH: {wrong}")
+        return options
+
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, with what was meant, and end with exit status 2."""
         unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
