@@ -18,6 +18,11 @@ ATTRIBUTES = [
     ("class A: pass\na = A()\na.v = 5\nx = a.v", "5"),
     ("class A:\n    def m(self): return 1\nx = A().m()", "1"),
     ("class A:\n    @property\n    def p(self): return 1\nx = A().p", "1"),
+    (
+        "class A:\n    def __init__(self, p=None): self.p = p\n    @property\n    def p(self): return self._p\n"
+        "    @p.setter\n    def p(self, v): self._p = v or 3\nx = A().p",
+        "3 | ?",
+    ),
     ("class A:\n    @staticmethod\n    def s(a): return a\nx = A().s(2)", "2"),
     ("class A:\n    @classmethod\n    def c(cls): return cls()\nx = A.c()", "A()"),
     (

@@ -173,7 +173,11 @@ def _entered(ev: Evaluator, values: Values) -> Values:
 
 
 def function_value(ev: Evaluator, node: tree.FunctionDef, frame: Frame) -> Values:
-    """The function as its decorators leave it."""
+    """The function as its decorators leave it; the property itself where it is one's setter."""
+    for decorator in node.decorators:
+        match decorator:
+            case tree.Attribute(value=tree.Name(id=name), attr="setter" | "deleter") if name == node.name:
+                return look_up(ev, name, node.site, frame)
     plain = FunctionValue(node, frame)
     return _decorated(ev, node.decorators, values_of(plain), frame)
 
