@@ -11,7 +11,7 @@ The attributes of `self` that a method assigns are bindings too, under the name 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, Union
 
@@ -148,6 +148,10 @@ class Scope:
 
     def touches(self, target: str) -> Sequence[Touch]:
         """What is done directly in this scope to the items of a dotted name, or through its methods, in order."""
+        return self.all_touches().get(target, ())
+
+    def all_touches(self) -> Mapping[str, Sequence[Touch]]:
+        """All that is done so, by the dotted name."""
         if self._touches is None:
             self._touches = {}
             for store in self.stores:
@@ -160,7 +164,7 @@ class Scope:
                     self._touches.setdefault(owner, []).append(touch)
             for touches in self._touches.values():
                 touches.sort(key=lambda one: one.site)
-        return self._touches.get(target, ())
+        return self._touches
 
     def given_to(self, call: tree.Call) -> Sequence[str]:
         """The names and attributes to which an assignment directly in this scope gives a value that holds the call, and

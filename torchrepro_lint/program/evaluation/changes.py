@@ -29,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["after_changes", "joined", "opened", "with_changes"]
+__all__ = ["after_changes", "changes_by_root", "joined", "opened", "with_changes"]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
@@ -117,7 +117,7 @@ def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: i
             if after != held:
                 assert isinstance(value, ExternalObject)
                 values = union(values - {value}, values_of(holding(value, attr, after)))
-    changes = [one for one in frame.scope.touches(target) if isinstance(one.made, Store) or one.method in _CHANGES]
+    changes = [one for one in frame.scope.touches(target) if _may_change(one)]
     between = changes[
         bisect_right(changes, start, key=attrgetter("site")) : bisect_left(changes, end, key=attrgetter("site"))
     ]
@@ -130,6 +130,20 @@ def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: i
             made = change.made
             values = union(*(_changed(ev, value, made, runs is True, frame) for value in values)) if values else NOTHING
     return values
+
+
+def changes_by_root(scope: Scope) -> dict[str, list[Touch]]:
+    """What may change the lists and dicts of a scope, by the name with which theirs begin; not by that of `self`."""
+    found: dict[str, list[Touch]] = {}
+    for owner, touches in scope.all_touches().items():
+        root = owner.partition(".")[0]
+        if root != scope.self_name:
+            found.setdefault(root, []).extend(one for one in touches if _may_change(one))
+    return found
+
+
+def _may_change(touch: Touch) -> bool:
+    return isinstance(touch.made, Store) or touch.method in _CHANGES
 
 
 def _after_many(ev: Evaluator, values: Values, changes: Sequence[Touch], frame: Frame) -> Values:

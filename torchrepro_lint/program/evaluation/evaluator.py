@@ -5,7 +5,6 @@ Evaluation is lazy, memoised by (expression, frame), and never runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
@@ -23,8 +22,8 @@ from torchrepro_lint.program.evaluation import (
     names,
 )
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.heights import height
 from torchrepro_lint.program.evaluation.memory import Memory
+from torchrepro_lint.program.evaluation.reliance import Reliance, Reliances
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -52,7 +51,7 @@ class Evaluator(Memory):
         self.project = project
         self._module_frames: dict[int, Frame] = {}
         self._frames: dict[Frame, Frame] = {}
-        self._heights: dict[tree.Expr, tuple[Scope, int]] = {}
+        self._reliances = Reliances()
 
     # --- frames -----------------------------------------------------------------------------------------------
 
@@ -82,20 +81,29 @@ class Evaluator(Memory):
         """What `node` can be when it is evaluated in `frame`."""
         if isinstance(node, tree.Const):
             return frozenset((Constant(node.value),))
-        return self.remembered(
-            self._question(node, frame), lambda: expressions.evaluate(self, node, frame), NOTHING, unknown()
-        )
+        within = self.narrowed(node, frame)
+        return self.remembered((node, within), lambda: expressions.evaluate(self, node, within), NOTHING, unknown())
 
-    def _question(self, node: tree.Expr, frame: Frame) -> Hashable:
-        """What the value of `node` hangs on: the frame around, where that is all."""
-        known = self._heights.get(node)
-        if known is None or known[0] is not frame.scope:
-            known = self._heights[node] = frame.scope, height(node, frame.scope)
-        around = frame
-        for _ in range(known[1]):
-            assert around.parent is not None
-            around = around.parent
-        return (node, frame) if around is frame else ("around", node, around)
+    def narrowed(self, node: tree.Expr, frame: Frame) -> Frame:
+        """The frame without the parameters that do not matter to `node`: it gives the same in both."""
+        if frame.is_bare:
+            return frame
+        reliance = self._reliances.of(node, frame.scope)
+        if not reliance:
+            return frame
+        known = frame.narrowed.get(reliance)
+        if known is None:
+            known = frame.narrowed[reliance] = self._without_the_rest(frame, reliance, 0)
+        return known
+
+    def _without_the_rest(self, frame: Frame, reliance: Reliance, place: int) -> Frame:
+        if frame.is_bare or place == len(reliance):
+            return frame
+        params = tuple(param for param in frame.params if param[0] in reliance[place])
+        parent = self._without_the_rest(frame.parent, reliance, place + 1) if frame.parent is not None else None
+        if parent is frame.parent and len(params) == len(frame.params):
+            return frame
+        return self.shared(Frame(frame.facts, frame.scope, parent, params))
 
     def name(self, name: str, site: int, frame: Frame) -> Values:
         """What the name can be at the place `site` of the frame's scope."""

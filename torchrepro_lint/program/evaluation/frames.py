@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.reliance import Reliance
 
-__all__ = ["Frame", "enclosing_frame"]
+__all__ = ["Frame", "enclosing_frame", "of_any_call"]
 
 
 class Frame:
@@ -21,7 +22,7 @@ class Frame:
     Equal content is an equal frame, whichever call made it: results are shared between calls with equal arguments.
     """
 
-    __slots__ = ("_hash", "depth", "facts", "params", "parent", "scope")
+    __slots__ = ("_hash", "depth", "facts", "is_bare", "narrowed", "params", "parent", "scope")
 
     def __init__(
         self, facts: ModuleFacts, scope: Scope, parent: Frame | None = None, params: tuple[tuple[str, Values], ...] = ()
@@ -31,6 +32,10 @@ class Frame:
         self.parent = parent
         self.params = params
         self.depth: int = 0 if parent is None else parent.depth + 1
+        #: Whether nothing is known of any parameter, here and around.
+        self.is_bare: bool = not params and (parent is None or parent.is_bare)
+        #: The frames that it is for expressions which rely on a part of it (see reliance.py).
+        self.narrowed: dict[Reliance, Frame] = {}
         self._hash = hash((id(scope), parent, params))
 
     def __hash__(self) -> int:
@@ -74,3 +79,9 @@ def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
     if scope.parent is None:
         return ev.module_frame(facts)
     return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))
+
+
+def of_any_call(ev: Evaluator, frame: Frame) -> Frame:
+    """The frame in which of the parameters only the object is known whose method it is."""
+    kept = tuple(param for param in frame.params if param[0] == frame.scope.self_name)
+    return ev.shared(Frame(frame.facts, frame.scope, frame.parent, kept))

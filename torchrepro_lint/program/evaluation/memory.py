@@ -34,6 +34,9 @@ MAX_ANEW: Final = 2
 #: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`.
 MAX_FRAMES: Final = 32
 
+#: How deep a walk follows a function that calls itself with ever new arguments; see `Memory.inside`.
+MAX_RECURSION: Final = 8
+
 #: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
 MAX_CALLERS: Final = 8
 
@@ -42,7 +45,7 @@ MAX_CALLERS: Final = 8
 MAX_KEPT: Final = 250_000
 
 _ABOUT_ONE_FRAME: Final = frozenset(
-    {"around", "attribute", "augmented", "call", "entropy", "events", "returns", "tensor", "truth"}
+    {"attribute", "augmented", "call", "entropy", "events", "returns", "tensor", "truth"}
 )
 
 _NONE_OPEN: Final = 1 << 30
@@ -78,6 +81,7 @@ class Memory:
         self._cut: set[Hashable] = set()
         self._dropped: Counter[Hashable] = Counter()
         self._entered: Counter[Hashable] = Counter()
+        self._inside: Counter[Hashable] = Counter()
         self._up = 0
 
     def begin_question(self) -> None:
@@ -104,6 +108,18 @@ class Memory:
             self._is_cut = True
             return False
         return True
+
+    @contextmanager
+    def inside(self, function: Hashable) -> Iterator[bool]:
+        """Around the walk through a call of a function: whether it is not too deep in calls of the same one."""
+        is_shallow = self._inside[function] < MAX_RECURSION
+        if not is_shallow:
+            self._is_cut = True
+        self._inside[function] += 1
+        try:
+            yield is_shallow
+        finally:
+            self._inside[function] -= 1
 
     @contextmanager
     def further_up(self) -> Iterator[None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
 
-__all__ = ["at_use", "past_rebinding"]
+__all__ = ["at_use", "kinds_asked", "past_rebinding"]
 
 
 def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
@@ -107,6 +107,18 @@ def _outcome(ev: Evaluator, name: str, value: Value, test: tree.Expr, frame: Fra
             answers = {ev.is_instance(value, one) for one in ev.values(kind.value, frame)}
             return answers.pop() if len(answers) == 1 else None
     return None
+
+
+def kinds_asked(scope: Scope) -> dict[str, list[tree.Expr]]:
+    """The kinds of which the tests of a scope ask whether a name's value is one, by the name."""
+    found: dict[str, list[tree.Expr]] = {}
+    for statement in scope.branches.values():
+        if isinstance(statement, tree.If):
+            for part, _ in (*_parts(statement.test, True), *_parts(statement.test, False)):
+                match part:
+                    case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=name)), kind)):
+                        found.setdefault(name, []).append(kind.value)
+    return found
 
 
 def _is_about(test: tree.Expr, name: str) -> bool:

@@ -14,7 +14,7 @@ from torchrepro_lint.facts.scopes import sub_expressions
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
-from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
@@ -70,14 +70,21 @@ class BodyWalker(ABC):
 
     def frame(self, frame: Frame) -> tuple[Event, ...]:
         """What happens when a function's body runs in `frame`."""
-        return self.ev.remembered(("events", frame), lambda: self._events_of(frame), ())
+        return self.ev.remembered(("events", frame), lambda: self.within_limits(frame), ())
+
+    def within_limits(self, frame: Frame) -> tuple[Event, ...]:
+        """What happens in `frame`; in a function that called itself too often, whatever it is given."""
+        with self.ev.inside(frame.scope) as is_shallow:
+            followed = frame if is_shallow else of_any_call(self.ev, frame)
+            return self._events_of(frame) if followed == frame else self.frame(followed)
 
     def _events_of(self, frame: Frame) -> tuple[Event, ...]:
         node = frame.scope.node
-        if isinstance(node, tree.Lambda):
-            return distinct(self._expression(node.body, frame))
-        assert isinstance(node, tree.FunctionDef)
         found: list[Event] = []
+        if isinstance(node, tree.Lambda):
+            self._expression(node.body, frame, found)
+            return distinct(found)
+        assert isinstance(node, tree.FunctionDef)
         self._block(node.body, frame, found)
         return distinct(found)
 
@@ -93,7 +100,7 @@ class BodyWalker(ABC):
     def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
         match statement:
             case tree.If(test=test, body=body, orelse=orelse):
-                out.extend(self._expression(test, frame))
+                self._expression(test, frame, out)
                 holds = self.ev.decide(((statement.site, "then"),), frame)
                 if holds is True:
                     return self._block(body, frame, out)
@@ -102,18 +109,18 @@ class BodyWalker(ABC):
                 left = self._block(body, frame, out)
                 return self._block(orelse, frame, out) and left
             case tree.For(iter=iterated, body=body, orelse=orelse):
-                out.extend(self._expression(iterated, frame))
+                self._expression(iterated, frame, out)
                 out.extend(self.iterated(self.ev.values(iterated, frame)))
                 self._block(body, frame, out)
                 self._block(orelse, frame, out)
             case tree.While(test=test, body=body, orelse=orelse):
-                out.extend(self._expression(test, frame))
+                self._expression(test, frame, out)
                 if self.ev.truth(test, frame) is not False:
                     self._block(body, frame, out)
                 self._block(orelse, frame, out)
             case tree.With(items=items, body=body):
                 for context, _ in items:
-                    out.extend(self._expression(context, frame))
+                    self._expression(context, frame, out)
                     for value in ordered(self.ev.values(context, frame)):
                         if isinstance(value, Instance):
                             out.extend(self.calling(self.ev.attribute(value, "__enter__"), Arguments()))
@@ -124,18 +131,18 @@ class BodyWalker(ABC):
                     self._block(handler.body, frame, out)
                 return self._block(final, frame, out) or (left and not handlers)
             case tree.Match(subject=subject, cases=cases):
-                out.extend(self._expression(subject, frame))
+                self._expression(subject, frame, out)
                 for index, case in enumerate(cases):
                     if self.ev.decide(((statement.site, f"case{index}"),), frame) is not False:
                         self._block(case.body, frame, out)
             case tree.Return(value=value):
                 if value is not None:
-                    out.extend(self._expression(value, frame))
+                    self._expression(value, frame, out)
                 return True
             case tree.Raise(value=value, cause=cause):
                 for part in (value, cause):
                     if part is not None:
-                        out.extend(self._expression(part, frame))
+                        self._expression(part, frame, out)
                 return True
             case tree.Jump():
                 return False
@@ -143,70 +150,70 @@ class BodyWalker(ABC):
                 return False
             case _ if not decides_nothing(self.ev, statement, frame):
                 for expression in statement_expressions(statement):
-                    out.extend(self._expression(expression, frame))
+                    self._expression(expression, frame, out)
         return False
 
-    def _expression(self, root: tree.Expr, frame: Frame) -> Iterator[Event]:
-        """The events of evaluating an expression, inner ones first."""
+    def _expression(self, root: tree.Expr, frame: Frame, out: list[Event]) -> None:
+        """Adds the events of evaluating an expression, inner ones first."""
         match root:
             case tree.Const() | tree.Name() | tree.Lambda():
                 return
             case tree.Conditional(test=test, body=body, orelse=orelse):
-                yield from self._expression(test, frame)
+                self._expression(test, frame, out)
                 holds = self.ev.truth(test, frame)
                 if holds is not False:
-                    yield from self._expression(body, frame)
+                    self._expression(body, frame, out)
                 if holds is not True:
-                    yield from self._expression(orelse, frame)
+                    self._expression(orelse, frame, out)
                 return
             case tree.Boolean(op=op, left=left, right=right):
-                yield from self._expression(left, frame)
+                self._expression(left, frame, out)
                 first = self.ev.truth(left, frame)
                 if first is None or first is (op == "and"):
-                    yield from self._expression(right, frame)
+                    self._expression(right, frame, out)
                 return
             case tree.Comprehension():
-                yield from self._comprehension(root, frame)
+                self._comprehension(root, frame, out)
                 return
             case tree.Compare() if is_drawn_in_vain(self.ev, root, frame):
                 return
         for part in sub_expressions(root):
-            yield from self._expression(part, frame)
+            self._expression(part, frame, out)
         match root:
             case tree.Call():
-                yield from self._call_node(root, frame)
+                self._call_node(root, frame, out)
             case tree.Attribute(value=value, attr=attr):
-                yield from self._attribute_node(root, value, attr, frame)
+                self._attribute_node(root, value, attr, frame, out)
             case tree.Subscript(value=value):
-                yield from self._subscript_node(root, value, frame)
+                self._subscript_node(root, value, frame, out)
             case tree.Yield(value=value, delegates=True) if value is not None:
-                yield from self.iterated(self.ev.values(value, frame))
+                out.extend(self.iterated(self.ev.values(value, frame)))
             case tree.Starred(value=value):
-                yield from self.iterated(self.ev.values(value, frame))
+                out.extend(self.iterated(self.ev.values(value, frame)))
 
-    def _comprehension(self, node: tree.Comprehension, frame: Frame) -> Iterator[Event]:
+    def _comprehension(self, node: tree.Comprehension, frame: Frame, out: list[Event]) -> None:
         for index, clause in enumerate(node.clauses):
             if index == 0:
-                yield from self._expression(clause.iter, frame)
-                yield from self.iterated(self.ev.values(clause.iter, frame))
+                self._expression(clause.iter, frame, out)
+                out.extend(self.iterated(self.ev.values(clause.iter, frame)))
         for inner in comprehension_frames(self.ev, node, frame):
             for clause in node.clauses[1:]:
-                yield from self._expression(clause.iter, inner)
+                self._expression(clause.iter, inner, out)
             for clause in node.clauses:
                 for condition in clause.conditions:
-                    yield from self._expression(condition, inner)
+                    self._expression(condition, inner, out)
             if node.key is not None:
-                yield from self._expression(node.key, inner)
-            yield from self._expression(node.element, inner)
+                self._expression(node.key, inner, out)
+            self._expression(node.element, inner, out)
 
-    def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
+    def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
         ev = self.ev
         site = ev.site(node, frame)
         functions = ev.values(node.func, frame)
         arguments: Arguments | None = None
         for value in ordered(functions):
             if value is UNKNOWN:
-                yield Event("", site, Arguments(), (), call=node, frame=frame, note=f"calls {shown(node.func)}")
+                out.append(Event("", site, Arguments(), (), call=node, frame=frame, note=f"calls {shown(node.func)}"))
                 continue
             if self.is_silent(value):
                 continue
@@ -215,14 +222,14 @@ class BodyWalker(ABC):
             name = outside_name(value)
             if name is not None and is_notable(name):
                 receiver = value.receiver if isinstance(value, MemberOf) else value
-                yield Event(
-                    name, site, arguments, (), receiver if not isinstance(value, External) else None, node, frame
-                )
+                owner = receiver if not isinstance(value, External) else None
+                out.append(Event(name, site, arguments, (), owner, node, frame))
             link = Link(site, f"calls {shown(node.func)}")
-            for event in self.call(value, arguments, site):
-                yield event.after(link)
+            out.extend(event.after(link) for event in self.call(value, arguments, site))
 
-    def _attribute_node(self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame) -> Iterator[Event]:
+    def _attribute_node(
+        self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame, out: list[Event]
+    ) -> None:
         ev = self.ev
         for value in ordered(ev.values(owner, frame)):
             if isinstance(value, (Instance, SuperValue)):
@@ -232,10 +239,11 @@ class BodyWalker(ABC):
                 function = _property(ev, instance, attr)
                 if function is not None:
                     site = ev.site(node, frame)
-                    for event in self.call(MethodValue(function, instance), Arguments(), site):
-                        yield event.after(Link(site, f"reads the property {attr}"))
+                    link = Link(site, f"reads the property {attr}")
+                    found = self.call(MethodValue(function, instance), Arguments(), site)
+                    out.extend(event.after(link) for event in found)
 
-    def _subscript_node(self, node: tree.Subscript, owner: tree.Expr, frame: Frame) -> Iterator[Event]:
+    def _subscript_node(self, node: tree.Subscript, owner: tree.Expr, frame: Frame, out: list[Event]) -> None:
         ev = self.ev
         for value in ordered(ev.values(owner, frame)):
             if not isinstance(value, (Instance, ExternalObject)):
@@ -250,8 +258,8 @@ class BodyWalker(ABC):
                 )
             else:
                 found = self.item(value)
-            for event in found:
-                yield event.after(Link(site, f"takes an item of {shown(owner)}"))
+            link = Link(site, f"takes an item of {shown(owner)}")
+            out.extend(event.after(link) for event in found)
 
 
 def statement_expressions(statement: tree.Stmt) -> Iterator[tree.Expr]:

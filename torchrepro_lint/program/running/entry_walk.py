@@ -72,14 +72,14 @@ class EntryWalker(Walker):
         if frame.facts.path != self._home:
             self._until = frozenset()  # other programs ask for what other files do as well: they share the whole of it
         try:
-            return self.ev.remembered(("entry-events", frame, self._until), lambda: self._events_of(frame), ())
+            return self.ev.remembered(("entry-events", frame, self._until), lambda: self.within_limits(frame), ())
         finally:
             self._until = outer
 
-    def _call_node(self, node: tree.Call, frame: Frame) -> Iterator[Event]:
+    def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
         if called_name(node.func) in _STEPS:
-            yield Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS)
-        yield from super()._call_node(node, frame)
+            out.append(Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS))
+        super()._call_node(node, frame, out)
 
     def _module(self, facts: ModuleFacts, module: Frame, out: list[Event]) -> None:
         """The top level of a module that is imported."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
@@ -19,9 +18,6 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["MAX_EVENTS", "Event", "Link", "distinct", "is_notable", "outside_name", "shown"]
 
