@@ -8,8 +8,12 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.engine import check
+from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, values_of
 from torchrepro_lint.program.ordering.generators import seedings
+from torchrepro_lint.program.running.bodies import BodyWalker
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
@@ -141,3 +145,39 @@ def test_a_table_of_the_project_is_whole_whoever_needs_it_first(tmp_path: Path) 
     assert len(seedings(program)) == 1
     assert len(entry_points(program)) == 1
     assert program.ev.exhausted  # the question that needed them has no more than it had
+
+
+DEEPER = """\
+import random
+
+
+def run(level):
+    random.random()
+    return run(level + 1) + run([level])
+
+
+class Tree:
+    def __init__(self, draw): self.draw = draw
+    def run(self, level):
+        self.draw()
+        return self.run(level + 1)
+
+
+def trees(): return Tree(random.random).run(0)
+"""
+
+
+@pytest.mark.parametrize("function", ["run", "trees"])
+def test_a_function_in_itself_is_followed_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    walked: list[Frame] = []
+    events_of = BodyWalker._events_of
+    monkeypatch.setattr(BodyWalker, "_events_of", lambda self, frame: walked.append(frame) or events_of(self, frame))
+    program = program_of(tmp_path, DEEPER)
+    facts = program.facts(tmp_path / "main.py")
+    assert facts is not None
+    given = Arguments((values_of(Constant(0)),)) if function == "run" else None
+    found = program.walker.calling(program.ev.name(function, END, program.ev.module_frame(facts)), given)
+    assert [event.name for event in found if event.name] == ["random.random"]
+    assert len(walked) < 100
