@@ -35,6 +35,7 @@ class Reliances:
 
     def __init__(self) -> None:
         self._of_expressions: dict[tree.Expr, tuple[Scope, Reliance]] = {}
+        self._of_names_together: dict[tuple[Scope, tuple[_Use, ...]], Reliance] = {}
         self._of_names: dict[tuple[Scope, str], tuple[_Use, ...] | None] = {}
         self._changes: dict[Scope, dict[str, list[Touch]]] = {}
         self._kinds: dict[Scope, dict[str, list[tree.Expr]]] = {}
@@ -43,13 +44,18 @@ class Reliances:
         """What an expression relies on when it is evaluated in `scope`."""
         known = self._of_expressions.get(node)
         if known is None or known[0] is not scope:
-            known = self._of_expressions[node] = scope, self._find(node, scope)
+            known = self._of_expressions[node] = scope, self._of_uses(_uses([node], scope), scope)
         return known[1]
 
-    def _find(self, node: tree.Expr, scope: Scope) -> Reliance:
-        uses = _uses([node], scope)
+    def _of_uses(self, uses: tuple[_Use, ...] | None, scope: Scope) -> Reliance:
         if uses is None:
             return ()
+        key = scope, uses
+        if key not in self._of_names_together:
+            self._of_names_together[key] = self._find(uses, scope)
+        return self._of_names_together[key]
+
+    def _find(self, uses: tuple[_Use, ...], scope: Scope) -> Reliance:
         scopes = list(_outwards(scope))
         relied_on: list[set[str]] = [set() for _ in scopes]
         whole = len(scopes)  # the place of the scope from which on outwards everything matters
