@@ -117,7 +117,7 @@ def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: i
             if after != held:
                 assert isinstance(value, ExternalObject)
                 values = union(values - {value}, values_of(holding(value, attr, after)))
-    changes = [one for one in frame.scope.touches(target) if _may_change(one)]
+    changes = _changes_of(ev, frame.scope, target)
     between = changes[
         bisect_right(changes, start, key=attrgetter("site")) : bisect_left(changes, end, key=attrgetter("site"))
     ]
@@ -138,12 +138,18 @@ def changes_by_root(scope: Scope) -> dict[str, list[Touch]]:
     for owner, touches in scope.all_touches().items():
         root = owner.partition(".")[0]
         if root != scope.self_name:
-            found.setdefault(root, []).extend(one for one in touches if _may_change(one))
+            found.setdefault(root, []).extend(_changes(touches))
     return found
 
 
-def _may_change(touch: Touch) -> bool:
-    return isinstance(touch.made, Store) or touch.method in _CHANGES
+def _changes_of(ev: Evaluator, scope: Scope, target: str) -> tuple[Touch, ...]:
+    nothing: tuple[Touch, ...] = ()
+    touches = scope.touches(target)
+    return ev.remembered(("changes", id(scope), target), lambda: _changes(touches), nothing) if touches else nothing
+
+
+def _changes(touches: Sequence[Touch]) -> tuple[Touch, ...]:
+    return tuple(one for one in touches if isinstance(one.made, Store) or one.method in _CHANGES)
 
 
 def _after_many(ev: Evaluator, values: Values, changes: Sequence[Touch], frame: Frame) -> Values:
