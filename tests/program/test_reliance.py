@@ -133,9 +133,9 @@ def test_to_leave_out_what_does_not_matter_changes_no_answer(statements: list[st
     calls = ["f(1, 'k')", "f(2, None, [3])", "f([4], {}, d=int)", "f(None, 0, (5, 6), e=7)"]
     text = f"def g(a): return a\ndef f(a, b, c=(), d=None, e=0):\n{lines}x = [{', '.join(calls)}]\n"
     answers = []
-    for narrowed in (Evaluator.narrowed, _whole):
+    for relevant in (Evaluator.relevant, _whole):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Evaluator, "narrowed", narrowed)
+            patch.setattr(Evaluator, "relevant", relevant)
             answers.append(named(program_of(Path("/project"), text), "x"))
     assert answers[0] == answers[1]
 

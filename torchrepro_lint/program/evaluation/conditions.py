@@ -189,7 +189,7 @@ def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | No
     statement = frame.scope.branches.get(branch)
     match statement:
         case tree.If(test=test):
-            within = ev.narrowed(test, frame)
+            within = ev.relevant(test, frame)
             holds = ev.remembered(("truth", test, within), lambda: truth(ev, test, within), None)
             return None if holds is None else holds is (arm == "then")
         case tree.Try():

@@ -81,19 +81,19 @@ class Evaluator(Memory):
         """What `node` can be when it is evaluated in `frame`."""
         if isinstance(node, tree.Const):
             return frozenset((Constant(node.value),))
-        within = self.narrowed(node, frame)
+        within = self.relevant(node, frame)
         return self.remembered((node, within), lambda: expressions.evaluate(self, node, within), NOTHING, unknown())
 
-    def narrowed(self, node: tree.Expr, frame: Frame) -> Frame:
+    def relevant(self, node: tree.Expr, frame: Frame) -> Frame:
         """The frame without the parameters that do not matter to `node`: it gives the same in both."""
         if frame.is_bare:
             return frame
         reliance = self._reliances.of(node, frame.scope)
         if not reliance:
             return frame
-        known = frame.narrowed.get(reliance)
+        known = frame.relevant.get(reliance)
         if known is None:
-            known = frame.narrowed[reliance] = self._without_the_rest(frame, reliance, 0)
+            known = frame.relevant[reliance] = self._without_the_rest(frame, reliance, 0)
         return known
 
     def _without_the_rest(self, frame: Frame, reliance: Reliance, place: int) -> Frame:

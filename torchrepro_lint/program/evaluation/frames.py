@@ -22,7 +22,7 @@ class Frame:
     Equal content is an equal frame, whichever call made it: results are shared between calls with equal arguments.
     """
 
-    __slots__ = ("_hash", "depth", "facts", "is_bare", "narrowed", "params", "parent", "scope")
+    __slots__ = ("_hash", "depth", "facts", "is_bare", "params", "parent", "relevant", "scope")
 
     def __init__(
         self, facts: ModuleFacts, scope: Scope, parent: Frame | None = None, params: tuple[tuple[str, Values], ...] = ()
@@ -35,7 +35,7 @@ class Frame:
         #: Whether nothing is known of any parameter, here and around.
         self.is_bare: bool = not params and (parent is None or parent.is_bare)
         #: The frames that it is for expressions which rely on a part of it (see reliance.py).
-        self.narrowed: dict[Reliance, Frame] = {}
+        self.relevant: dict[Reliance, Frame] = {}
         self._hash = hash((id(scope), parent, params))
 
     def __hash__(self) -> int:

@@ -34,26 +34,26 @@ class Reliances:
     """What expressions rely on, found once for each."""
 
     def __init__(self) -> None:
-        self._of_expressions: dict[tree.Expr, tuple[Scope, Reliance]] = {}
-        self._of_names_together: dict[tuple[Scope, tuple[_Use, ...]], Reliance] = {}
-        self._of_names: dict[tuple[Scope, str], tuple[_Use, ...] | None] = {}
+        self._by_expression: dict[tree.Expr, tuple[Scope, Reliance]] = {}
+        self._by_uses: dict[tuple[Scope, tuple[_Use, ...]], Reliance] = {}
+        self._by_name: dict[tuple[Scope, str], tuple[_Use, ...] | None] = {}
         self._changes: dict[Scope, dict[str, list[Touch]]] = {}
         self._kinds: dict[Scope, dict[str, list[tree.Expr]]] = {}
 
     def of(self, node: tree.Expr, scope: Scope) -> Reliance:
         """What an expression relies on when it is evaluated in `scope`."""
-        known = self._of_expressions.get(node)
+        known = self._by_expression.get(node)
         if known is None or known[0] is not scope:
-            known = self._of_expressions[node] = scope, self._of_uses(_uses([node], scope), scope)
+            known = self._by_expression[node] = scope, self._of_uses(_uses([node], scope), scope)
         return known[1]
 
     def _of_uses(self, uses: tuple[_Use, ...] | None, scope: Scope) -> Reliance:
         if uses is None:
             return ()
         key = scope, uses
-        if key not in self._of_names_together:
-            self._of_names_together[key] = self._find(uses, scope)
-        return self._of_names_together[key]
+        if key not in self._by_uses:
+            self._by_uses[key] = self._find(uses, scope)
+        return self._by_uses[key]
 
     def _find(self, uses: tuple[_Use, ...], scope: Scope) -> Reliance:
         scopes = list(_outwards(scope))
@@ -83,9 +83,9 @@ class Reliances:
     def _of_name(self, scope: Scope, name: str) -> tuple[_Use, ...] | None:
         """What the values rely on that a scope binds to a name; None for the whole frame."""
         key = scope, name
-        if key not in self._of_names:
-            self._of_names[key] = self._find_of_name(scope, name)
-        return self._of_names[key]
+        if key not in self._by_name:
+            self._by_name[key] = self._find_of_name(scope, name)
+        return self._by_name[key]
 
     def _find_of_name(self, scope: Scope, name: str) -> tuple[_Use, ...] | None:
         bindings = scope.bindings[name]
