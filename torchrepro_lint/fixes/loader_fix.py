@@ -18,7 +18,7 @@ from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_se
 from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.callers import contexts, visible_calls
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
@@ -123,17 +123,14 @@ def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool
 
 
 def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
-    """The keywords that a `**kwargs` written in the call may bring."""
+    """The keywords that a `**kwargs` written in the call may bring, from any caller: the edit is made for them all."""
+    spread = [arg.value for arg in loader.call.args if arg.star == "**"]
+    frames = {loader.frame, *contexts(program.ev, loader.facts, loader.scope)} if spread else ()
     held: set[str] = set()
-    for arg in loader.call.args:
-        if arg.star != "**":
-            continue
-        for value in program.ev.values(arg.value, loader.frame):
-            if not isinstance(value, DictValue):
-                return frozenset({"worker_init_fn", "generator"})
-            for name in ("worker_init_fn", "generator"):
-                if value.get(name) is not None or value.open:
-                    held.add(name)
+    for value in (value for frame in frames for node in spread for value in program.ev.values(node, frame)):
+        for name in ("worker_init_fn", "generator"):
+            if not isinstance(value, DictValue) or value.open or value.get(name) is not None:
+                held.add(name)
     return frozenset(held)
 
 

@@ -40,12 +40,13 @@ How it is proven
 
 Fix safety
     Safe: makes a generator once, outside the epoch loop, seeded with the program's own seed, and passes it. The order
-    changes once, when the fix is applied.
+    changes once, when the fix is applied. Beside the `**kwargs` of a function it is made where no caller in the project
+    passes a generator; one elsewhere who does would get a TypeError.
 
 Do not flag
-    `shuffle=False` with nothing random in the workers; an explicit `sampler` or `batch_sampler` (the loader's generator
-    does not reach it: that is TRL202) unless worker code draws and nothing seeds torch; frameworks that seed the
-    sampler themselves (Hugging Face's Trainer, accelerate).
+    `shuffle=False` with nothing random in the workers; a `sampler` or `batch_sampler` that is given on every way (the
+    loader's generator does not reach it: that is TRL202) unless worker code draws and nothing seeds torch; frameworks
+    that seed the sampler themselves (Hugging Face's Trainer, accelerate).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
