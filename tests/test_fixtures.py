@@ -28,6 +28,7 @@ from torchrepro_lint.verify.suite import Plan, Row, verify
 
 EVERY = find_fixtures([FOLDER])
 CHECKED = all_fixtures()
+UNFIXED = [fixture for fixture in CHECKED if fixture.kind == "bad" and fixture.twin is None]
 TWINS = [fixture for fixture in CHECKED if fixture.twin is not None]
 
 each_checked = pytest.mark.parametrize("fixture", CHECKED, ids=lambda fixture: fixture.name)
@@ -44,6 +45,11 @@ def test_the_fix_gives_the_twin(fixture: Fixture, tmp_path: Path) -> None:
     assert fixture.twin is not None
     (twin,) = find_fixtures([fixture.twin])
     assert fixed_texts(fixture, tmp_path) == plain_texts(twin)
+
+
+@pytest.mark.parametrize("fixture", UNFIXED, ids=lambda fixture: fixture.name)
+def test_where_there_is_no_twin_there_is_no_fix(fixture: Fixture, tmp_path: Path) -> None:
+    assert fixed_texts(fixture, tmp_path) == plain_texts(fixture)
 
 
 @each_twin

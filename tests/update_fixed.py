@@ -25,7 +25,8 @@ def main(paths: list[str]) -> int:
                 target = bad.twin / name if bad.twin.is_dir() else bad.twin
                 old = target.read_text(encoding="utf-8") if target.exists() else ""
                 new = header_of(old) + text
-                if new != old:
+                if new != old or not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_text(new, encoding="utf-8")
                     print(f"rewrote {target}")
     return 0
