@@ -110,8 +110,10 @@ class Document:
                 return None
 
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """The span of a node with its own parentheses, or a definition's decorators."""
+        """The span of a node with its own parentheses, a definition's decorators, a parameter's annotation and default."""
         start, end = self.span(node)
+        if isinstance(node, cst.Param):
+            end = max(end, *(self.outer_span(child)[1] for child in children(node)))
         for decorator in node.decorators if isinstance(node, cst.FunctionDef | cst.ClassDef) else ():
             start = min(start, self.start(decorator))
         if isinstance(node, cst.BaseExpression) and node.lpar:
