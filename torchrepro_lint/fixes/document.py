@@ -110,7 +110,7 @@ class Document:
                 return None
 
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """The span of a node with its own parentheses, a definition's decorators, a parameter's annotation and default."""
+        """The span of a node with its parentheses, a definition's decorators, a parameter's annotation and default."""
         start, end = self.span(node)
         if isinstance(node, cst.Param):
             end = max(end, *(self.outer_span(child)[1] for child in children(node)))
