@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.program.evaluation.values import Site
@@ -32,17 +32,38 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
     if document.scope_of(node).resolve("sorted") is not None:
         return None, "`sorted` means something else here"
     key = ", key=lambda entry: entry.name" if by_name else ""
-    around = _list_around(document, node)
-    if around is not None:
-        start, end = document.span(around)
-        edits = [document.replacement(*document.span(around.func), "sorted")]
-        if key:
-            edits.append(document.insertion(end - 1, key))
-        applicability = Applicability.SAFE if comparable else Applicability.UNSAFE
-        return Fix(applicability, "Sort it", tuple(edits)), None
-    start, end = document.span(node)
-    edits = [document.insertion(start, "sorted("), document.insertion(end, f"{key})")]
-    return Fix(Applicability.SAFE if comparable and not lazy else Applicability.UNSAFE, "Sort it", tuple(edits)), None
+    entered = document.parent(node)
+    nodes = _loops_over(document, entered) if isinstance(entered, cst.WithItem) else [node]
+    if not nodes:
+        return None, "`with` opens the listing, and something other than a loop reads it"
+    edits = [edit for one in nodes for edit in _around(document, one, key)]
+    waits = lazy and not all(_list_around(document, one) for one in nodes)
+    return Fix(Applicability.SAFE if comparable and not waits else Applicability.UNSAFE, "Sort it", tuple(edits)), None
+
+
+def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit]:
+    """`sorted(...)` around an expression, or in the place of the `list(...)` around it."""
+    call = _list_around(document, node)
+    if call is None:
+        start, end = document.span(node)
+        return [document.insertion(start, "sorted("), document.insertion(end, f"{key})")]
+    last = [document.insertion(document.span(call)[1] - 1, key)] if key else []
+    return [document.replacement(*document.span(call.func), "sorted"), *last]
+
+
+def _loops_over(document: Document, item: cst.WithItem) -> list[cst.BaseExpression]:
+    """What reads the name that `with` gives to what it opens, where all of that are loops, and `list(...)`."""
+    name = item.asname.name if item.asname is not None else None
+    block = document.parent(item)
+    if not isinstance(name, cst.Name) or not isinstance(block, cst.With):
+        return []
+    uses = [use for use in document.nodes(cst.Name, block.body) if use.value == name.value]
+    holders = [document.parent(use) for use in uses]
+    loops = [
+        (isinstance(holder, (cst.For, cst.CompFor)) and holder.iter is use) or _list_around(document, use) is not None
+        for use, holder in zip(uses, holders, strict=True)
+    ]
+    return list(uses) if all(loops) else []
 
 
 def _list_around(document: Document, node: cst.BaseExpression) -> cst.Call | None:
