@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["NamedCall", "called_name", "calls_making", "calls_named", "calls_of", "files_mentioning"]
+__all__ = ["NamedCall", "aliases_of", "called_name", "calls_making", "calls_named", "calls_of", "files_mentioning"]
 
 MAX_FILES = 48
 #: How many names of a class and its subclasses are looked for.
@@ -107,6 +107,20 @@ def _index_calls(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, A
             if entry not in index.setdefault(original, []):
                 index[original].append(entry)
     return index
+
+
+def aliases_of(facts: ModuleFacts, names: Set[str]) -> frozenset[str]:
+    """Other names under which a file imports or binds what has one of these names."""
+    found: set[str] = set()
+    for scope in facts.walk_scopes():
+        for bindings in scope.bindings.values():
+            for binding in bindings:
+                match binding.kind, binding.node:
+                    case "import-from", tree.ImportFrom(names=imported):
+                        found.update(alias for name, alias in imported if alias is not None and name in names)
+                    case "assign", tree.Name(id=name) | tree.Attribute(attr=name) if name in names:
+                        found.add(binding.name.removeprefix("self."))
+    return frozenset(found)
 
 
 def called_name(func: tree.Expr) -> str | None:

@@ -10,7 +10,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
-from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.call_index import aliases_of, called_name
+from torchrepro_lint.program.running.callers import contexts
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -20,24 +21,16 @@ __all__ = ["calls_of"]
 
 def calls_of(ev: Evaluator, names: frozenset[str], files: Iterable[Path]) -> Iterator[tuple[tree.Call, Frame]]:
     """The calls in `files` of any of `names` (canonical), in the order of the text, each in one frame in which it runs.
-    What an import calls otherwise counts too.
+    What a file calls otherwise counts too.
     """
     last = {name.rpartition(".")[2] for name in names}
     for path in files:
         facts = ev.project.facts(path)
         if facts is None:
             continue
-        aliases = {
-            alias
-            for scope in facts.walk_scopes()
-            for bindings in scope.bindings.values()
-            for binding in bindings
-            if isinstance(binding.node, tree.ImportFrom)
-            for name, alias in binding.node.names
-            if alias is not None and name in last
-        }
+        wanted = last | aliases_of(facts, last)
         for scope in facts.walk_scopes():
-            calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last | aliases]
+            calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in wanted]
             frame = contexts(ev, facts, scope)[0] if calls else None
             for call, arms in sorted(calls, key=lambda pair: pair[0].site):
                 assert frame is not None

@@ -26,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
+from torchrepro_lint.program.running.call_index import aliases_of
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be, order_key
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
     if facts is None:
         return []
     last = {name.rpartition(".")[2] for name in names}
-    last |= _aliases(facts, last)
+    last |= aliases_of(facts, last)
     found: list[tuple[int, list[KnownCall]]] = []
     for scope in facts.walk_scopes():
         calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last]
@@ -113,20 +114,6 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
             if group:
                 found.append((call.site, group))
     return [group for _, group in sorted(found, key=lambda pair: pair[0])]
-
-
-def _aliases(facts: ModuleFacts, last: set[str]) -> set[str]:
-    """Other names under which the file imports or binds what is looked for."""
-    found: set[str] = set()
-    for scope in facts.walk_scopes():
-        for bindings in scope.bindings.values():
-            for binding in bindings:
-                match binding.kind, binding.node:
-                    case "import-from", tree.ImportFrom(names=imported):
-                        found.update(alias for name, alias in imported if alias is not None and name in last)
-                    case "assign", tree.Name(id=name) | tree.Attribute(attr=name) if name in last:
-                        found.add(binding.name.removeprefix("self."))
-    return found
 
 
 def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:

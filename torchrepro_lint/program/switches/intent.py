@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,8 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.running.call_index import aliases_of, called_name
 from torchrepro_lint.program.running.callers import (
-    called_name,
     contexts,
     decorator_uses,
     frame_without_callers,
@@ -95,13 +95,22 @@ def find_evidence(ev: Evaluator) -> list[Evidence]:
         facts = ev.project.facts(path)
         if facts is None:
             continue
+        names = switch_call_names()
+        if ev.project.holds(path, _renaming()):
+            names |= aliases_of(facts, names)
         for scope in facts.walk_scopes():
-            found.extend(_in_scope(ev, facts, scope))
+            found.extend(_in_scope(ev, facts, scope, names))
     return found
 
 
-def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Evidence]:
-    names = switch_call_names()
+@cache
+def _renaming() -> re.Pattern[bytes]:
+    """What a file says that gives another name to a function which switches or seeds."""
+    words = b"|".join(sorted(re.escape(name.encode()) for name in switch_call_names()))
+    return re.compile(rb"(?<!\w)(?:%s)(?:\s+as\s|[ \t]*(?:#.*)?$)" % words, re.MULTILINE)
+
+
+def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[str]) -> Iterator[Evidence]:
     calls = [(call, path) for call, path in scope.calls if called_name(call.func) in names]
     stores = [
         store
