@@ -22,7 +22,7 @@ __all__ = ["Memory"]
 Answer = TypeVar("Answer")
 
 MAX_NESTED_QUESTIONS: Final = 220
-MAX_STEPS: Final = 40_000
+MAX_STEPS: Final = 60_000
 #: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
 #: next turn of the loop would add.
 MAX_ROUNDS: Final = 3
