@@ -28,7 +28,7 @@ class ImportGraph:
         self._below: dict[Path, frozenset[Path]] = {}
         self._imported: dict[Path, frozenset[Path]] = {}
         self._together: dict[frozenset[Path], frozenset[Path]] = {}
-        self._any_together: dict[tuple[re.Pattern[bytes], frozenset[Path]], bool] = {}
+        self._found: dict[tuple[re.Pattern[bytes], frozenset[Path]], bool] = {}
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
         """The project files that importing `path` imports directly, the packages around them included."""
@@ -121,11 +121,17 @@ class ImportGraph:
 
     def any_together(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in one of the files of the programs that `path` is part of."""
-        files = self.together(path)
+        return self._any(self.together(path), pattern)
+
+    def any_below(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the pattern finds something in `path`, or in a file that importing it imports."""
+        return self._any(self.below(path), pattern)
+
+    def _any(self, files: frozenset[Path], pattern: re.Pattern[bytes]) -> bool:
         key = (pattern, files)
-        if key not in self._any_together:
-            self._any_together[key] = any(self.project.holds(file, pattern) for file in sorted(files))
-        return self._any_together[key]
+        if key not in self._found:
+            self._found[key] = any(self.project.holds(file, pattern) for file in sorted(files))
+        return self._found[key]
 
     def _closure(self, paths: Iterable[Path]) -> frozenset[Path]:
         found = set(paths)

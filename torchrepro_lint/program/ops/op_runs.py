@@ -134,8 +134,7 @@ def _is_trained(program: Program, path: Path) -> bool:
 
 def trains(program: Program, scripts: Iterable[Path]) -> bool:
     """Whether one of the modules trains, by what it and all that it imports say."""
-    files = {file for script in scripts for file in program.imports.below(script)}
-    return any(program.project.holds(file, _TRAINS) for file in sorted(files))
+    return any(program.imports.any_below(script, _TRAINS) for script in scripts)
 
 
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:

@@ -26,11 +26,10 @@ def decides_nothing(ev: Evaluator, statement: tree.Stmt, frame: Frame) -> bool:
         case _:
             return False
     parents = parents_of(ev, frame.facts)
-    around = {id(frame.scope.node)}
     uses = [
         use
         for use in parents.names.get(name, ())
-        if use is not target and any(id(above) in around for above in parents.around(use))
+        if use is not target and any(above is frame.scope.node for above in parents.around(use))
     ]
     return bool(uses) and all(_is_idle(ev, parents, use, frame) for use in uses)
 
