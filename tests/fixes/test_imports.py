@@ -24,6 +24,10 @@ def plan(text: str, path: Path | None = None) -> tuple[list[str], str]:
 
 PLACES = {
     "nothing at all": ("x = 1\n", "import random\n\nimport numpy as np\nimport torch\n\nx = 1\n"),
+    "a definition": (
+        "# Makes it.\n@cache\ndef f():\n    pass\n",
+        "import random\n\nimport numpy as np\nimport torch\n\n\n# Makes it.\n@cache\ndef f():\n    pass\n",
+    ),
     "docstring with a statement behind it": (
         '"""Doc."""; x = 1\ny = 2\n',
         '"""Doc."""; x = 1\n\nimport random\n\nimport numpy as np\nimport torch\n\ny = 2\n',

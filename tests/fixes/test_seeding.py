@@ -158,6 +158,12 @@ SEEDS = [
         id="attribute",
     ),
     pytest.param(
+        "class A:\n    def __init__(self, seed):\n        self.seed = seed\n\n    @classmethod\n"
+        "    def f(cls):\n        return DataLoader(ds, shuffle=True)\n",
+        "0",
+        id="attribute where there is no self",
+    ),
+    pytest.param(
         "class A:\n    def __init__(self, x):\n        self.loader = DataLoader(ds, shuffle=True)\n"
         "        self.seed = x\n",
         "0",
@@ -335,6 +341,21 @@ PLACES = {
             g.manual_seed(0)
             # pylint: disable-next=x
             return DataLoader(xs, shuffle=True, generator=g)
+        """,
+    "below the types of the function": """
+        def f(xs):
+            # type: (list) -> DataLoader
+            # All of it.
+            for x in xs:
+                return DataLoader(x, shuffle=True)
+        ---
+        def f(xs):
+            # type: (list) -> DataLoader
+            g = torch.Generator()
+            g.manual_seed(0)
+            # All of it.
+            for x in xs:
+                return DataLoader(x, shuffle=True, generator=g)
         """,
     "above the comment of a loop": """
         # The epochs.

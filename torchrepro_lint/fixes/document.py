@@ -22,6 +22,7 @@ __all__ = ["Document", "dotted_name", "is_cell_marker"]
 _Made = TypeVar("_Made")
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 _CELL_MARKER = re.compile(r"#\s*(%%|In\s?\[)")
+_NOT_OF_THE_NEXT = re.compile(rf"{_CELL_MARKER.pattern}|#\s*type:\s*\(")
 _INDENTATION = re.compile(r"[ \t\f]*")
 _DEFAULT_LINE_LENGTH = 88
 _MAXIMUM_GUESS = 120
@@ -213,10 +214,13 @@ class Document:
         return match.group()
 
     def lead_start(self, statement: cst.CSTNode) -> int:
-        """Where the lines of a statement begin: its decorators and the comment lines right above it included."""
+        """Where the lines of a statement begin: its decorators and the comment lines right above it included.
+
+        A comment that says the types of the function (`# type: (int) -> str`) belongs to the line of the `def`.
+        """
         offset = self.line_start(self.outer_span(statement)[0])
         for line in reversed(getattr(statement, "leading_lines", ())):
-            if line.comment is None or is_cell_marker(line.comment.value):
+            if line.comment is None or _NOT_OF_THE_NEXT.match(line.comment.value):
                 break
             offset = self.line_start(offset - 1)
         return offset

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.visibility import is_bound_at
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
@@ -40,12 +41,23 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     first = node.body.body[0]
     if not is_bound_at(document, name.partition(".")[0], node):
         return None, "the sampler is not made on every way to the loop"
-    start = document.start(first)
-    indent = document.indentation(start)
-    call = f"{name}.set_epoch({loop.target.id})"
+    indent = document.indentation(document.start(first))
+    epoch, edits = _counter(document, node, loop.target.id)
     guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit}" if may_be_none else ""
-    edit = document.insertion(start, f"{guard}{call}{document.newline}{indent}")
-    return Fix(Applicability.UNSAFE, "Set the sampler's epoch", (edit,)), None
+    # A comment above a loop is that one's own; one above a line is the title of what follows.
+    start = document.line_start(document.start(first))
+    offset = start if isinstance(first, cst.SimpleStatementLine) else document.lead_start(first)
+    line = f"{indent}{guard}{name}.set_epoch({epoch}){document.newline}"
+    edits.append(document.insertion(offset, line))
+    return Fix(Applicability.UNSAFE, "Set the sampler's epoch", tuple(edits)), None
+
+
+def _counter(document: Document, loop: cst.For, name: str) -> tuple[str, list[Edit]]:
+    """What the loop counts in: `_` says that nobody reads it, and gets a name."""
+    scope = document.scope_of(loop)
+    if name != "_" or "_" in scope.reads or scope.resolve("epoch") is not None:
+        return name, []
+    return "epoch", [document.replacement(*document.span(loop.target), "epoch")]
 
 
 def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | None:

@@ -222,7 +222,7 @@ class _Layout:
         return self._insert_apart(offset, text)
 
     def _insert_apart(self, offset: int, text: str) -> Edit:
-        """Insert lines with a blank line above and below."""
+        """Insert lines with a blank line above and below, and two above a definition."""
         source = self.document.text
         above = self._line_above(offset)
         lead = self.newline if above is not None and above.strip() and not is_cell_marker(above) else ""
@@ -230,8 +230,13 @@ class _Layout:
             return self.document.insertion(offset, self.newline * 2 + text + self.newline)
         row = self.document.lines.row(offset)
         below = self.document.lines.line(row)
-        tail = self.newline if below.strip() else ""
+        tail = self.newline * (2 if self._heads_definition(offset) else 1) if below.strip() else ""
         return self.document.insertion(offset, lead + text + self.newline + tail)
+
+    def _heads_definition(self, offset: int) -> bool:
+        body = self.document.module.body
+        below = (statement for statement in body if self.document.outer_span(statement)[0] >= offset)
+        return isinstance(next(below, None), cst.FunctionDef | cst.ClassDef)
 
     def _insert(self, offset: int, text: str) -> Edit:
         source = self.document.text

@@ -18,6 +18,7 @@ from torchrepro_lint.knowledge.reseeding import library_reseeding
 from torchrepro_lint.program.workers.held_generators import HeldGenerator
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ def _new_function(program: Program, loaders: Sequence[Loader], targets: _Targets
         loader = next(one for one in loaders if one.site == site)
         if any(target.global_name and target.path != site.path for target in targets):
             return "the generator is a global of another module than the loader's"
-        fix, declined = loader_fix(program, loader, init=True, generator=False, also_seeds=targets)
+        # What it seeds with comes from torch, which has to be seeded then.
+        generator = not has_generator(loader) and not may_be_seeded(program, loader)
+        fix, declined = loader_fix(program, loader, init=True, generator=generator, also_seeds=targets)
         if fix is None:
             return declined or "the loader takes no worker init function"
         edits += fix.edits

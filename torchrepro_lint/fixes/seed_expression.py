@@ -170,7 +170,8 @@ def _candidates(
     own_class = document.enclosing_class(at)
     if function is not None and own_class is not None and function.name.value != "__init__":
         for use in uses:
-            if use.text.startswith("self.") and document.enclosing_class(use.node) is own_class:
+            of_class = use.text.startswith("self.") and document.enclosing_class(use.node) is own_class
+            if of_class and _is_usable(document, use, at):
                 yield use.text, use.node
     elsewhere = [use for use in uses if use.function is not function and _is_visible(document, use, at)]
     yield from ((use.text, use.node) for use in elsewhere)

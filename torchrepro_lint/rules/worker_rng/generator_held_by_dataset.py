@@ -67,10 +67,11 @@ How it is proven
     `verify` sees the workers of the bad program deliver equal batches, and every epoch those of the one before.
 
 Fix safety
-    Unsafe: the generator is seeded at the end of the worker init function, through `get_worker_info().dataset` or as a
-    global. That changes what is drawn, and relies on the dataset to be the one that the tool sees there. A NumPy
-    `Generator` has no method that seeds it and is replaced; other names that hold the old one keep it. There is no fix
-    where no chain of attributes leads from the dataset to it, or where the function serves other datasets too.
+    Unsafe: the generator is seeded at the end of the worker init function, through `get_worker_info().dataset` or as
+    a global; the loader gets a seeded `generator` where nothing seeds torch. That changes what is drawn, and relies
+    on the dataset to be the one that the tool sees there. A NumPy `Generator` has no method that seeds it and is
+    replaced; other names that hold the old one keep it. There is no fix where no chain of attributes leads from the
+    dataset to it, or where the function serves other datasets too.
 
 Do not flag
     Generators that worker code makes or seeds itself (on first use, by process or worker id, in `__iter__`), an init
