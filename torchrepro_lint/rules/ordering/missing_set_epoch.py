@@ -44,8 +44,8 @@ How it is proven
     `verify` shows that the epochs of the bad program repeat each other, and that those of the fixed one do not.
 
 Fix safety
-    Unsafe: inserts `sampler.set_epoch(epoch)` at the head of the epoch loop, which changes what is trained on. A loop over
-    `_` gets the name `epoch`.
+    Unsafe: inserts `sampler.set_epoch(epoch)` at the head of the epoch loop, which changes what is trained on.
+    A loop over `_` gets the name `epoch`.
 
 Do not flag
     `shuffle=False`; samplers of validation and test data; programs that call `set_epoch` anywhere; Lightning, Hugging
