@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.ways import Way
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_evaluation"]
+__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_epochs", "says_evaluation"]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
@@ -44,11 +44,21 @@ def is_epoch_loop(loop: tree.For | tree.While) -> bool:
     """Whether a loop runs over epochs: it says so, or runs so many times over a loader in its body."""
     if isinstance(loop, tree.While):
         return _says_epoch(loop.test)
-    if any(_NUMBER.search(name) for name in _names(loop.target)):
-        return False  # `for epochs in (10, 20)`: each turn is a training of so many
-    if _says_epoch(loop.target) or (_says_epoch(loop.iter) and not _says_loader(loop.iter)):
-        return True
-    return _is_range(loop.iter) and any(_runs_over_loader(statement) for statement in loop.body)
+    if _runs_for_epochs(loop):
+        return False
+    return says_epochs(loop) or (_is_range(loop.iter) and any(_runs_over_loader(statement) for statement in loop.body))
+
+
+def says_epochs(loop: tree.For) -> bool:
+    """Whether what a loop counts, or how far it counts, is said to be epochs: `for e in range(n_epochs)`."""
+    if _runs_for_epochs(loop):
+        return False
+    return _says_epoch(loop.target) or (_says_epoch(loop.iter) and not _says_loader(loop.iter))
+
+
+def _runs_for_epochs(loop: tree.For) -> bool:
+    """`for epochs in (10, 20)`: each turn is a training of so many."""
+    return any(_NUMBER.search(name) for name in _names(loop.target))
 
 
 def _says_epoch(node: tree.Expr) -> bool:

@@ -49,12 +49,17 @@ class _Reader:
             case tree.Attribute(value=value, attr=attr):
                 of_self = isinstance(value, tree.Name) and value.id == stand.scope.self_name
                 kept = attribute_of_main(attr, stand.facts, of_object=of_self) == CONSTANT
-                return says_epoch(attr) or not kept or self._holder(index, value)
+                return says_epoch(attr) or not kept or self._is_altered_above(index, attr) or self._holder(index, value)
             case tree.Call(func=func):
                 return called_name(func) not in _STEADY or any(self.varies(index, arg.value) for arg in node.args)
             case tree.Lambda() | tree.Comprehension() | tree.Await() | tree.Yield():
                 return True
         return any(self.varies(index, part) for part in sub_expressions(node))
+
+    def _is_altered_above(self, index: int, attr: str) -> bool:
+        """Whether a file that the way comes through alters such an attribute: `args.seed += epoch`."""
+        files = (stand.facts for stand in self.way[index + 1 : self.last + 1])
+        return any(attribute_of_main(attr, facts, of_object=False) != CONSTANT for facts in files)
 
     def _name(self, index: int, name: str) -> bool:
         if says_epoch(name):

@@ -16,6 +16,7 @@ from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.epochs import says_epochs
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Stand, Way
@@ -120,13 +121,15 @@ def _epoch_loop(ev: Evaluator, stand: Stand) -> int | None:
 def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
     scope = stand.scope
     match parents_of(ev, stand.facts).loops.get(branch):
-        case tree.For(target=target, iter=iterated):
+        case tree.For(target=target, iter=iterated) as loop:
             if isinstance(iterated, (tree.Display, tree.DictDisplay)):
                 return False
             names = list(_names(target))
             if any(says_epoch(name) for name in names):
                 return True
-            return not any(_OTHER_LOOPS.search(name) for name in names) and _takes_steps(scope, branch)
+            if any(_OTHER_LOOPS.search(name) for name in names):
+                return False
+            return says_epochs(loop) or _takes_steps(scope, branch)
         case tree.While(test=test):
             return any(says_epoch(name) for name in _names(test)) or _takes_steps(scope, branch)
     return False
