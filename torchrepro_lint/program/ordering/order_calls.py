@@ -75,7 +75,7 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         yield order_flow.sink(carrier, "samples", call, "is the data set of a loader")
         return
     if names & ordering_names("order_keeping") or word in ordering_names("order_keeping", "words"):
-        yield from _kept(carrier, call, arg, word)
+        yield from _kept(program, carrier, call, arg, word)
         return
     for value in values:
         yield from _into_function(program, carrier, call, arg, value)
@@ -92,10 +92,10 @@ def _member_names(program: Program, member: MemberOf) -> Iterator[str]:
         yield name
 
 
-def _kept(carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
+def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
     if word in ("dict", "OrderedDict"):  # looked up by key
         if carrier.numbered:
-            yield order_flow.sink(carrier, "index", call, "numbers its elements")
+            yield from order_loops.numbering(program, carrier, call)
         return
     if word == "zip":
         yield carrier.listed(

@@ -144,7 +144,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.For(iter=iterated) if iterated is node:
             yield from order_loops.through_loop(program, carrier, above)
         case tree.Clause(iter=iterated) if iterated is node:
-            yield from order_loops.through_comprehension(carrier, parents.of(above), above)
+            yield from order_loops.through_comprehension(program, carrier, parents.of(above), above)
         case tree.Starred():
             yield carrier.listed(above)
         case tree.Await():

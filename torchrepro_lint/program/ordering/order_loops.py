@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.ordering import order_flow
-from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["counts", "numbered_beside", "through_comprehension", "through_loop"]
+__all__ = ["counts", "numbered_beside", "numbering", "through_comprehension", "through_loop"]
 
 _FILLS = frozenset({"append", "extend", "insert"})
 
 
 def through_comprehension(
-    carrier: Carrier, comprehension: Node | None, clause: tree.Clause
+    program: Program, carrier: Carrier, comprehension: Node | None, clause: tree.Clause
 ) -> Iterator[Carrier | Sink]:
     """A list or generator keeps the order; a dict that numbers its elements fixes it."""
     if not isinstance(comprehension, tree.Comprehension):
@@ -32,7 +32,7 @@ def through_comprehension(
         numbers = _numbers(clause.target, clause.iter)
         parts = [part for part in (comprehension.key, comprehension.element) if part is not None]
         if any(isinstance(node, tree.Name) and node.id in numbers for node in walk(parts)):
-            yield order_flow.sink(carrier, "index", comprehension, "numbers its elements")
+            yield from numbering(program, carrier, comprehension)
 
 
 def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
@@ -46,7 +46,7 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
             case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
                 counted = _mentions(value, numbers) or _is_count(value, loop, parents)
                 if counted and _mentions(key, varied - numbers):
-                    yield order_flow.sink(carrier, "index", statement, "numbers its elements")
+                    yield from numbering(program, carrier, statement)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier.listed(carrier.node), target)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
@@ -62,6 +62,34 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
+
+
+def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -> Iterator[Sink]:
+    """The end of a way where a dict is made, or filled, that numbers the elements; none where the numbers only tell
+    them apart: `chr(numbers[word])`.
+    """
+    parents = parents_of(program.ev, carrier.facts)
+    match at if isinstance(at, tree.Assign) else parents.of(at):
+        case tree.Assign(targets=(tree.Name() as mapping,) | (tree.Subscript(value=tree.Name() as mapping),)):
+            if parents.function(mapping) is not None:
+                reads = [use for use in name_uses(program, carrier.facts, mapping) if not _is_filled(parents, use)]
+                if reads and all(_is_made_a_character(parents, use) for use in reads):
+                    return
+    yield order_flow.sink(carrier, "index", at, "numbers its elements")
+
+
+def _is_filled(parents: Parents, use: tree.Name) -> bool:
+    above = parents.of(use)
+    return isinstance(above, tree.Subscript) and above.value is use and parents.is_bound(above)
+
+
+def _is_made_a_character(parents: Parents, use: tree.Name) -> bool:
+    above = parents.of(use)
+    handed = parents.of(above) if isinstance(above, tree.Subscript) and above.value is use else None
+    match parents.of(handed) if isinstance(handed, tree.Arg) else None:
+        case tree.Call(func=tree.Name(id="chr")):
+            return True
+    return False
 
 
 def _is_made_anew(program: Program, carrier: Carrier, owner: tree.Expr, loop: tree.For) -> bool:

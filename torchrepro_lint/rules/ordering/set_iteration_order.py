@@ -32,7 +32,8 @@ Fix safety
     model may have been trained with.
 
 Do not flag
-    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run.
+    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run;
+    numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences).
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
