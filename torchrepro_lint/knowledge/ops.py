@@ -30,11 +30,12 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 #: size 1; `indices`, where no index comes twice; `pooled`, where the indices come from the pooling before it; `counts`,
 #: since every addend is one; `bins`, where each element is in one window, as with an output size of 1; `ties`, where
 #: nobody looks at the indices. `plain`: an assignment by index, where only an index that comes twice leaves open which
-#: value stays; `third-party`: of another package than torch.
+#: value stays; `third-party`: of another package than torch; `spectrum`: a module of it mostly stands before a network,
+#: where no gradient comes back to the recording.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
-        *("counts", "bins", "ties", "plain", "third-party", "padding"),
+        *("counts", "bins", "ties", "plain", "third-party", "padding", "spectrum"),
     }
 )
 

@@ -57,6 +57,7 @@ _NOT_TRAINING = re.compile(
     r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment|logits_?(?:process|warp)",
     re.IGNORECASE,
 )
+_COMPARES = re.compile(r"loss|criteri|discriminator|vocoder", re.IGNORECASE)
 _TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
 
 
@@ -110,7 +111,10 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags
-    return any(_is_differentiated(program, operation, way, own=own) for way in ways_to(program, operation))
+    places = ways_to(program, operation)
+    if operation.is_module and "spectrum" in row.flags and not any(_is_in_a_loss(way[0]) for way in places):
+        return False
+    return any(_is_differentiated(program, operation, way, own=own) for way in places)
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:
@@ -183,6 +187,10 @@ def _names_around(stand: Stand) -> list[str]:
     scope = stand.scope
     around = scope.parent
     return [scope.name, around.name] if around is not None and isinstance(around.node, tree.ClassDef) else [scope.name]
+
+
+def _is_in_a_loss(stand: Stand) -> bool:
+    return any(_COMPARES.search(name) for name in (*_names_around(stand), stand.facts.path.stem))
 
 
 def _is_in_a_network(program: Program, stand: Stand) -> bool:
