@@ -112,6 +112,31 @@ def test_another_seed(before: str) -> None:
     assert applied(text, edits) == f"{IMPORTS}f = lambda w: {SEEDS[before]}\n"
 
 
+VARIABLES = {
+    "made for the seeds alone": (
+        "    seed = 3 + w\n    np.random.seed(seed=seed); random.seed(seed)\n    print(w)\n",
+        "    seed = torch.initial_seed() % 2**32\n    np.random.seed(seed=seed); random.seed(seed)\n    print(w)\n",
+    ),
+    "read elsewhere": (
+        "    seed = 3 + w\n    np.random.seed(seed)\n    print(seed)\n",
+        "    seed = 3 + w\n    np.random.seed(torch.initial_seed() % 2**32)\n    print(seed)\n",
+    ),
+    "bound twice": (
+        "    seed = 3\n    seed += w\n    np.random.seed(seed)\n    print(w)\n",
+        "    seed = 3\n    seed += w\n    np.random.seed(torch.initial_seed() % 2**32)\n    print(w)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), VARIABLES.values(), ids=VARIABLES)
+def test_the_variable_that_holds_the_seed(before: str, after: str) -> None:
+    text = f"{IMPORTS}def f(w):\n{before}"
+    parsed = document(text)
+    edits = plan_seeds(parsed, seedings(parsed))
+    assert edits is not None
+    assert applied(text, edits) == f"{IMPORTS}def f(w):\n{after}"
+
+
 @pytest.mark.parametrize("call", ["np.random.seed(*w)", "seed(w, True)"])
 def test_a_call_that_takes_more_than_a_seed(call: str) -> None:
     parsed = document(f"{IMPORTS}f = lambda w: {call}\n")

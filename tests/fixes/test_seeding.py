@@ -127,6 +127,18 @@ SEEDS = [
         id="looked up without a default",
     ),
     pytest.param(
+        'def f(cfg):\n    if cfg.get("seed"):\n        torch.manual_seed(cfg.seed)\n'
+        "    return DataLoader(ds, shuffle=True)\n",
+        'cfg.get("seed") or 0',
+        id="asked for before",
+    ),
+    pytest.param(
+        "def f(cfg):\n    if cfg[\"run\"].get('seed', None) is not None:\n"
+        '        torch.manual_seed(cfg["run"]["seed"])\n    return DataLoader(ds, shuffle=True)\n',
+        "cfg[\"run\"].get('seed', None) or 0",
+        id="asked for by its key",
+    ),
+    pytest.param(
         "def f(cfg):\n    torch.manual_seed(cfg['train']['seed'])\n    return DataLoader(ds, shuffle=True)\n",
         "cfg['train']['seed']",
         id="key",

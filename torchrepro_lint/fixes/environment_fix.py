@@ -34,7 +34,7 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     if indentation.strip():
         return None, "no statement of its own can stand above the switch"
     planner = ImportPlanner(document)
-    environ = f"{planner.require('os', at=node)}.environ"
+    environ = planner.find("os", "environ", at=node) or f"{planner.require('os', at=node)}.environ"
     statement = f'{environ}.setdefault("{variable}", "{value}"){document.newline}{indentation}'
     edits = (*planner.edits(), document.replacement(start, start, statement))
     return Fix(Applicability.SAFE, f"Set {variable}", edits), None

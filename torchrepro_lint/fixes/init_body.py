@@ -112,6 +112,10 @@ def plan_canonical_body(document: Document, function: cst.FunctionDef) -> list[E
 def plan_seeds(document: Document, calls: Collection[cst.Call]) -> list[Edit] | None:
     """Let each of the seeding calls seed with torch's worker seed; None where one has more than a seed to give."""
     imports = ImportPlanner(document)
+    variable = _own_variable(document, calls)
+    if variable is not None:
+        seed = f"{imports.require('torch', at=variable)}.initial_seed() % 2**32"
+        return [*imports.edits(), document.replacement(*document.outer_span(variable), seed)]
     edits: list[Edit] = []
     for call in calls:
         seed = f"{imports.require('torch', at=call)}.initial_seed()"
@@ -124,6 +128,28 @@ def plan_seeds(document: Document, calls: Collection[cst.Call]) -> list[Edit] | 
         else:
             return None
     return [*imports.edits(), *edits]
+
+
+def _own_variable(document: Document, calls: Collection[cst.Call]) -> cst.BaseExpression | None:
+    """The value of the variable that all calls seed with, where a function makes it for them and nothing else."""
+    given = [argument.value for call in calls for argument in call.args]
+    names = {node.value for node in given if isinstance(node, cst.Name)}
+    if len(names) != 1 or len(given) != len(calls) or not all(isinstance(node, cst.Name) for node in given):
+        return None
+    name = names.pop()
+    scope = document.scope_of(given[0])
+    bindings = scope.bindings.get(name, [])
+    if len(bindings) != 1 or bindings[0].kind != "assign":
+        return None
+    assigned = document.parent(bindings[0].node)
+    made = document.parent(assigned) if isinstance(assigned, cst.AssignTarget) else None
+    if not isinstance(made, cst.Assign) or len(made.targets) != 1 or not _is_plain(document, made.value):
+        return None
+    mentions = {id(node) for node in document.nodes(cst.Name, scope.node) if node.value == name}
+    attributes = {id(node.attr) for node in document.nodes(cst.Attribute, scope.node)}
+    keywords = {id(node.keyword) for node in document.nodes(cst.Arg, scope.node)}
+    own = mentions - attributes - keywords
+    return made.value if own == {id(bindings[0].node), *map(id, given)} else None
 
 
 def plan_in_range(document: Document, call: cst.Call) -> list[Edit] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -9,7 +10,27 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.parsed_options import option_names
 
-__all__ = ["may_be_none"]
+__all__ = ["as_asked_for", "may_be_none"]
+
+_MEMBER = re.compile(r"""(?P<owner>.+?)(\.(?P<attribute>\w+)|\[(?P<quote>["'])(?P<key>\w+)(?P=quote)\])""")
+
+
+def as_asked_for(document: Document, text: str) -> str | None:
+    """`cfg.get("seed")` for `cfg.seed` or `cfg["seed"]`, where the program asks so whether there is one."""
+    member = _MEMBER.fullmatch(text)
+    if member is None:
+        return None
+    for call in document.nodes(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "get" and call.args:
+            key, *default = (argument.value for argument in call.args)
+            if (
+                isinstance(key, cst.SimpleString)
+                and key.evaluated_value == (member["attribute"] or member["key"])
+                and all(map(_is_none, default))
+                and document.text_of(call.func.value) == member["owner"]
+            ):
+                return document.text_of(call)
+    return None
 
 
 def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["seed_beside_fix", "seeding_lines"]
 
 _MODULES = {"python": "random", "numpy": "numpy", "torch": "torch"}
-_CALLS = {"python": "{0}.seed({1})", "numpy": "{0}.random.seed({1})", "torch": "{0}.manual_seed({1})"}
+# The module and the name in it of the function that seeds.
+_FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
 _LARGEST = 2**32 - 1
 # The order in which people seed. A call that is not known here is somebody's helper: it goes first.
 _PYTHON, _NUMPY, _TORCH, _CUDA = range(4)
@@ -97,7 +98,16 @@ def _line_below(document: Document, statement: cst.SimpleStatementLine, line: st
 
 def seeding_lines(planner: ImportPlanner, rngs: Sequence[str], seed: str, *, at: cst.CSTNode) -> list[str]:
     """The statements that seed generators of the main process, with the imports that they need planned."""
-    return [_CALLS[rng].format(planner.require(_MODULES[rng], at=at), seed) for rng in rngs]
+    return [f"{_function(planner, rng, at)}({seed})" for rng in rngs]
+
+
+def _function(planner: ImportPlanner, rng: str, at: cst.CSTNode) -> str:
+    """The function that seeds: where no name for it or for its module is bound, an attribute of the package."""
+    module, name = _FUNCTIONS[rng]
+    bound = planner.find(module, name, at=at)
+    if bound is not None:
+        return bound
+    return f"{planner.require(_MODULES[rng], at=at)}{module.removeprefix(_MODULES[rng])}.{name}"
 
 
 def _may_be_repeated(value: cst.BaseExpression) -> bool:
