@@ -126,6 +126,27 @@ CASES = {
         "1",
     ),
     "a module's own __getattr__": ({"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n): return 1"}, "?"),
+    "a class of it that a text names": (
+        {"main.py": "import a\nx = getattr(a, unknown())", "a.py": "class B: pass\nclass _C: pass\ndef d(): pass\ne = 1"},
+        "? | class B",
+    ),
+    "a class of a package that a text names": (
+        {
+            "main.py": "import p.q\nx = eval('p.q.' + unknown())",
+            "p/__init__.py": "",
+            "p/q/__init__.py": "from .r import *\nfrom .s import S as T\nfrom numpy import T as U",
+            "p/q/r.py": "from .s import S as V\nclass R: pass",
+            "p/q/s.py": "class S: pass\nclass Q: pass",
+        },
+        "? | class R | class S",
+    ),
+    "a text that names it": ({"main.py": "import a\nx = eval('a.v')", "a.py": "v = 1"}, "1"),
+    "a text that says more than a name": ({"main.py": "import a\nx = eval('a.v + ' + unknown())", "a.py": "v = 1"}, "?"),
+    "a text of which nothing is known": ({"main.py": "import a\nx = eval(unknown())", "a.py": "v = 1"}, "?"),
+    "a class of a module with too many": (
+        {"main.py": "import a\nx = getattr(a, unknown())", "a.py": "\n".join(f"class C{n}: pass" for n in range(25))},
+        "?",
+    ),
     "by its name": ({"main.py": "import importlib\nx = importlib.import_module('a').v", "a.py": "v = 1"}, "1"),
     "a file that does not parse": ({"main.py": "from a import v as x", "a.py": "v = ("}, "?"),
     "a name that a module lacks": ({"main.py": "from a import v as x", "a.py": ""}, "nothing"),

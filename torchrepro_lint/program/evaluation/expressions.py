@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arithmetic import combine
+from torchrepro_lint.program.evaluation.chosen_classes import evaluated_text
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.names import binding_values
@@ -15,6 +16,7 @@ from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
     DictValue,
+    External,
     ExternalObject,
     FunctionValue,
     Instance,
@@ -29,6 +31,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
+_EVAL = values_of(External("builtins.eval"))
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
 
 
@@ -95,6 +98,8 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     functions = ev.values(node.func, frame)
     if not functions:
         return NOTHING
+    if functions == _EVAL:
+        return evaluated_text(ev, node, frame)
     return ev.call_all(functions, ev.arguments(node.args, frame), ev.site(node, frame))
 
 

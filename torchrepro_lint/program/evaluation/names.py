@@ -288,6 +288,12 @@ def _from_stars(ev: Evaluator, name: str, frame: Frame, first: int = 0) -> Value
     return union(*parts) if parts else NOTHING
 
 
+def star_sources(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Values:
+    """The modules of the project that `from module import *` takes from."""
+    path = _source_of(ev, statement, frame)
+    return _module_at(ev, path) if path is not None and path != frame.facts.path else NOTHING
+
+
 # A module that lists its names literally gives no other.
 _LISTED = re.compile(rb"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(rb"__all__[ \t]*(?:\+=|\.)|__all__[ \t]*=[^#]*?[\])][ \t]*\+")

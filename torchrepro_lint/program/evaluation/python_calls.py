@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.chosen_classes import some_class
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -117,10 +118,10 @@ def _getattr(ev: Evaluator, arguments: Arguments) -> Values:
     default = arguments.positional[2] if len(arguments.positional) > 2 else NOTHING
     parts = [default]
     for name in arguments.positional[1]:
-        if not (isinstance(name, Constant) and isinstance(name.value, str)):
-            return unknown()
-        found = ev.instances_attribute(arguments.positional[0], name.value)
-        parts.append(found)
+        if isinstance(name, Constant) and isinstance(name.value, str):
+            parts.append(ev.instances_attribute(arguments.positional[0], name.value))
+        else:
+            parts.extend(some_class(ev, owner) for owner in arguments.positional[0])
     return union(*parts) or unknown()
 
 
