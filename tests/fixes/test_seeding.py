@@ -139,6 +139,32 @@ SEEDS = [
         id="asked for by its key",
     ),
     pytest.param(
+        "def f(args):\n    if hasattr(args, 'seed'):\n        torch.manual_seed(args.seed)\n"
+        "    return DataLoader(ds, shuffle=True)\n",
+        "getattr(args, 'seed', None) or 0",
+        id="asked for as an attribute",
+    ),
+    pytest.param(
+        "def f(args):\n    if hasattr(args, 'seed'):\n        torch.manual_seed(args.seed)\n"
+        "        return DataLoader(ds, shuffle=True)\n",
+        "args.seed",
+        id="asked for above",
+    ),
+    pytest.param(
+        'def f(cfg):\n    if "seed" in cfg:\n        torch.manual_seed(cfg["seed"])\n'
+        "    return DataLoader(ds, shuffle=True)\n",
+        'cfg.get("seed") or 0',
+        id="asked for as a key",
+    ),
+    pytest.param(
+        "def f(cfg):\n    try:\n        torch.manual_seed(cfg.seed)\n    except AttributeError:\n        pass\n"
+        "    return DataLoader(ds, shuffle=True)\n",
+        "0",
+        id="tried",
+    ),
+    pytest.param("SEED = '12'\nloader = DataLoader(ds, shuffle=True)\n", "0", id="a text"),
+    pytest.param("def f(ds, seed: str):\n    return DataLoader(ds, shuffle=True)\n", "0", id="a text as parameter"),
+    pytest.param(
         "def f(cfg):\n    torch.manual_seed(cfg['train']['seed'])\n    return DataLoader(ds, shuffle=True)\n",
         "cfg['train']['seed']",
         id="key",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.parsed_options import option_names
 
 __all__ = ["as_asked_for", "may_be_none"]
@@ -15,22 +15,43 @@ __all__ = ["as_asked_for", "may_be_none"]
 _MEMBER = re.compile(r"""(?P<owner>.+?)(\.(?P<attribute>\w+)|\[(?P<quote>["'])(?P<key>\w+)(?P=quote)\])""")
 
 
-def as_asked_for(document: Document, text: str) -> str | None:
-    """`cfg.get("seed")` for `cfg.seed` or `cfg["seed"]`, where the program asks so whether there is one."""
+def as_asked_for(document: Document, text: str, at: cst.BaseStatement) -> str | None:
+    """What gives None for `cfg.seed` or `cfg["seed"]` that is not there, where the program asks whether it is:
+    `cfg.get("seed")`, `getattr(cfg, "seed", None)`. Not below such a test.
+    """
     member = _MEMBER.fullmatch(text)
     if member is None:
         return None
-    for call in document.nodes(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "get" and call.args:
-            key, *default = (argument.value for argument in call.args)
-            if (
-                isinstance(key, cst.SimpleString)
-                and key.evaluated_value == (member["attribute"] or member["key"])
-                and all(map(_is_none, default))
-                and document.text_of(call.func.value) == member["owner"]
-            ):
-                return document.text_of(call)
+    owner, name = member["owner"], member["attribute"] or member["key"]
+    tested = [outer.test for outer in document.ancestors(at) if isinstance(outer, cst.If)]
+    below = {id(node) for test in tested for node in document.walk(test)}
+    for node in (*document.nodes(cst.Call), *document.nodes(cst.Comparison)):
+        of, key, default = _question(node)
+        is_asked = of is not None and document.text_of(of) == owner and _is_none(default or cst.Name("None"))
+        if is_asked and isinstance(key, cst.SimpleString) and key.evaluated_value == name and id(node) not in below:
+            if isinstance(node, cst.Call) and dotted_name(node.func) != "hasattr":
+                return document.text_of(node)
+            quoted = document.text_of(key)
+            return f"getattr({owner}, {quoted}, None)" if member["attribute"] else f"{owner}.get({quoted})"
     return None
+
+
+_Question = tuple[cst.BaseExpression | None, cst.BaseExpression | None, cst.BaseExpression | None]
+
+
+def _question(node: cst.BaseExpression) -> _Question:
+    """Whose member an expression asks for, by which key, and what it takes where there is none."""
+    given = [argument.value for argument in node.args] if isinstance(node, cst.Call) else []
+    match node:
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="get"))) if given:
+            return owner, given[0], given[1] if len(given) > 1 else None
+        case cst.Call(func=cst.Name(value="getattr")) if len(given) == 3:
+            return given[0], given[1], given[2]
+        case cst.Call(func=cst.Name(value="hasattr")) if len(given) == 2:
+            return given[0], given[1], None
+        case cst.Comparison(left=key, comparisons=[cst.ComparisonTarget(operator=cst.In(), comparator=owner)]):
+            return owner, key, None
+    return None, None, None
 
 
 def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:

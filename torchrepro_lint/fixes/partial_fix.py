@@ -12,6 +12,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.worker_init import resolved_name
+from torchrepro_lint.program.evaluation.values import Constant
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -45,8 +46,9 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     if not _may_be_repeated(value):
         return None, "the seed is computed in the call: it cannot be used again"
     seed = document.text_of(value)
-    if "numpy" in missing and isinstance(value, cst.Integer) and value.evaluated_value > _LARGEST:
-        return None, "NumPy takes no seed of that size"
+    known = [one.value for one in program.ev.values(block.value, block.frame) if isinstance(one, Constant)]
+    if "numpy" in missing and any(isinstance(one, int) and not 0 <= one <= _LARGEST for one in known):
+        return None, "NumPy takes no such seed"
     planner = ImportPlanner(document)
     run = _seeding_run(document, statement)
     added: list[Edit] = []

@@ -11,7 +11,7 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.optional_seed import as_asked_for, may_be_none
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
-from torchrepro_lint.fixes.scopes import Scope
+from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
@@ -34,6 +34,7 @@ _CONFIG = re.compile(
     r"self|C|h|\w*(args|cfg|conf|config|configs|configuration|opts?|options|hparams|hps|hyp|params|flags|settings)",
     re.IGNORECASE,
 )
+_NOT_THERE = re.compile(r"\b(AttributeError|KeyError|LookupError)\b")
 _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 
@@ -87,7 +88,7 @@ def find_seed(
         if isinstance(node, HandedSeed):
             return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
-        asked = as_asked_for(document, node_text)
+        asked = as_asked_for(document, node_text, at)
         optional = asked is not None or may_be_none(document, node_text, at)
         return Seed(f"{asked or node_text} or {default}" if optional else node_text, names)
     return Seed(str(default))
@@ -128,9 +129,10 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedS
         if use.function is document.function(at) or _is_visible(document, use, at)
     ]
     for text in [*found, *_options(document, at, name)]:
-        asked = as_asked_for(document, text)
-        optional = asked is not None or may_be_none(document, text, at)
-        return HandedSeed(name, (asked or text).removeprefix(name), optional)
+        asked = as_asked_for(document, text, at)
+        if asked is None or asked.startswith(name):
+            optional = asked is not None or may_be_none(document, text, at)
+            return HandedSeed(name, (asked or text).removeprefix(name), optional)
     return None
 
 
@@ -199,11 +201,29 @@ def _is_for_the_run(use: _Use) -> bool:
 
 def _is_value(document: Document, name: str, at: cst.BaseStatement) -> bool:
     owner = document.scope_of(at).resolve(name)
-    return owner is not None and all(
-        binding.kind in ("assign", "param", "walrus", "for", "augmented")
-        or (binding.target is not None and name.isupper())
-        for binding in owner.bindings[name]
+    return (
+        owner is not None
+        and all(
+            binding.kind in ("assign", "param", "walrus", "for", "augmented")
+            or (binding.target is not None and name.isupper())
+            for binding in owner.bindings[name]
+        )
+        and not any(_holds_a_text(document, binding) for binding in owner.bindings[name])
     )
+
+
+def _holds_a_text(document: Document, binding: Binding) -> bool:
+    """Whether what is bound is no number as it is written: `SEED = "12"`, `seed: str`."""
+    node: cst.CSTNode | None = binding.node
+    if isinstance(node, cst.Param):
+        annotation, value = node.annotation, node.default
+        if annotation is not None and re.search(r"\b(str|float)\b", document.text_of(annotation.annotation)):
+            return True
+    else:
+        while node is not None and not isinstance(node, cst.BaseSmallStatement):
+            node = document.parent(node)
+        value = node.value if isinstance(node, cst.Assign | cst.AnnAssign) else None
+    return isinstance(value, cst.BaseString | cst.Float)
 
 
 def _uses(document: Document) -> tuple[_Use, ...]:
@@ -286,7 +306,21 @@ def _names(node: cst.CSTNode) -> list[str]:
 
 
 def _is_usable(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
+    if _is_tried(document, use.node, at):
+        return False
     return all(name == "int" or is_bound_at(document, name, at) for name in _names(use.node))
+
+
+def _is_tried(document: Document, node: cst.BaseExpression, at: cst.BaseStatement) -> bool:
+    """Whether a `try` that `at` is not in catches that there is no such attribute or key."""
+    around = {id(outer) for outer in document.ancestors(at)}
+    tries = [outer for outer in document.ancestors(node) if isinstance(outer, cst.Try) and id(outer.body) not in around]
+    return any(
+        _NOT_THERE.search(document.text_of(handler.type))
+        for outer in tries
+        for handler in outer.handlers
+        if handler.type is not None
+    )
 
 
 def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
