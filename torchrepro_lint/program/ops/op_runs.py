@@ -171,7 +171,7 @@ def _needs_grad(operation: Operation) -> bool:
 
 # Files and folders of what is done to data before it comes to a network.
 _ABOUT_DATA = re.compile(
-    r"transforms|augment(?:s|er|ation|ations)?|data|datasets?|data_?loaders?|preprocess\w*|image_processing\w*"
+    r"transforms|(?:data_?)?aug(?:s|ment(?:s|er|ation|ations)?)?|data|datasets?|data_?loaders?|preprocess\w*|image_processing\w*"
     r"|feature_extraction\w*",
     re.IGNORECASE,
 )
