@@ -11,6 +11,7 @@ from torchrepro_lint.program.evaluation.chosen_classes import evaluated_text
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.names import binding_values
+from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     ClassValue,
@@ -85,9 +86,11 @@ def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Values:
             local, certain = frame.scope.reaching(f"self.{node.attr}", node.site, lambda path: ev.decide(path, frame))
             if local:
                 found = union(*(binding_values(ev, binding, frame) for binding in local))
-                if certain:
-                    return found
-                return union(found, ev.instances_attribute(frame.receiver(), node.attr))
+                if not certain:
+                    found = union(found, ev.instances_attribute(frame.receiver(), node.attr))
+                return where_it_is_set(ev, node, found, frame)
+            held = ev.instances_attribute(ev.values(node.value, frame), node.attr)
+            return where_it_is_set(ev, node, held, frame)
     return ev.instances_attribute(ev.values(node.value, frame), node.attr)
 
 

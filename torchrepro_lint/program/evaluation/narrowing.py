@@ -13,13 +13,15 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.program.evaluation.conditions import is_none, truthiness
-from torchrepro_lint.program.evaluation.values import Value, Values
+from torchrepro_lint.program.evaluation.values import Constant, Value, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
 
-__all__ = ["at_use", "kinds_asked", "past_rebinding"]
+__all__ = ["at_use", "kinds_asked", "past_rebinding", "where_it_is_set"]
+
+_NONE = Constant(None)
 
 
 def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
@@ -42,8 +44,18 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
     return values
 
 
+def where_it_is_set(ev: Evaluator, node: tree.Attribute, values: Values, frame: Frame) -> Values:
+    """The values of `self.x` at a use, without None where a test on the way to it leaves that out.
+
+    Nothing else is taken from such a test: a method that is called after it may have given `self.x` another value.
+    """
+    if _NONE in values and _NONE not in at_use(ev, f"self.{node.attr}", values, node.site, frame):
+        return values - {_NONE}
+    return values
+
+
 def _tests_of(scope: Scope, name: str) -> tuple[tree.If, ...]:
-    tests = [one for one in scope.branches.values() if isinstance(one, tree.If) and _is_about(one.test, name)]
+    tests = [one for one in scope.branches.values() if isinstance(one, tree.If) and _is_about(one.test, name, scope)]
     return tuple(sorted(tests, key=lambda one: one.site))
 
 
@@ -69,7 +81,7 @@ def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, fra
         return values
     branch, arm = later.path[-1]
     statement = frame.scope.branches.get(branch)
-    if isinstance(statement, tree.If) and _is_about(statement.test, name):
+    if isinstance(statement, tree.If) and _is_about(statement.test, name, frame.scope):
         return _passing(ev, name, values, statement.test, arm != "then", frame)
     return values
 
@@ -95,15 +107,15 @@ def _parts(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
 
 def _outcome(ev: Evaluator, name: str, value: Value, test: tree.Expr, frame: Frame) -> bool | None:
     """Whether a test of the name holds where it is `value`; None where that is not known, or it is no such test."""
+    if _name_tested(test, frame.scope) != name:
+        return None
     match test:
-        case tree.Name(id=found) if found == name:
+        case tree.Name() | tree.Attribute():
             return truthiness(ev, value)
-        case tree.Compare(left=tree.Name(id=found), ops=(op,), comparators=(tree.Const(value=None),)) if found == name:
+        case tree.Compare(ops=(op,), comparators=(tree.Const(value=None),)):
             answer = is_none(value)
             return answer if answer is None or op in ("is", "==") else not answer
-        case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=found)), kind)):
-            if found != name:
-                return None
+        case tree.Call(args=(_, kind)):
             answers = {ev.is_instance(value, one) for one in ev.values(kind.value, frame)}
             return answers.pop() if len(answers) == 1 else None
     return None
@@ -121,14 +133,24 @@ def kinds_asked(scope: Scope) -> dict[str, list[tree.Expr]]:
     return found
 
 
-def _is_about(test: tree.Expr, name: str) -> bool:
+def _is_about(test: tree.Expr, name: str, scope: Scope) -> bool:
     """Whether a test has a part of a form that is understood here, and is about the name."""
-    for part, _ in (*_parts(test, True), *_parts(test, False)):
-        match part:
-            case tree.Name(id=found) | tree.Compare(left=tree.Name(id=found)):
-                if found == name:
-                    return True
-            case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=found)), *_)):
-                if found == name:
-                    return True
-    return False
+    return any(
+        _name_tested(part, scope) == name for holds in (True, False) for part, _ in _parts(test, holds)
+    )  # fmt: skip
+
+
+def _name_tested(test: tree.Expr, scope: Scope) -> str | None:
+    """What a test is about: a name, or `self.x` where `self` is the first parameter of the method."""
+    match test:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name:
+            return f"self.{attr}"
+        case tree.Compare(left=tree.Name() | tree.Attribute() as subject):
+            return _name_tested(subject, scope)
+        case tree.Call(
+            func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name() | tree.Attribute() as subject), *_)
+        ):
+            return _name_tested(subject, scope)
+    return None
