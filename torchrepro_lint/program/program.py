@@ -19,6 +19,7 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
+from torchrepro_lint.program.project_tests import is_test_file
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
@@ -73,6 +74,7 @@ class Program:
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
         self._refused: set[Path] = set()
+        self._tests: dict[Path, bool] = {}
         #: What the planners of fixes have made of a file.
         self.documents: dict[Path, object] = {}
 
@@ -84,6 +86,12 @@ class Program:
     def facts(self, path: Path) -> ModuleFacts | None:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
+
+    def is_test(self, path: Path) -> bool:
+        """Whether a file of the project is a test."""
+        if path not in self._tests:
+            self._tests[path] = is_test_file(self.root, path)
+        return self._tests[path]
 
     def is_asked(self, path: Path) -> bool:
         """Whether somebody waits for the findings of a file: of others, none need be found, and no fix planned."""
@@ -200,13 +208,13 @@ class Program:
     def evidence_for(self, path: Path) -> list[Evidence]:
         """The evidence that holds for a module: what runs in it, or in a module that imports it."""
         above = self.imports.above(path)
-        return [one for one in self.evidence if one.roots & above]
+        return [one for one in self.evidence if not above.isdisjoint(one.roots)]
 
     def evidence_in_programs_of(self, facts: ModuleFacts, frame: Frame) -> list[Evidence]:
         """The evidence in the programs that run this frame's code: in the modules of its callers, and above them."""
         roots = running_modules(self.ev, facts, frame.scope) or frozenset((facts.path,))
         above = self.runs_with(roots) | self.imports.above(facts.path)
-        return [one for one in self.evidence if one.roots & above]
+        return [one for one in self.evidence if not above.isdisjoint(one.roots)]
 
     # --- operations -------------------------------------------------------------------------------------------
 

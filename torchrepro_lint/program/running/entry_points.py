@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def entry_points(program: Program) -> list[EntryPoint]:
 def _entry_points(program: Program) -> Iterator[EntryPoint]:
     scripts = _console_scripts(program)
     for path in program.project.files:
-        if _NO_PROGRAM.fullmatch(path.name) or is_test_file(program, path):
+        if _NO_PROGRAM.fullmatch(path.name) or program.is_test(path):
             continue
         if not program.project.is_readable(path):
             continue

@@ -19,7 +19,7 @@ from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import Effect
 
@@ -100,7 +100,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while."""
     if is_undone(one.frame.scope, one.site.number):
         return False
-    if is_test_file(program, one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
+    if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False
     known = seeding_call(one.name)
     if one.value is None and (known is None or known.default is None):

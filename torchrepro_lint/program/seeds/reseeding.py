@@ -22,7 +22,7 @@ from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Stand, Way
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.main_process import says_epoch
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
     for one in program.evidence:
         if one.effect != "seed" or not one.seeds & _GLOBAL or one.name.startswith("transformers.Train"):
             continue
-        if not isinstance(one.node, tree.Call) or is_test_file(program, one.site.path) or is_stand_in(one):
+        if not isinstance(one.node, tree.Call) or program.is_test(one.site.path) or is_stand_in(one):
             continue
         program.ev.begin_question()
         if runs_in_workers(ways_of(program, one)):

@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.ways import Way, says
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_test_file, ways_of
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool
 
 
 def _is_innocent(program: Program, one: Evidence) -> bool:
-    if is_test_file(program, one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
+    if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
         return True
     if is_undone(one.frame.scope, one.site.number):
         return True

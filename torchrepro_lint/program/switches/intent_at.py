@@ -34,12 +34,9 @@ __all__ = [
     "is_chosen_for_speed",
     "is_opposed",
     "is_taken_back",
-    "is_test_file",
     "not_heeded",
     "ways_of",
 ]
-
-_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 
 
 def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
@@ -57,12 +54,13 @@ def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evi
     another arm of the same `if` is left out, and so is what only the tests of the place run.
     """
     above = _programs(program, places)
+    if not program.is_test(path):
+        above = frozenset(root for root in above if not program.is_test(root))
     found = [
         one
         for one in program.evidence
         if one.level is not None
         and not above.isdisjoint(one.roots)
-        and (is_test_file(program, path) or not all(is_test_file(program, root) for root in one.roots & above))
         and not never_together(ways_of(program, one), places)
     ]
     return sorted(found, key=lambda one: (one.level != "deterministic", one.site.path != path))
@@ -143,9 +141,3 @@ def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: 
         if other.effect == effect and other.node is not one.node and comes_later(own, ways_of(program, other))
     ]
     return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
-
-
-def is_test_file(program: Program, path: Path) -> bool:
-    """Whether a file of the project is a test."""
-    folders = path.relative_to(program.root).parts[:-1] if path.is_relative_to(program.root) else ()
-    return bool(_TEST_FILE.fullmatch(path.name)) or not {"test", "tests"}.isdisjoint(folders)

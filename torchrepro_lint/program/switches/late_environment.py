@@ -21,7 +21,6 @@ from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.environment import assignments
 from torchrepro_lint.program.switches.intent import running_modules
-from torchrepro_lint.program.switches.intent_at import is_test_file
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -57,7 +56,7 @@ def late_variables(program: Program) -> Iterator[LateVariable]:
     """All of them, in the order of files and text."""
     for path in program.asked_with(_NAMES):
         facts = program.facts(path)
-        if facts is None or is_test_file(program, path):
+        if facts is None or program.is_test(path):
             continue
         for scope in facts.walk_scopes():
             for setting in _settings(program, facts, scope):

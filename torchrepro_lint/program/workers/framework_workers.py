@@ -17,7 +17,6 @@ from torchrepro_lint.program.evaluation.values import Arguments, Constant, Exter
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.switches.intent import Evidence, running_modules
-from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.program.workers.workers import argument, effects_of
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def unseeded_workers(program: Program) -> Iterator[UnseededWorkers]:
         return
     made = list(_loaders(program))
     for one in program.evidence if made else ():
-        if one.name not in _SEEDS or not isinstance(one.node, tree.Call) or is_test_file(program, one.site.path):
+        if one.name not in _SEEDS or not isinstance(one.node, tree.Call) or program.is_test(one.site.path):
             continue
         given, values = argument(program.ev.arguments(one.node.args, one.frame), "workers", 1)
         if given and not (values and all(isinstance(value, Constant) and not value.value for value in values)):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
-from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def may_be_seeded(program: Program, loader: Loader) -> bool:
 
 def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
     """What only the tests of a module import says nothing of the programs that use it."""
-    above = {one for one in program.imports.above(path) if one == path or not is_test_file(program, one)}
+    above = {one for one in program.imports.above(path) if one == path or not program.is_test(one)}
     files = above.union(*(program.imports.below(one) for one in above))
     return any(
         program.project.holds(file, _imports_a_framework()) or calls_foreign_seeding(program, file)

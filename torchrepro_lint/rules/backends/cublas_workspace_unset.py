@@ -67,7 +67,6 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.rules.base import Rule
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
@@ -119,7 +118,7 @@ class CublasWorkspaceUnset(Rule):
             fix, declined = correct_value_fix(program, site.path, setting.value, _VALUES[0])
             return self.finding(program, site, message, trace, fix=fix, declined=declined)
         use = first_use_before(program.ev, setting.frame, setting.node.site)
-        if use is None or is_test_file(program, site.path):
+        if use is None or program.is_test(site.path):
             return None
         trace.insert(0, Link(program.site(use, setting.frame), "uses CUDA"))
         message = f"{_VARIABLE} is set after CUDA was used: cuBLAS may have its workspaces already, without it"

@@ -55,7 +55,6 @@ from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
-from torchrepro_lint.program.switches.intent_at import is_test_file
 from torchrepro_lint.rules.base import Rule
 
 
@@ -66,7 +65,7 @@ class DeadDeterminismSwitch(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for dead in dead_switches(program):
-            if dead.fault != "misspelt" and is_test_file(program, dead.frame.facts.path):
+            if dead.fault != "misspelt" and program.is_test(dead.frame.facts.path):
                 continue
             fix, declined = dead_switch_fix(program, dead)
             site = program.site(dead.statement, dead.frame)
