@@ -62,6 +62,7 @@ def test_a_fix_waits_for_the_file_from_which_it_can_import() -> None:
 
 IMPORT = Edit(A, 0, 0, "import random\n")
 DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
+GENERATOR = Edit(A, 20, 20, "g = torch.Generator()\n")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,17 @@ DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
         ),
         pytest.param(
             [fix(DEFINITION), fix(Edit(A, 15, 15, DEFINITION.content))], [0], id="one name defined at two places"
+        ),
+        pytest.param(
+            [fix(GENERATOR), fix(Edit(A, 30, 30, GENERATOR.content))], [0], id="a generator of the module at two places"
+        ),
+        pytest.param(
+            [fix(GENERATOR), fix(Edit(A, 30, 30, f"    {GENERATOR.content}"))], [0], id="a generator that hides another"
+        ),
+        pytest.param(
+            [fix(Edit(A, 30, 30, f"    {GENERATOR.content}")), fix(Edit(A, 40, 40, f"    {GENERATOR.content}"))],
+            [0, 1],
+            id="generators of two functions",
         ),
         pytest.param([fix(Edit(A, 1, 2, "")), fix(Edit(B, 1, 2, ""))], [0, 1], id="different files"),
         pytest.param([fix(Edit(A, 2, 2, "x")), fix(Edit(A, 1, 4, "y"))], [1], id="an insertion inside a replacement"),

@@ -32,7 +32,9 @@ _LOOP_OVER_RUNS = re.compile(
 )
 _EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
 _ONE_LINE = "the body of the function is on the line of its def"
-_SPLITS_AND_SAMPLERS = frozenset({"random_split", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"})
+_SPLITS_AND_SAMPLERS = frozenset(
+    {"random_split", "randperm", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}
+)
 _LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
 
 

@@ -266,7 +266,11 @@ class _Plan:
         # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
         if isinstance(at, cst.SimpleStatementLine) and not _FOR_A_TOOL.search(document.text[offset:start]):
             offset = start
-        self.pending.append(_Block(offset, source, above=int(apart), below=2 * apart))
+        below = 2 * apart
+        if apart and _follows_imports(document, at, offset):
+            # One blank line below imports, where no definition follows; the other one comes below.
+            offset, below = document.line_start(offset - 1), 1
+        self.pending.append(_Block(offset, source, above=int(apart), below=below))
         return name
 
     # The edits.
@@ -300,6 +304,15 @@ class _Plan:
             else:
                 edits.append(replace_argument(self.document, given, value))
         return edits + add_keyword_arguments(self.document, self.call, missing)
+
+
+def _follows_imports(document: Document, at: cst.BaseStatement, offset: int) -> bool:
+    """Whether imports stand above `offset`, at which the lines of `at` begin, with two blank lines between."""
+    above = next((one for one in reversed(document.module.body) if document.start(one) < document.start(at)), None)
+    if not isinstance(above, cst.SimpleStatementLine) or not isinstance(above.body[-1], cst.Import | cst.ImportFrom):
+        return False
+    between = document.text[document.next_line(document.end(above)) : offset]
+    return not between.strip() and len(between.splitlines()) == 2
 
 
 def _above_title(document: Document, statement: cst.BaseStatement) -> int:
