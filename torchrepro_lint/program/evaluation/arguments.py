@@ -36,6 +36,8 @@ def evaluate_arguments(ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame) 
             if isinstance(only, SequenceValue) and only.items is not None and not open_positional:
                 positional.extend(only.items)
             else:
+                if not open_positional:
+                    positional.extend(_first_of(values))
                 open_positional = True
         elif arg.star == "**":
             open_keywords = _spread(values, keywords) or open_keywords
@@ -49,6 +51,12 @@ def evaluate_arguments(ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame) 
         open_positional,
         open_keywords,
     )
+
+
+def _first_of(values: Values) -> tuple[Values, ...]:
+    """What the first of the arguments can be that lists of unknown length among `values` give; there may be none."""
+    known = union(*(value.elements() for value in values if isinstance(value, SequenceValue)))
+    return (union(known, unknown()),) if known else ()
 
 
 def _spread(values: Values, keywords: dict[str, tuple[Values, bool]]) -> bool:
@@ -110,7 +118,7 @@ def bound_frame(ev: Evaluator, function: FunctionValue, arguments: Arguments) ->
     for param in function.node.params:
         if param.kind == "star":
             if arguments.open_positional:
-                params.append((param.name, values_of(SequenceValue("tuple", None, unknown()))))
+                params.append((param.name, values_of(SequenceValue("tuple", None, union(unknown(), *given)))))
             else:
                 params.append((param.name, values_of(SequenceValue("tuple", tuple(given), NOTHING))))
             given = []
