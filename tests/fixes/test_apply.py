@@ -94,6 +94,11 @@ GENERATOR = Edit(A, 20, 20, "g = torch.Generator()\n")
             [fix(DEFINITION), fix(Edit(A, 15, 15, DEFINITION.content))], [0], id="one name defined at two places"
         ),
         pytest.param(
+            [fix(Edit(A, place, place, '    os.environ.setdefault("X", "1")\n')) for place in (20, 30)],
+            [0],
+            id="a variable of the environment at two places",
+        ),
+        pytest.param(
             [fix(GENERATOR), fix(Edit(A, 30, 30, GENERATOR.content))], [0], id="a generator of the module at two places"
         ),
         pytest.param(

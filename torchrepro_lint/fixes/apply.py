@@ -13,6 +13,7 @@ from torchrepro_lint.diagnostics import Edit, Fix
 __all__ = ["apply_edits", "in_order", "merge_edits", "select_compatible"]
 
 _DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
+_VARIABLE = re.compile(r"""\benviron\.setdefault\(["'](\w+)""")
 _GENERATOR = re.compile(r"^([ \t]*)(\w+) = [\w.]*Generator\(", re.MULTILINE)
 _Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
 
@@ -63,7 +64,7 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
         chosen.append(fix)
         taken.update(fix.edits)
         for edit in fix.edits:
-            defined |= _definitions(edit) | _generators(edit, of_the_module=True)
+            defined |= _definitions(edit) | _variables(edit) | _generators(edit, of_the_module=True)
         for place, contents in own.items():
             if len(contents) > len(insertions.get(place, ())):
                 insertions[place] = contents
@@ -117,7 +118,7 @@ def _fits(
         if any(edit.path == other.path and _overlap(edit, other) for other in taken):
             return False
         # Two definitions of one name at different places: the second fix finds and uses the first in the next round.
-        if not defined.isdisjoint(_definitions(edit) | _generators(edit)):
+        if not defined.isdisjoint(_definitions(edit) | _variables(edit) | _generators(edit)):
             return False
     for place, contents in own.items():
         fewer, more = sorted((contents, insertions.get(place, [])), key=len)
@@ -129,6 +130,11 @@ def _fits(
 
 def _definitions(edit: Edit) -> set[tuple[Path, str]]:
     return {(edit.path, name) for name in _DEFINITION.findall(edit.content)}
+
+
+def _variables(edit: Edit) -> set[tuple[Path, str]]:
+    """The variables of the environment that an edit sets."""
+    return {(edit.path, name) for name in _VARIABLE.findall(edit.content)}
 
 
 def _generators(edit: Edit, *, of_the_module: bool = False) -> set[tuple[Path, str]]:

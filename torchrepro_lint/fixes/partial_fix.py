@@ -52,7 +52,12 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     planner = ImportPlanner(document)
     run = _seeding_run(document, statement)
     added: list[Edit] = []
+    only_gpu = _only_gpu(document, statement, run, value)
     for rng, line in zip(missing, seeding_lines(planner, missing, seed, at=statement), strict=True):
+        if only_gpu is not None:
+            text = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
+            added.append(document.insertion(document.lead_start(only_gpu), text))
+            continue
         later = [one for one in run if _order(document, one) > _ORDER[rng]]
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
     edits: list[Edit] = [*planner.edits(), *added]
@@ -70,6 +75,25 @@ def _seeding_run(document: Document, statement: cst.SimpleStatementLine) -> list
     while last + 1 < len(body) and _order(document, body[last + 1]) >= 0 and not _is_apart(body[last + 1]):
         last += 1
     return [one for one in body[first : last + 1] if isinstance(one, cst.SimpleStatementLine)]
+
+
+def _only_gpu(
+    document: Document, statement: cst.SimpleStatementLine, run: Sequence[cst.CSTNode], seed: cst.BaseExpression
+) -> cst.If | None:
+    """The `if` without an `else` around calls that seed CUDA and nothing else: the CPU is used without it, too."""
+    block = document.parent(statement)
+    around = document.parent(block) if isinstance(block, cst.IndentedBlock) else None
+    if not isinstance(around, cst.If) or around.orelse is not None:
+        return None
+    if not isinstance(document.parent(around), cst.Module | cst.IndentedBlock):
+        return None
+    if "cuda" not in document.text_of(around.test) or any(_order(document, one) != _CUDA for one in run):
+        return None
+    names = {node.value for node in document.nodes(cst.Name, seed)}
+    made = {
+        node.value for target in document.nodes(cst.AssignTarget, block) for node in document.nodes(cst.Name, target)
+    }
+    return around if names.isdisjoint(made) else None
 
 
 def _is_apart(statement: cst.CSTNode) -> bool:
