@@ -118,9 +118,16 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:
-    """The intent of the programs that load the file and may train: what a demo switches on is not of its training."""
+    """The intent of the programs that load the file and may train: what a demo switches on is not of its training, nor
+    what a function does that keeps no graph.
+    """
     above = program.imports.above(path)
-    return [one for one in intent if any(program.imports.any_together(root, _MAY_TRAIN) for root in one.roots & above)]
+    return [
+        one
+        for one in intent
+        if any(program.imports.any_together(root, _MAY_TRAIN) for root in one.roots & above)
+        and not is_without_grad(program.ev, one.frame.facts, one.frame.scope, one.site.number)
+    ]
 
 
 def _is_trained(program: Program, path: Path) -> bool:
