@@ -143,6 +143,24 @@ CASES = {
     "a text that names it": ({"main.py": "import a\nx = eval('a.v')", "a.py": "v = 1"}, "1"),
     "a text that says more than a name": ({"main.py": "import a\nx = eval('a.v + ' + unknown())", "a.py": "v = 1"}, "?"),
     "a text of which nothing is known": ({"main.py": "import a\nx = eval(unknown())", "a.py": "v = 1"}, "?"),
+    "a module of a package that a text names": (
+        {
+            "main.py": "from importlib import import_module\nx = import_module('p.' + unknown()).v",
+            "p/__init__.py": "v = 3",
+            "p/a.py": "v = 1",
+            "p/b.py": "v = 2",
+            "p/q/c.py": "v = 4",
+        },
+        "1 | 2 | ?",
+    ),
+    "a module that an f-string names": (
+        {"main.py": "import importlib\nx = importlib.import_module(f'p.{unknown()}').v", "p/a.py": "v = 1"},
+        "1 | ?",
+    ),
+    "a module that only the end of a text names": (
+        {"main.py": "import importlib\nx = importlib.import_module(f'{unknown()}.a').v", "p/a.py": "v = 1"},
+        "?",
+    ),
     "a class of a module with too many": (
         {"main.py": "import a\nx = getattr(a, unknown())", "a.py": "\n".join(f"class C{n}: pass" for n in range(25))},
         "?",

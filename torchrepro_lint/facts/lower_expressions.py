@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.dotted import dotted_beginning
 
 __all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
 
@@ -151,7 +152,7 @@ class ExpressionLowering:
             for part in parts:
                 if isinstance(part, cst.FormattedString):
                     self._replacement_fields(part.parts, values)
-            return tree.FormatString(site, tuple(values))
+            return tree.FormatString(site, tuple(values), _beginning(parts))
         texts = [_string_value(part.value) for part in parts if isinstance(part, cst.SimpleString)]
         joined = b"" if isinstance(texts[0], bytes) else ""
         return tree.Const(site, joined.join(texts))  # type: ignore[arg-type]  # the parser lets no mixture pass
@@ -160,7 +161,7 @@ class ExpressionLowering:
         site = self.site(node)
         values: list[tree.Expr] = []
         self._replacement_fields(node.parts, values)
-        return tree.FormatString(site, tuple(values))
+        return tree.FormatString(site, tuple(values), _beginning([node]))
 
     def _replacement_fields(self, parts: Sequence[cst.BaseFormattedStringContent], out: list[tree.Expr]) -> None:
         for part in parts:
@@ -301,6 +302,24 @@ def _parts(node: cst.ConcatenatedString) -> list[cst.BaseString]:
         parts.append(rest.left)
         rest = rest.right
     return [*parts, rest]
+
+
+def _beginning(parts: Sequence[cst.BaseString]) -> str:
+    """The text before the first replacement field of an f-string, where it may begin a dotted name."""
+    texts: list[str | bytes] = []
+    for part in parts:
+        if isinstance(part, cst.SimpleString):
+            texts.append(_string_value(part.value))
+            continue
+        assert isinstance(part, cst.FormattedString)
+        opening = "".join(letter for letter in part.start if letter not in "fF")
+        for piece in part.parts:
+            if isinstance(piece, cst.FormattedStringText):
+                texts.append(_string_value(f"{opening}{piece.value}{part.end}"))
+            else:
+                is_shown = isinstance(piece, cst.FormattedStringExpression) and piece.equal is not None
+                return "" if is_shown else dotted_beginning("".join(map(str, texts)))
+    return ""
 
 
 def _string_value(literal: str) -> str | bytes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.dotted import dotted_beginning
 
 __all__ = ["ARITHMETIC", "QuickExpressions"]
 
@@ -96,7 +97,10 @@ class QuickExpressions:
 
     def _format_string(self, node: ast.JoinedStr) -> tree.Expr:
         site = self.site()
-        return tree.FormatString(site, tuple([self.expression(value) for value in _replacement_fields(node)]))
+        values = tuple([self.expression(value) for value in _replacement_fields(node)])
+        first = node.values[0] if len(node.values) > 1 else None
+        beginning = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+        return tree.FormatString(site, values, dotted_beginning(beginning))
 
     def _unary(self, node: ast.UnaryOp) -> tree.Expr:
         site = self.site()

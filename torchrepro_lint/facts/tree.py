@@ -200,10 +200,13 @@ class Walrus:
 
 @dataclass(slots=True, eq=False)
 class FormatString:
-    """An f-string; `values` are its replacement fields, in order."""
+    """An f-string; `values` are its replacement fields, in order, and `beginning` the text before them, where it is
+    the beginning of a dotted name (`"datasets."`).
+    """
 
     site: int
     values: tuple[Expr, ...]
+    beginning: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arithmetic import combine
-from torchrepro_lint.program.evaluation.chosen_classes import evaluated_text
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name
 from torchrepro_lint.program.evaluation.names import binding_values
 from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 _EVAL = values_of(External("builtins.eval"))
+_IMPORT_MODULE = values_of(External("importlib.import_module"))
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
 
 
@@ -103,6 +104,8 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         return NOTHING
     if functions == _EVAL:
         return evaluated_text(ev, node, frame)
+    if functions == _IMPORT_MODULE:
+        return imported_by_name(ev, node, frame)
     return ev.call_all(functions, ev.arguments(node.args, frame), ev.site(node, frame))
 
 

@@ -212,10 +212,10 @@ def import_module(ev: Evaluator, importer: Path, dotted: str) -> Values:
     path = ev.project.resolve(importer, dotted)
     if path is None:
         return values_of(External(canonical(dotted)))
-    return _module_at(ev, path)
+    return module_at(ev, path)
 
 
-def _module_at(ev: Evaluator, path: Path) -> Values:
+def module_at(ev: Evaluator, path: Path) -> Values:
     if path.suffix != ".py":
         return values_of(ModuleValue(path, None))
     facts = ev.project.facts(path)
@@ -232,7 +232,7 @@ def import_from(ev: Evaluator, importer: Path, statement: tree.ImportFrom, name:
         path = ev.project.resolve(importer, statement.module)
         if path is None:
             return values_of(External(canonical(f"{statement.module}.{name}")))
-    return union(*(ev.attribute(module, name) for module in _module_at(ev, path)))
+    return union(*(ev.attribute(module, name) for module in module_at(ev, path)))
 
 
 def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
@@ -246,7 +246,7 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
         ev.project.module_file(module.folder, name) if module.folder != module.path or module.facts is None else None
     )
     if below is not None:
-        return _given_over(ev, name, below, module) or _module_at(ev, below)
+        return _given_over(ev, name, below, module) or module_at(ev, below)
     if module.facts is not None:
         frame = ev.module_frame(module.facts)
         starred = _from_stars(ev, name, frame)
@@ -284,14 +284,14 @@ def _from_stars(ev: Evaluator, name: str, frame: Frame, first: int = 0) -> Value
             if not statement.level:
                 parts.append(_external_star(statement.module, name))
         elif path != importer and not name.startswith("_") and _may_give(ev, path, name):
-            parts.extend(ev.attribute(module, name) for module in _module_at(ev, path))
+            parts.extend(ev.attribute(module, name) for module in module_at(ev, path))
     return union(*parts) if parts else NOTHING
 
 
 def star_sources(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Values:
     """The modules of the project that `from module import *` takes from."""
     path = _source_of(ev, statement, frame)
-    return _module_at(ev, path) if path is not None and path != frame.facts.path else NOTHING
+    return module_at(ev, path) if path is not None and path != frame.facts.path else NOTHING
 
 
 # A module that lists its names literally gives no other.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation import containers
-from torchrepro_lint.program.evaluation.chosen_classes import some_class
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.evaluation.named_by_text import some_class
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -180,13 +180,6 @@ def _type(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(*classes) if classes and len(classes) == len(first_argument(arguments)) else unknown()
 
 
-def _import_module(ev: Evaluator, arguments: Arguments) -> Values:
-    constant = ev.one_constant(first_argument(arguments))
-    if constant is not None and isinstance(constant.value, str) and not constant.value.startswith("."):
-        return ev.import_module(ev.project.root / "_", constant.value)
-    return unknown()
-
-
 PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.list": _sequence("list"),
     "builtins.tuple": _sequence("tuple"),
@@ -218,7 +211,6 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "functools.partial": _partial,
     "copy.copy": _same,
     "copy.deepcopy": _same,
-    "importlib.import_module": _import_module,
     "tqdm.tqdm": _same,
     "tqdm.auto.tqdm": _same,
 }

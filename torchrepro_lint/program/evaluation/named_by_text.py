@@ -1,4 +1,6 @@
-"""Classes that a configuration chooses by name: `getattr(datasets, name)`, `eval("datasets." + name)`."""
+"""What a configuration chooses by name: `getattr(datasets, name)`, `eval("datasets." + name)`,
+`import_module(f"datasets.{name}")`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.dotted import dotted_beginning
 from torchrepro_lint.program.evaluation import names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -25,7 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["evaluated_text", "some_class"]
+__all__ = ["evaluated_text", "imported_by_name", "some_class"]
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -68,16 +71,44 @@ def evaluated_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         if isinstance(value, Constant) and isinstance(value.value, str):
             parts.append(_dotted(ev, value.value.strip(), node, frame))
         else:
-            parts.append(_beginning(ev, text, node, frame))
+            owners = _dotted(ev, _beginning(text), node, frame)
+            parts.append(union(*(some_class(ev, owner) for owner in owners)))
     return union(*parts) or unknown()
 
 
-def _beginning(ev: Evaluator, text: tree.Expr, node: tree.Call, frame: Frame) -> Values:
+def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
+    """What `import_module(text)` gives: any module of a package, or something else, where a name in it is not known."""
+    if not node.args:
+        return unknown()
+    text = node.args[0].value
+    importer = frame.facts.path
+    parts = []
+    for value in ev.values(text, frame):
+        if isinstance(value, Constant) and isinstance(value.value, str):
+            is_dotted = _DOTTED.fullmatch(value.value) is not None
+            parts.append(ev.import_module(importer, value.value) if is_dotted else unknown())
+        else:
+            packages = ev.import_module(importer, _beginning(text)) if _beginning(text) else NOTHING
+            parts.append(union(unknown(), *(_modules_in(ev, package) for package in packages)))
+    return union(*parts) or unknown()
+
+
+def _modules_in(ev: Evaluator, package: Value) -> Values:
+    if not isinstance(package, ModuleValue) or (package.folder == package.path and package.facts is not None):
+        return NOTHING
+    folder = package.folder
+    files = [file for file in ev.project.files if file.parent == folder and file.name != "__init__.py"]
+    return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else NOTHING
+
+
+def _beginning(text: tree.Expr) -> str:
+    """The dotted name to which a text adds another, or none: `"datasets." + name`, `f"datasets.{name}"`."""
     match text:
-        case tree.Binary(op="+", left=tree.Const(value=str() as beginning)) if beginning.endswith("."):
-            owners = _dotted(ev, beginning[:-1].strip(), node, frame)
-            return union(*(some_class(ev, owner) for owner in owners))
-    return unknown()
+        case tree.Binary(op="+", left=tree.Const(value=str() as beginning)):
+            return dotted_beginning(beginning).rstrip(".")
+        case tree.FormatString(values=(_,), beginning=beginning):
+            return beginning.rstrip(".")
+    return ""
 
 
 def _dotted(ev: Evaluator, text: str, node: tree.Call, frame: Frame) -> Values:
