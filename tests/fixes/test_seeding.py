@@ -589,6 +589,7 @@ def test_the_caller_may_know_that_a_function_is_repeated() -> None:
         ("def f(x=DataLoader(ds, shuffle=True)):\n    pass\n", "default value"),
         ("@use(DataLoader(ds, shuffle=True))\ndef f():\n    pass\n", "decorator"),
         ("def f(): return DataLoader(ds, shuffle=True)\n", "line of its def"),
+        ('print(f"{len(DataLoader(ds, shuffle=True))}")\n', "f-string"),
         ("DataLoader(ds, generator=other)\n", "generator is given already"),
         ("DataLoader(ds, worker_init_fn=other, generator=None)\n", "worker_init_fn is given already"),
     ],

@@ -198,6 +198,8 @@ def _hopeless(document: Document, call: cst.Call) -> str | None:
             return "the loader is made in a decorator"
         if isinstance(outer, cst.Annotation):
             return "the loader is made in an annotation"
+        if isinstance(outer, cst.FormattedString):
+            return "the loader is made in an f-string"
         if isinstance(outer, cst.FunctionDef) and inner is outer.body:
             return None if isinstance(inner, cst.IndentedBlock) else _ONE_LINE
         inner = outer
