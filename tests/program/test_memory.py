@@ -170,3 +170,10 @@ def test_what_a_long_question_found_at_a_limit_is_not_lost_with_the_next_short_o
         memory.begin_question()
         answer()
     assert len(found) == asked
+
+
+def test_equal_sets_that_answer_different_questions_are_one() -> None:
+    memory = Memory()
+    first, second = (memory.remembered(name, lambda: frozenset(["b", "a"]), frozenset()) for name in ("one", "two"))
+    assert first == {"a", "b"}
+    assert first is second

@@ -52,6 +52,7 @@ class Evaluator(Memory):
         self._module_frames: dict[int, Frame] = {}
         self._frames: dict[Frame, Frame] = {}
         self._reliances = Reliances()
+        self._literals: dict[tuple[type, tree.ConstantValue], Values] = {}
 
     # --- frames -----------------------------------------------------------------------------------------------
 
@@ -80,9 +81,16 @@ class Evaluator(Memory):
     def values(self, node: tree.Expr, frame: Frame) -> Values:
         """What `node` can be when it is evaluated in `frame`."""
         if isinstance(node, tree.Const):
-            return frozenset((Constant(node.value),))
+            return self._literal(node.value)
         within = self.relevant(node, frame)
         return self.remembered((node, within), lambda: expressions.evaluate(self, node, within), NOTHING, unknown())
+
+    def _literal(self, value: tree.ConstantValue) -> Values:
+        key = (type(value), value)
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = frozenset((Constant(value),))
+        return known
 
     def relevant(self, node: tree.Expr, frame: Frame) -> Frame:
         """The frame without the parameters that do not matter to `node`: it gives the same in both."""

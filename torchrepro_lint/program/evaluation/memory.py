@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 
@@ -65,6 +65,8 @@ class Memory:
         #: How many questions were worked on, in all: what the work is proportional to.
         self.computed = 0
         self._memo: dict[Hashable, object] = {}
+        # Equal sets are kept once: most questions have one of a few answers.
+        self._sets: dict[Any, Any] = {}
         self._active: dict[Hashable, int] = {}
         # The outermost open question on which the present answer hangs, by its place in the nesting.
         self._hangs_on = _NONE_OPEN
@@ -202,6 +204,8 @@ class Memory:
             del self._active[key]
             self._hangs_on = min(outer, hangs_on) if hangs_on < depth else outer
             is_cut, self._is_cut = self._is_cut, self._is_cut or outer_cut
+        if isinstance(answer, frozenset):
+            answer = self._sets.setdefault(answer, answer)
         if hangs_on < depth:
             self._provisional[key] = (answer, start)
             self._found.append(key)
