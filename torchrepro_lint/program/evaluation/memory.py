@@ -212,10 +212,11 @@ class Memory:
             self._lower(start, hangs_on)
             return answer
         self._keep(key, answer, is_cut)
-        for other in self._found[start:]:
-            self._keep(other, self._provisional[other][0], is_cut)
-        self._forget(start, met)
-        self._assume_no_more(assumed)
+        if len(self._met) > met or len(self._found) > start:  # most questions are on no cycle
+            for other in self._found[start:]:
+                self._keep(other, self._provisional[other][0], is_cut)
+            self._forget(start, met)
+            self._assume_no_more(assumed)
         if not depth:
             self._close()
         return answer
