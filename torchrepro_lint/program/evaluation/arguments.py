@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -21,11 +23,30 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["bound_frame", "evaluate_arguments", "external_argument", "merged"]
+__all__ = ["bound_frame", "each_arguments", "evaluate_arguments", "external_argument", "merged"]
+
+_MAX_DICTS = 8
 
 
-def evaluate_arguments(ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
-    """The arguments of a call, with `*` and `**` spread out where what they hold is known."""
+def each_arguments(ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame) -> Iterator[Arguments]:
+    """The arguments of a call, once for each dict that its `**` argument can be: of two that are known, one for
+    training and one for validation, the entries do not come together.
+    """
+    spread = [arg for arg in args if arg.star == "**"]
+    dicts = ev.values(spread[0].value, frame) if len(spread) == 1 else NOTHING
+    if 1 < len(dicts) <= _MAX_DICTS and all(isinstance(value, DictValue) for value in dicts):
+        for value in ordered(dicts):
+            yield evaluate_arguments(ev, args, frame, values_of(value))
+    else:
+        yield evaluate_arguments(ev, args, frame)
+
+
+def evaluate_arguments(
+    ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame, spread: Values | None = None
+) -> Arguments:
+    """The arguments of a call, with `*` and `**` spread out where what they hold is known. `spread` is what a `**`
+    argument is, where that is known of this one call.
+    """
     positional: list[Values] = []
     keywords: dict[str, tuple[Values, bool]] = {}
     open_positional = open_keywords = False
@@ -40,7 +61,7 @@ def evaluate_arguments(ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame) 
                     positional.extend(_first_of(values))
                 open_positional = True
         elif arg.star == "**":
-            open_keywords = _spread(values, keywords) or open_keywords
+            open_keywords = _spread(values if spread is None else spread, keywords) or open_keywords
         elif arg.keyword is not None:
             keywords[arg.keyword] = (values, True)
         elif not open_positional:

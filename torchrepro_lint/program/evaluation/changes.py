@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, Scope, Store, Touch
+from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
 from torchrepro_lint.program.evaluation.containers import elements, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
@@ -43,7 +43,7 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
     """The list or dict `name` at `site`, with what was done to it between its binding and there."""
     if not any(isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)) for value in values):
         return values
-    values = with_changes(ev, values, frame, binding.order, site, name)
+    values = with_changes(ev, values, frame, binding.order, site, name, binding.path)
     if frame.scope.parent is None:
         values = _after_other_scopes(ev, name, values, frame)
     return values
@@ -106,14 +106,17 @@ def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
     return found
 
 
-def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: int, target: str) -> Values:
+def with_changes(
+    ev: Evaluator, values: Values, frame: Frame, start: int, end: int, target: str, taken: Path = ()
+) -> Values:
     """Applies, in the order of the text, the changes that `frame` makes between two sites to the dotted name `target`.
 
-    Also those to the lists that it holds: `pipeline.transforms.append(...)`.
+    Also those to the lists that it holds: `pipeline.transforms.append(...)`. `taken` are the arms that have run, where
+    what is changed was made in them: of their own lines all are run, and of the arms beside them none.
     """
     for value in values:
         for attr, held in held_lists(value):
-            after = with_changes(ev, held, frame, start, end, f"{target}.{attr}")
+            after = with_changes(ev, held, frame, start, end, f"{target}.{attr}", taken)
             if after != held:
                 assert isinstance(value, ExternalObject)
                 values = union(values - {value}, values_of(holding(value, attr, after)))
@@ -125,11 +128,26 @@ def with_changes(ev: Evaluator, values: Values, frame: Frame, start: int, end: i
         question = ("many-changes", target, values, frame)
         return ev.remembered(question, lambda: _after_many(ev, values, changes, frame), unknown())
     for change in between:
-        runs = ev.decide(change.path, frame) if change.last < end else False  # what is stored may be made of the target
+        # What is stored may be made of the target: it is not changed yet where that is read.
+        runs = _runs(ev, change.path, taken, frame) if change.last < end else False
         if runs is not False:
             made = change.made
             values = union(*(_changed(ev, value, made, runs is True, frame) for value in values)) if values else NOTHING
     return values
+
+
+def _runs(ev: Evaluator, path: Path, taken: Path, frame: Frame) -> bool | None:
+    """Whether a change in the arms of `path` is made, if those of `taken` were gone through before it."""
+    for place, (branch, arm) in enumerate(taken):
+        if not isinstance(frame.scope.branches.get(branch), (tree.If, tree.Match)):
+            break  # the next turn of a loop may take another arm, and a `try` may be left before the change
+        if place == len(path) or path[place][0] != branch:
+            return ev.decide(path[place:], frame)
+        if path[place][1] != arm:
+            return False
+    else:
+        return ev.decide(path[len(taken) :], frame)
+    return ev.decide(path, frame)
 
 
 def changes_by_root(scope: Scope) -> dict[str, list[Touch]]:

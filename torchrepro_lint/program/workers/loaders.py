@@ -14,6 +14,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.arguments import each_arguments
 from torchrepro_lint.program.evaluation.calls import external_argument, merged
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.instances import base_arguments, init_frames
@@ -277,9 +278,9 @@ def _mentioned(root: tree.Expr) -> set[str]:
 
 
 def _made_by(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame) -> Iterator[Loader]:
-    functions = ev.values(call.func, frame)
-    for function in ordered(functions):
-        yield from _from_callee(ev, function, call, facts, scope, frame, ev.arguments(call.args, frame))
+    for function in ordered(ev.values(call.func, frame)):
+        for arguments in each_arguments(ev, call.args, frame):
+            yield from _from_callee(ev, function, call, facts, scope, frame, arguments)
 
 
 def _from_callee(
