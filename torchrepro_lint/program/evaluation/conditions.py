@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.chances import decided
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -183,6 +184,32 @@ def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
         if verdict is None:
             result = None
     return result
+
+
+def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
+    """Whether what stands at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
+    one that leaves proven to be taken before it (`if workers is None: return None`).
+    """
+    if ev.decide(path, frame) is False:
+        return False
+    scope = frame.scope
+    own = dict(path)
+    none: tuple[tuple[int, str, ArmPath], ...] = ()
+    exits = ev.remembered(("exits", id(scope)), lambda: tuple(_exits(scope)), none)
+    return not any(
+        branch < site
+        and branch not in own
+        and around == path[: len(around)]
+        and ev.decide(((branch, arm),), frame) is True
+        for branch, arm, around in exits
+    )
+
+
+def _exits(scope: Scope) -> Iterator[tuple[int, str, ArmPath]]:
+    """The arms of an `if` that never fall through, each with the arms in which the `if` stands."""
+    for branch, arm in scope.ended:
+        if isinstance(scope.branches.get(branch), tree.If):
+            yield branch, arm, scope.path_at(branch)
 
 
 def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | None:

@@ -155,6 +155,10 @@ class Evaluator(Memory):
         """Whether a statement in these arms runs in the frame: proven to, proven not to, or None."""
         return conditions.decide(self, path, frame)
 
+    def may_run(self, site: int, path: ArmPath, frame: Frame) -> bool:
+        """Whether what stands at `site`, in these arms, may run in the frame."""
+        return conditions.may_run(self, site, path, frame)
+
     def import_module(self, importer: Path, dotted: str) -> Values:
         """The module `dotted` as the file `importer` would import it."""
         return names.import_module(self, importer, dotted)

@@ -190,7 +190,9 @@ def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool
     if is_meant(ev, one, wanted) is False:
         return
     for frame in contexts(ev, one.facts, one.scope):
-        if ev.decide(one.path, frame) is not False and any(wanted(value) for value in ev.values(one.call.func, frame)):
+        if not ev.may_run(one.call.site, one.path, frame):
+            continue
+        if any(wanted(value) for value in ev.values(one.call.func, frame)):
             yield frame
 
 

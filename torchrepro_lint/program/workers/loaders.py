@@ -187,7 +187,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
                 ev.begin_question()
-                if frame in seen or ev.decide(path, frame) is False:
+                if frame in seen or not ev.may_run(call.site, path, frame):
                     continue
                 seen.add(frame)
                 yield from _made_by(ev, call, facts, scope, frame)
@@ -206,7 +206,7 @@ def _of_unseen_object(
         return  # asked first: who calls all the `__init__` of a file is much to ask
     for frame in contexts(ev, facts, scope):
         ev.begin_question()
-        if frame.parent is None or frame.parent.parent is None or ev.decide(path, frame) is False:
+        if frame.parent is None or frame.parent.parent is None or not ev.may_run(call.site, path, frame):
             continue
         cls = ClassValue(scope.parent.node, frame.parent.parent)
         if any(instance.arguments is not None for instance in instances_of(ev, cls)):
