@@ -64,6 +64,11 @@ def shown(root: Path, files: Mapping[str, str] | str) -> list[str]:
         ("torch.use_deterministic_algorithms(True, warn_only=True)\nhere()", ["algorithms-warn deterministic"]),
         ("torch.use_deterministic_algorithms(False)\nhere()", []),
         ("torch.seed()\nhere()", []),
+        # A helper that returns before it seeds, for each call there is, does not seed.
+        ("def f(s):\n    if s is None: return\n    torch.manual_seed(s)\nf(1)\nhere()", ["seed seeded"]),
+        ("def f(s):\n    if s is None: return\n    torch.manual_seed(s)\nf(None)\nhere()", []),
+        ("def f(s):\n    if s is None: return\n    torch.manual_seed(s)\nf(args.seed)\nhere()", ["seed seeded"]),
+        ("def f(on):\n    if not on: return\n    cudnn.deterministic = True\nf(False)\nhere()", []),
         ("torch.set_deterministic_debug_mode('error')\nhere()", ["algorithms deterministic"]),
         ("torch.set_deterministic_debug_mode(0)\nhere()", []),
         ("torch.backends.cudnn.deterministic, x = True, 1\nhere()", ["cudnn deterministic"]),

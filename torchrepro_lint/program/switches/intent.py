@@ -131,7 +131,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         ev.begin_question()
         places = {node.site: path for node, path in (*calls, *((one.statement, one.path) for one in stores))}
         for number, path in places.items():
-            if ev.decide(path, frame) is not False:
+            if ev.may_run(number, path, frame):
                 running[number] = running.get(number, 0) + 1
         for one in (*_from_calls(ev, calls, frame), *_from_stores(ev, stores, frame)):
             found.setdefault((one.site.number, one.effect, one.name), []).append(one)
@@ -146,7 +146,7 @@ def _is_external(value: Value) -> bool:
 
 def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Evidence]:
     for call, path in calls:
-        if ev.decide(path, frame) is False:
+        if not ev.may_run(call.site, path, frame):
             continue
         for value in ordered(ev.values(call.func, frame)):
             if not isinstance(value, External):
@@ -202,7 +202,7 @@ def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condi
 def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame) -> Iterator[Evidence]:
     for store in stores:
         statement = store.statement
-        if not isinstance(statement, tree.Assign) or ev.decide(store.path, frame) is False:
+        if not isinstance(statement, tree.Assign) or not ev.may_run(statement.site, store.path, frame):
             continue
         for owner in ev.values(store.target.value, frame):
             if not isinstance(owner, External) or not isinstance(store.target, tree.Attribute):
