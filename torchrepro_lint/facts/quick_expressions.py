@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ ARITHMETIC: dict[type[ast.operator], str] = {
 }  # fmt: skip
 #: The numbers from 0 on, each once for all files: a number of its own for each node is a fifth of what facts take.
 _SITES: list[int] = []
+_GROWTH = threading.Lock()  # a number at another's place would be another node's
 _UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
@@ -37,8 +39,9 @@ class QuickExpressions:
         try:
             return _SITES[number]
         except IndexError:
-            _SITES.append(number)
-            return number
+            with _GROWTH:
+                _SITES.extend(range(len(_SITES), number + 1_000))
+            return _SITES[number]
 
     def expression(self, node: ast.AST) -> tree.Expr:
         lower = _EXPRESSIONS.get(type(node))
