@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["seed_beside_fix", "seeding_lines"]
 
-_MODULES = {"python": "random", "numpy": "numpy", "torch": "torch"}
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
 _LARGEST = 2**32 - 1
@@ -61,7 +60,7 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         later = [one for one in run if _order(document, one) > _ORDER[rng]]
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
     edits: list[Edit] = [*planner.edits(), *added]
-    words = " and ".join(_MODULES[rng] for rng in missing)
+    words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     return Fix(Applicability.SAFE, f"Seed {words} with the same seed", tuple(edits)), None
 
 
@@ -133,7 +132,8 @@ def _function(planner: ImportPlanner, rng: str, at: cst.CSTNode) -> str:
     bound = planner.find(module, name, at=at)
     if bound is not None:
         return bound
-    return f"{planner.require(_MODULES[rng], at=at)}{module.removeprefix(_MODULES[rng])}.{name}"
+    package, dot, below = module.partition(".")
+    return f"{planner.require(package, at=at)}{dot}{below}.{name}"
 
 
 def _may_be_repeated(value: cst.BaseExpression) -> bool:
