@@ -226,6 +226,12 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["chek"], "a check needs no command: torchrepro-lint .\n"),
         (["--select", "TRL1", "TRL301"], "TRL301: no such file or folder; the rules of a list stand between commas"),
         (["help"], "help: no such file or folder; did you mean --help?"),
+        (["--add-noqa=one\ntwo", "a.py"], "argument --add-noqa: a reason is one line"),
+        (
+            ["--exclude", "x,[z-a]"],
+            '--exclude: "[z-a]" is not a pattern of files as in .gitignore: bad character range',
+        ),
+        (["--per-file-ignores", "[z-a]:TRL1"], '--per-file-ignores: "[z-a]" is not a pattern of files'),
         (["--add-noqa", "--fix"], "--add-noqa and --fix do not go together"),
         (["--write-baseline", "--diff"], "--write-baseline and --diff do not go together"),
         (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),

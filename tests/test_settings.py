@@ -138,6 +138,9 @@ def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None
     assert load_settings(write({".git/HEAD": "", "pyproject.toml": "[project"})) == Settings()
 
 
+_NO_PATTERN = '{}: "[z-a]" is not a pattern of files as in .gitignore: bad character range z-a'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -152,6 +155,9 @@ def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None
         ("seed = true", "seed: expected an integer, found a boolean"),
         ("seed = 4294967296", "seed: 4294967296 is outside 0..2**32-1, the seeds that NumPy takes"),
         ('profile = "strct"', 'profile: "strct" is not "default" or "strict"; did you mean "strict"?'),
+        ("exclude = ['a', '[z-a]']", _NO_PATTERN.format("exclude")),
+        ("extend-exclude = ['[z-a]']", _NO_PATTERN.format("extend-exclude")),
+        ("per-file-ignores = {'[z-a]' = ['TRL1']}", _NO_PATTERN.format("per-file-ignores")),
         ("intent = 1", "intent: expected a string, found an integer"),
         ("cache = 1", "cache: expected a boolean, found an integer"),
         ("seed = 2024-01-01", "seed: expected an integer, found a date or time"),

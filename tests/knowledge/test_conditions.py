@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from torchrepro_lint.knowledge.conditions import (
+    PHRASES,
     UNKNOWN,
     Condition,
     Parameter,
+    Test,
     parse_condition,
     parse_conditions,
     render_conditions,
 )
+from torchrepro_lint.knowledge.ops import op_table
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(str.isidentifier)
 POSITIONS = st.none() | st.integers(0, 20)
@@ -119,6 +124,27 @@ MISSING = object()
 def test_verdicts(text: str, value: object, verdict: bool | None) -> None:
     given_ = value is not MISSING
     assert parse_condition(text).holds(given_, value if given_ else UNKNOWN) is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("weights@1 not-none", "with weights"),
+        ("antialias is-false-or-missing", "antialias=False, the default"),
+        ("mode = 'a' | 'b'", "mode='a' or 'b'"),
+        ("size != 1 | (1, 1)", "size other than 1 or (1, 1)"),
+        ("input ndim>= 3", "input of 3 dimensions or more"),
+        ("context = 'off' | 'warn'", "without deterministic algorithms or under warn_only"),
+        ("backend = 'flash'", "backend flash"),
+    ],
+)
+def test_a_person_reads_words(text: str, words: str) -> None:
+    assert parse_condition(text).in_words == words
+
+
+def test_every_test_has_its_words() -> None:
+    assert all(condition.in_words for row in op_table() for condition in row.when)
+    assert set(PHRASES) == {test for kind in get_args(Test) for test in get_args(kind)}
 
 
 def test_a_position_belongs_to_one_spelling() -> None:

@@ -19,7 +19,7 @@ def test_a_rule_on_operations_says_what_was_measured_and_what_was_not() -> None:
     assert text.splitlines() == [
         "Measured",
         "    On CPU x86_64 with torch 2.13.0, 20 runs of each call, 2026-11-21:",
-        "        raises under use_deterministic_algorithms(True): torch.Tensor.put_ (accumulate is-false-or-missing)",
+        "        raises under use_deterministic_algorithms(True): torch.Tensor.put_ (accumulate=False, the default)",
         "    Nothing has been measured on CUDA yet: `torchrepro-lint verify --ops --device cuda` measures it where there is a GPU.",
     ]
 

@@ -85,6 +85,11 @@ def test_gitignore_files_nest_and_negate(write) -> None:
     assert names(root, "sub") == ["sub/kept.gen.py", "sub/top.py"]
 
 
+def test_a_line_that_git_cannot_read_is_passed_over(write) -> None:
+    root = write({".gitignore": "[z-a]\n!\ngone.py\n", "a.py": "", "gone.py": ""})
+    assert names(root) == ["a.py"]
+
+
 def test_excludes_are_globs_relative_to_the_settings_file(write) -> None:
     root = write({"a.py": "", "old/a.py": "", "old/b.py": "", "sub/old/a.py": "", "sub/x_pb2.py": "", "build/a.py": ""})
     assert names(root, exclude=("/old", "*_pb2.py"), base=root) == ["a.py", "build/a.py", "sub/old/a.py"]

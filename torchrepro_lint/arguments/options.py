@@ -14,6 +14,7 @@ from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.source.root import absolute
 
 __all__ = ["check_parser", "settings_override"]
@@ -117,6 +118,7 @@ def _add_known(parser: ArgumentParser) -> None:
     known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
     known.add_argument(
         "--add-noqa",
+        type=_one_line,
         metavar="[=REASON]",
         help="silence the findings by `# noqa` comments, with a reason where one is given",
     )
@@ -163,6 +165,13 @@ def _some_listed(text: str) -> tuple[str, ...]:
     return _listed(text)
 
 
+def _one_line(text: str) -> str:
+    """A comment ends with its line: what came after it would be code."""
+    if len(text.splitlines()) > 1 or text.splitlines(keepends=True) != text.splitlines():
+        raise argparse.ArgumentTypeError("a reason is one line")
+    return text
+
+
 def _flat(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
     return tuple(one for some in lists for one in some)
 
@@ -193,6 +202,11 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
         said["per_file_ignores"] = _flat(options.per_file_ignores)
+        for pattern, _ in _flat(options.per_file_ignores):
+            require_pattern(pattern, "--per-file-ignores")
+    for name in ("exclude", "extend_exclude"):
+        for pattern in _flat(getattr(options, name) or ()):
+            require_pattern(pattern, f"--{name.replace('_', '-')}")
     if options.config is not None:
         said["config"] = absolute(options.config)
     if options.isolated:

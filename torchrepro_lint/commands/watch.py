@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +12,9 @@ from typing import TypeAlias
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.package_versions import version_files
+from torchrepro_lint.source.project import Project, Projects
+from torchrepro_lint.source.requirements import requirement_files
 
 __all__ = ["snapshot", "watch"]
 
@@ -26,7 +28,7 @@ _Snapshot: TypeAlias = dict[Path, tuple[int, int]]
 
 
 def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rounds: int | None = None) -> int:
-    """Check, wait until a file of the projects or their settings change, and check again, until it is interrupted.
+    """Check, wait until a file that a finding may rest on changes, and check again, until it is interrupted.
 
     `rounds` ends it after as many checks. What is wrong with the settings or paths is printed, and waited upon.
     """
@@ -55,10 +57,19 @@ def snapshot(options: CheckOptions) -> _Snapshot:
     try:
         found = {projects.of(path) for path in projects.files(options.paths)}
         files = {path for project in found for path in project.files}
-        files |= {path for project in found for path in project.settings.files}
+        files |= {path for project in found for path in _beside(project)}
         return dict(_stamps(sorted(files)))
     except TorchReproLintError:
         return dict(_stamps(path for path in options.paths if path.is_file()))
+
+
+def _beside(project: Project) -> Iterator[Path]:
+    """The files that are no Python: settings, the baseline, and what says which versions of libraries are in use."""
+    yield from project.settings.files
+    if project.settings.baseline is not None:
+        yield project.settings.baseline
+    yield from requirement_files(project.root)
+    yield from version_files(project.root)
 
 
 def _stamps(files: Iterable[Path]) -> Iterable[tuple[Path, tuple[int, int]]]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, Union, get_args
 
 __all__ = [
+    "PHRASES",
     "UNKNOWN",
     "Condition",
     "Parameter",
@@ -70,6 +71,46 @@ _BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:9]) | frozenset(get_args(Val
 #: Subjects that are no parameter: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
 #: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses.
 _CIRCUMSTANCES: Final = frozenset({"context", "backend"})
+
+#: The circumstances as a person reads them, where the name and the value do not say it.
+_IN_WORDS: Final[dict[str, dict[str, str]]] = {
+    "context": {
+        "eager": "in eager mode",
+        "compiled": "compiled",
+        "scripted": "scripted",
+        "off": "without deterministic algorithms",
+        "warn": "under warn_only",
+        "raise": "under deterministic algorithms",
+        "workspace-unset": "without CUBLAS_WORKSPACE_CONFIG",
+        "cudnn-deterministic": "under cudnn.deterministic",
+    },
+    "backend": {"cudnn": "by cuDNN", "native": "by a kernel of torch"},
+}
+
+#: How each test is said of a parameter.
+PHRASES: Final[dict[Test, str]] = {
+    "missing": "without {name}",
+    "given": "with {name}",
+    "missing-or-none": "without {name}",
+    "not-none": "with {name}",
+    "is-true": "{name}=True",
+    "is-false": "{name}=False",
+    "is-true-or-missing": "{name}=True, the default",
+    "is-false-or-missing": "{name}=False, the default",
+    "is-tensor": "{name} a tensor",
+    "is-float": "{name} of floats",
+    "is-sparse": "{name} sparse",
+    "is-quantized": "{name} quantized",
+    "is-class-index": "{name} of class indices",
+    "is-overlapping": "{name} overlapping itself",
+    "equals": "{name}={values}",
+    "equals-or-missing": "{name}={values} or the default",
+    "differs": "{name} other than {values}",
+    "differs-or-missing": "{name} other than {values}, or none",
+    "ndim-at-least": "{name} of {values} dimensions or more",
+    "ndim-is": "{name} of {values} dimensions",
+    "length-is": "{name} of {values} numbers",
+}
 
 _SUBJECT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:@(?P<position>\d+))? (?P<test>\S+)(?: (?P<values>.+))?")
 _VALUE = re.compile(r"'[^'\\|;\t\n]*'|-?\d+|True|False|None|\((?:-?\d+,|-?\d+(?:, -?\d+)+)\)")
@@ -158,6 +199,15 @@ class Condition:
             return isinstance(value, Sized) and len(value) == self.values[0]
         among = any(type(value) is type(known) and value == known for known in self.values)
         return among == self.test.startswith("equals")
+
+    @property
+    def in_words(self) -> str:
+        """The test as a person reads it."""
+        if self.parameter in _IN_WORDS:
+            words = _IN_WORDS[self.parameter]
+            return " or ".join(words.get(str(value), f"{self.parameter} {value}") for value in self.values)
+        values = " or ".join(map(_literal, self.values))
+        return PHRASES[self.test].format(name=self.parameter, values=values)
 
     def __str__(self) -> str:
         subject = self.parameter if self.position is None else f"{self.parameter}@{self.position}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
-from torchrepro_lint.knowledge.conditions import render_conditions
+from torchrepro_lint.knowledge.conditions import parse_conditions, render_conditions
 from torchrepro_lint.knowledge.op_measurements import OpMeasurement, op_measurements
 from torchrepro_lint.knowledge.ops import OpRow, op_table
 
@@ -59,4 +59,5 @@ def _rows(one: OpMeasurement) -> list[OpRow]:
 
 
 def _name(one: OpMeasurement) -> str:
-    return f"{one.op} ({one.when})" if one.when else one.op
+    words = ", ".join(condition.in_words for condition in parse_conditions(one.when))
+    return f"{one.op} ({words})" if words else one.op

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.settings.specifier import normalised_specifier
 
 __all__ = ["checked", "require_known", "target_torch", "typed"]
@@ -39,8 +40,13 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
         return (base / typed(value, str, "a string", where)).resolve()
     if key == "per-file-ignores":
         table: Mapping[str, Any] = typed(value, dict, "a table of lists of rules", where)
-        return tuple((pattern, _strings(rules, f'{where}: "{pattern}"')) for pattern, rules in table.items())
+        return tuple(
+            (require_pattern(pattern, where), _strings(rules, f'{where}: "{pattern}"'))
+            for pattern, rules in table.items()
+        )
     strings = _strings(value, where)
+    if key in ("exclude", "extend-exclude"):
+        return tuple(require_pattern(one, where) for one in strings)
     return tuple((base / one).resolve() for one in strings) if key == "src" else strings
 
 

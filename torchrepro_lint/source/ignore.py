@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from torchrepro_lint.settings.patterns import why_no_pattern
+
 __all__ = ["Layer", "git_folder", "git_top", "gitignore_layer", "info_exclude_layer", "is_ignored"]
 
 # The group in which pathspec keeps the slash behind a folder that a pattern names.
@@ -32,8 +34,9 @@ class Layer:
         from pathspec import GitIgnoreSpec
 
         # `data/**` says nothing of the folder itself: what is in it can be taken in again.
+        # What git cannot read, it passes over.
         lines = [f"{line}/*" if line.endswith("/**") else line for line in self._lines]
-        spec: Any = GitIgnoreSpec.from_lines([line for line in lines if _compiles(line)])
+        spec: Any = GitIgnoreSpec.from_lines([line for line in lines if not why_no_pattern(line)])
         return [(_from_the_beginning(one.regex), one.include) for one in spec.patterns if one.regex is not None]
 
     @cached_property
@@ -115,14 +118,3 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def _compiles(line: str) -> bool:
-    """Whether git would read the pattern; it passes over what it cannot."""
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True

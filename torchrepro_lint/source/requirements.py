@@ -16,7 +16,7 @@ from typing import Any
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
-__all__ = ["declared_torch"]
+__all__ = ["declared_torch", "requirement_files"]
 
 Declared = tuple[tuple[str, ...], str]
 
@@ -27,7 +27,7 @@ def declared_torch(root: Path) -> Declared | None:
     What says most exactly what is installed speaks first: an exact pin in a main requirements file, then a lock file,
     then the project's own declaration, then what describes an environment.
     """
-    main = [root / "requirements.txt", root / "requirements" / "requirements.txt"]
+    main = _main(root)
     for path in main:
         pins = _specifiers(_requirements_lines(path))
         if pins and all(pin.startswith("==") for pin in pins):
@@ -37,6 +37,15 @@ def declared_torch(root: Path) -> Declared | None:
         if found:
             return found, _name(path, root)
     return None
+
+
+def requirement_files(root: Path) -> list[Path]:
+    """The files in which a requirement on torch may stand, whether they are there or not."""
+    return [path for path, _ in _sources(root, _main(root))]
+
+
+def _main(root: Path) -> list[Path]:
+    return [root / "requirements.txt", root / "requirements" / "requirements.txt"]
 
 
 def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Path], Iterator[str]]]]:
