@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -565,7 +566,7 @@ def test_an_interruption_causes_no_traceback(tmp_path: Path) -> None:
 import signal, sys, time, torchrepro_lint.cli as cli
 # What is started in the background of a shell script has Ctrl-C switched off.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-cli._dispatch = lambda arguments: (print("go", flush=True), time.sleep(60))
+cli._dispatch = lambda arguments, **of_process: (print("go", flush=True), time.sleep(60))
 sys.exit(cli.main([]))
 """
     with subprocess.Popen(
@@ -594,7 +595,7 @@ def test_terminals_of_another_encoding(write) -> None:
 
 
 def test_an_error_of_ours_is_not_taken_for_findings(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(arguments: list[str]) -> int:
+    def fail(arguments: list[str], *, owns_process: bool) -> int:
         raise KeyError("x")
 
     monkeypatch.setattr("torchrepro_lint.cli._dispatch", fail)
@@ -611,3 +612,18 @@ def test_add_noqa_takes_a_reason_only_behind_an_equals_sign(project: Path) -> No
     assert (project / "a.py").read_text().endswith("torch.manual_seed  # noqa: TRL305\n")
     assert main(["--add-noqa=as it was", "b.py"]) == 0
     assert (project / "b.py").read_text().endswith("torch.manual_seed  # noqa: TRL305 as it was\n")
+
+
+def test_the_collector_is_left_to_the_process_that_goes_on(project: Path) -> None:
+    before = gc.get_freeze_count()
+    assert main([]) == 0
+    assert gc.isenabled() and gc.get_freeze_count() == before
+
+
+def test_the_trees_of_the_last_work_of_a_process_are_not_taken_apart(project: Path) -> None:
+    code = (
+        "import gc, sys; from torchrepro_lint.cli import main; sys.argv[1:] = ['--no-cache']; assert main() == 0; "
+        "assert gc.get_freeze_count() and not gc.isenabled()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = _dispatch(arguments)
+        status = _dispatch(arguments, owns_process=argv is None)
         sys.stdout.flush()
         return status
     except TorchReproLintError as error:
@@ -85,7 +85,7 @@ def _fault_of_the_place(error: Exception) -> str | None:
     return None
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
     # Each command is imported when it is asked for: start-up is on every user's path.
     match arguments:
         case ["verify", *rest]:
@@ -122,13 +122,13 @@ def _dispatch(arguments: list[str]) -> int:
     options = parser.parse_with_paths(arguments)
     refuse_contradictions(parser, options)
     try:
-        return _check(options)
+        return _check(options, owns_process=owns_process)
     except TorchReproLintError as error:
         meant = misspelt_command(options.paths)
         raise TorchReproLintError(f"{error}{meant}") from error
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
     from torchrepro_lint.arguments import settings_override
     from torchrepro_lint.commands.check import CheckOptions, run_check
 
@@ -177,5 +177,6 @@ def _check(options: argparse.Namespace) -> int:
             colour=options.color,
             jobs=options.jobs,
             cache_folder=options.cache_dir,
+            owns_process=owns_process,
         )
     )
