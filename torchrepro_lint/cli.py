@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         status = _dispatch(arguments, owns_process=argv is None)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # as the server leaves it
+            sys.stdout.flush()
         return status
     except TorchReproLintError as error:
         print_errors([f"error: {error}"])

@@ -43,8 +43,10 @@ class Editor:
         self._news = asyncio.Event()
 
     def open(self, path: Path, text: str | None = None, version: int = 1) -> str:
-        uri = path.as_uri()
-        item = types.TextDocumentItem(uri, "python", version, path.read_text() if text is None else text)
+        return self.open_text(path.as_uri(), path.read_text() if text is None else text, version)
+
+    def open_text(self, uri: str, text: str, version: int = 1) -> str:
+        item = types.TextDocumentItem(uri, "python", version, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import Editor, applied, open_editor
+from lsp.editor import CMD, Editor, applied, open_editor
 from lsprotocol import types
 from notebooks import PROGRAM
 from programs import LOADER, PACKAGE
@@ -285,6 +286,41 @@ def test_a_notebook_is_one_program_and_each_cell_a_document(write) -> None:
         await editor.until(lambda: "TRL101" not in codes(list(editor.shown[uris[3]].diagnostics)))
 
     run(root, act)
+
+
+def test_what_was_never_saved_is_looked_at_too(write) -> None:
+    root = write(PACKAGE)
+    text = f"from pkg.dataset import Digits\n{SPLIT}"
+
+    async def act(editor: Editor) -> None:
+        uri = editor.open_text("untitled:Untitled-1", text)
+        (found,) = await editor.diagnostics(uri, 1)
+        assert found.code == "TRL202"
+        *_, everything = await editor.actions(uri, found.range, only=["source.fixAll"])
+        resolved = await editor.client.code_action_resolve_async(everything)
+        assert resolved.edit is not None
+        assert "generator=g" in applied(resolved.edit, {uri: text})[uri]
+        editor.open_text("git:/pkg/loader.py", text)
+        saved = editor.open(root / "pkg/loader.py")
+        assert codes(await editor.diagnostics(saved, 1)) == ["TRL101", "TRL201"]
+        assert "git:/pkg/loader.py" not in editor.shown
+
+    run(root, act)
+
+
+def test_it_ends_without_a_word(tmp_path: Path) -> None:
+    said = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **one}).encode() for one in said]
+    server = subprocess.Popen(
+        [sys.executable, *CMD], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    _, errors = server.communicate(b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(one), one) for one in bodies))
+    assert (server.returncode, errors) == (0, b"")
 
 
 def test_without_pygls_it_says_what_to_install(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:

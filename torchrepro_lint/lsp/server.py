@@ -79,7 +79,7 @@ class Server(LanguageServer):
         in_notebooks: set[str] = set()
         for notebook in self.workspace.notebook_documents.values():
             in_notebooks.update(cell.document for cell in notebook.cells)
-            path = _path(notebook.uri)
+            path = self._path(notebook.uri)
             if path is None or not is_notebook(path):
                 continue
             cells: list[Cell] = []
@@ -91,10 +91,21 @@ class Server(LanguageServer):
                     documents[number] = Document(document.uri, document.version)
             found.append(Buffer(path, join(cells), documents))
         for document in self.workspace.text_documents.values():
-            path = _path(document.uri)
+            path = self._path(document.uri)
             if document.uri not in in_notebooks and path is not None and _is_python(path, document):
                 found.append(Buffer(path, document.source, {None: Document(document.uri, document.version)}))
         return Buffers(found, str(getattr(self.workspace.position_encoding, "value", "utf-16")))
+
+    def _path(self, uri: str) -> Path | None:
+        """The file that a URI names, None where it names none. What was never saved lies in the editor's folder."""
+        scheme, _, name = uri.partition(":")
+        if scheme == "file":
+            on_disk = to_fs_path(uri)
+            return absolute(on_disk) if on_disk else None
+        if scheme != "untitled" or not name:
+            return None
+        path = Path(self.workspace.root_path or ".", name)
+        return absolute(path if path.suffix else path.with_suffix(".py"))
 
     # When the analysis runs.
 
@@ -330,12 +341,6 @@ def _touch(one: types.Range, other: types.Range) -> bool:
         return position.line, position.character
 
     return key(one.start) <= key(other.end) and key(other.start) <= key(one.end)
-
-
-def _path(uri: str) -> Path | None:
-    """The file that a URI names, None where it names none on the disk."""
-    path = to_fs_path(uri) if uri.startswith("file:") else None
-    return absolute(path) if path else None
 
 
 def _is_python(path: Path, document: TextDocument) -> bool:

@@ -59,5 +59,5 @@ def _rows(one: OpMeasurement) -> list[OpRow]:
 
 
 def _name(one: OpMeasurement) -> str:
-    words = ", ".join(condition.in_words for condition in parse_conditions(one.when))
+    words = "; ".join(condition.in_words for condition in parse_conditions(one.when))
     return f"{one.op} ({words})" if words else one.op
