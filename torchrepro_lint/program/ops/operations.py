@@ -188,7 +188,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Opera
 
 def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Operation]:
     for call, path in calls:
-        if ev.decide(path, frame) is not False:
+        if ev.may_run(call.site, path, frame):
             operation = operation_at(ev, call, frame, path)
             if operation is not None:
                 yield operation

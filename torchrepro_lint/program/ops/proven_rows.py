@@ -61,10 +61,8 @@ def rows_proven(
 
 def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
     """Whether some caller in sight runs the operation, so that no guard rules it out for all of them."""
-    if not any(isinstance(operation.frame.scope.branches.get(branch), tree.If) for branch, _ in operation.path):
-        return True
     frames = contexts(ev, operation.frame.facts, operation.frame.scope)
-    return any(ev.decide(operation.path, frame) is not False for frame in frames)
+    return any(ev.may_run(operation.call.site, operation.path, frame) for frame in frames)
 
 
 def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_backend: bool) -> bool | None:

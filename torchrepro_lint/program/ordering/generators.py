@@ -78,7 +78,7 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                 made: set[Site] = set()
                 is_open = False
                 for frame in contexts(ev, facts, scope):
-                    if ev.decide(arms, frame) is False:
+                    if not ev.may_run(call.site, arms, frame):
                         continue
                     for value in ev.values(call.func.value, frame):
                         if isinstance(value, ExternalObject) and _is_generator(value) and value.site is not None:

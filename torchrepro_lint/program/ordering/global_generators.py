@@ -63,7 +63,7 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
         if not _may_be_given_it(program, call, alone) or _is_left_to_callers(program, call, alone):
             continue
         for frame in contexts(ev, facts, scope):
-            if ev.decide(arms, frame) is False:
+            if not ev.may_run(call.site, arms, frame):
                 continue
             arg = _generator_argument(program, call, frame)
             made = [] if arg is None else [value for value in ev.values(arg.value, frame) if not _is_none(value)]

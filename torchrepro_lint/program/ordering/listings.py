@@ -69,7 +69,7 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
                 program.ev.begin_question()
                 frame = frame_without_callers(program.ev, facts, scope)
                 name = _listing(program, facts, scope, call)
-                if not name or program.ev.decide(arms, frame) is False:
+                if not name or not program.ev.may_run(call.site, arms, frame):
                     continue
                 sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
                 if sink is not None:

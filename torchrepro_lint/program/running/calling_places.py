@@ -53,7 +53,7 @@ def making_places(ev: Evaluator, cls: ClassValue) -> tuple[NamedCall, ...]:
 def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool]) -> Iterator[NamedCall]:
     for one in calls:
         meant = is_meant(ev, one, wanted)
-        if meant is False or ev.decide(one.path, frame_without_callers(ev, one.facts, one.scope)) is False:
+        if meant is False or not ev.may_run(one.call.site, one.path, frame_without_callers(ev, one.facts, one.scope)):
             continue
         if (meant and not _is_left_open(ev, one)) or any(True for _ in frames_meaning(ev, one, wanted)):
             yield one

@@ -36,5 +36,5 @@ def calls_of(ev: Evaluator, names: frozenset[str], files: Iterable[Path]) -> Ite
                 assert frame is not None
                 ev.begin_question()
                 found = {canonical(v.name) for v in ev.values(call.func, frame) if isinstance(v, External)}
-                if not found.isdisjoint(names) and ev.decide(arms, frame) is not False:
+                if not found.isdisjoint(names) and ev.may_run(call.site, arms, frame):
                     yield call, frame

@@ -65,7 +65,7 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
     return frozenset(
         name
         for frame in contexts(program.ev, one.facts, one.scope)
-        if program.ev.decide(one.arms, frame) is not False
+        if program.ev.may_run(one.call.site, one.arms, frame)
         for value in program.ev.values(one.call.func, frame)
         if (name := _name(value)) is not None or isinstance(value, (FunctionValue, MethodValue, ClassValue))
     )
@@ -107,7 +107,7 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
             group = [
                 KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
                 for frame in contexts(ev, facts, scope)
-                if ev.decide(arms, frame) is not False
+                if ev.may_run(call.site, arms, frame)
                 for name in _names(program, call, frame)
                 if name in names
             ]

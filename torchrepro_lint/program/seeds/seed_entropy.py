@@ -225,7 +225,7 @@ class _Reader:
         found = [
             self.of(statement.value, inner)
             for statement, path in inner.scope.returns
-            if statement.value is not None and self.ev.decide(path, inner) is not False
+            if statement.value is not None and self.ev.may_run(statement.site, path, inner)
         ]
         one = _either(found) if found else None
         return replace(one, path=(*one.path, Site(frame.facts.path, node.site))) if one is not None else None

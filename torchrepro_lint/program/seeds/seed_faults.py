@@ -101,7 +101,7 @@ def _is_elaborate(name: str) -> bool:
 def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool:
     ev = program.ev
     frames = contexts(ev, one.frame.facts, one.frame.scope)
-    values = [ev.values(written, frame) for frame in frames if ev.decide(one.path, frame) is not False]
+    values = [ev.values(written, frame) for frame in frames if ev.may_run(one.site.number, one.path, frame)]
     return bool(values) and all(found and all(is_none(value) is True for value in found) for found in values)
 
 

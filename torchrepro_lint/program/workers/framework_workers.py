@@ -71,7 +71,7 @@ def _loaders(program: Program) -> Iterator[tuple[Site, frozenset[Path], Event]]:
                     continue
                 for frame in contexts(ev, facts, scope)[:1]:
                     ev.begin_question()
-                    draw = _drawn(program, call, frame) if ev.decide(arms, frame) is not False else None
+                    draw = _drawn(program, call, frame) if ev.may_run(call.site, arms, frame) else None
                     if draw is not None:
                         yield ev.site(call, frame), running_modules(ev, facts, scope), draw
 

@@ -342,7 +342,7 @@ def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | N
         if (
             isinstance(call.func, tree.Attribute)
             and call.func.attr == "__init__"
-            and ev.decide(path, frame) is not False
+            and ev.may_run(call.site, path, frame)
         ):
             return call, frame
     return None

@@ -73,7 +73,7 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
                     continue
                 ev.begin_question()
                 for frame in contexts(ev, facts, scope)[:2]:
-                    if ev.decide(arms, frame) is False:
+                    if not ev.may_run(call.site, arms, frame):
                         continue
                     arguments = ev.arguments(call.args, frame)
                     for name in _called(program, call, frame):

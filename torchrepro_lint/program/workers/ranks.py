@@ -53,5 +53,5 @@ def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:
                 for frame in contexts(ev, facts, scope)[:1]:
                     functions = ev.values(call.func, frame)
                     starts = any(isinstance(value, External) and value.name in _STARTS for value in functions)
-                    if starts and ev.decide(arms, frame) is not False:
+                    if starts and ev.may_run(call.site, arms, frame):
                         yield ev.site(call, frame), running_modules(ev, facts, scope)

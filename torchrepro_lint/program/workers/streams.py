@@ -139,7 +139,7 @@ class _Reader:
         loops = {loop.site: loop for loop in loops_in(node.body)}
         for given in frame.scope.yields:
             path = frame.scope.path_at(given.site)
-            if self.ev.decide(path, frame) is False:
+            if not self.ev.may_run(given.site, path, frame):
                 continue
             around = [loops[branch] for branch, _ in path if branch in loops]
             self.endless = self.endless or any(isinstance(loop, tree.While) for loop in around)
@@ -156,7 +156,7 @@ class _Reader:
 
     def _of_returns(self, frame: Frame, depth: int) -> bool:
         for statement, path in frame.scope.returns:
-            if statement.value is None or self.ev.decide(path, frame) is False:
+            if statement.value is None or not self.ev.may_run(statement.site, path, frame):
                 continue
             value = statement.value
             if isinstance(value, tree.Comprehension):
