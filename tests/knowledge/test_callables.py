@@ -76,9 +76,7 @@ def test_runs(qualname: str, kind: str, runs: list[tuple[str, int | None, str, s
     assert [(run.parameter, run.position, run.protocol, run.moment) for run in found.runs] == runs
 
 
-def test_what_runs_at_once_runs_in_the_main_process() -> None:
-    assert known("datasets.Dataset.map").in_main_process
-    assert not known("torch.utils.data.Subset").in_main_process
+def test_what_is_a_dataset() -> None:
     assert known("torch.utils.data.Subset").is_dataset
     assert not known("torchvision.transforms.Compose").is_dataset
 

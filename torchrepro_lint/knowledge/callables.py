@@ -68,11 +68,6 @@ class ExternalCallable:
         """Whether a call makes a dataset: its items are fetched in the workers of a loader that gets it."""
         return self.kind in ("dataset", "iterable-dataset")
 
-    @property
-    def in_main_process(self) -> bool:
-        """Whether all that it runs is run during the call itself, so in the process that calls."""
-        return all(run.moment == "now" for run in self.runs)
-
 
 @cache
 def external_callable(qualname: str) -> ExternalCallable | None:

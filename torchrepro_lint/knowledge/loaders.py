@@ -58,7 +58,6 @@ class LoaderClass:
     seed that is the same in every epoch. It holds where all of `seeding_when` hold.
     `order`: who decides the order where `generator` is not given: `torch` its default generator; `python` the
     random module; `seeded` the loader's own sampler, from a seed; `shards` nobody: the stream's own order.
-    `seeded_by`: functions whose call makes the seeding of the workers reproducible.
     """
 
     qualname: str
@@ -71,7 +70,6 @@ class LoaderClass:
     worker_seeding: Literal["torch", "numpy", "per-rank", "dataset", "repeats"]
     seeding_when: tuple[Condition, ...]
     order: Literal["torch", "python", "seeded", "shards"]
-    seeded_by: tuple[str, ...]
     package: str
     versions: str | None
     source: str
@@ -196,7 +194,6 @@ def _loader(name: str, row: Mapping[str, Any], torch_defaults: Mapping[str, obje
         worker_seeding=row.get("worker_seeding", "torch"),
         seeding_when=parse_conditions(row.get("seeding_when", "")),
         order=row.get("order", "torch"),
-        seeded_by=tuple(row.get("seeded_by", ())),
         package=row["package"],
         versions=row.get("versions"),
         source=row["source"],

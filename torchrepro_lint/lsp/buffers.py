@@ -54,12 +54,6 @@ class Buffers:
                 return path
         return None
 
-    def is_same(self, other: Buffers) -> bool:
-        """Whether the documents and their versions are those of `other`."""
-        return {path: buffer.documents for path, buffer in self.by_path.items()} == {
-            path: buffer.documents for path, buffer in other.by_path.items()
-        }
-
     def document(self, path: Path, row: int) -> Document:
         """The document that a row of a file is in; that of the file itself where it is not open."""
         buffer = self.by_path.get(path)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from torchrepro_lint.verify.script.entries import Entry, Header, Place
-from torchrepro_lint.verify.script.record import RecordError, RecordWriter, read_record, save_record
+from torchrepro_lint.verify.script.record import RecordError, RecordWriter, read_record
 
 HEADER = Header(
     command=("train.py", "--epochs", "1"),
@@ -41,6 +42,13 @@ ENTRIES = (
     Entry("environment", process="rank 1", detail={"threads": "7"}),
     Entry("end", "exit", detail={"status": 0}),
 )
+
+
+def save_record(path: Path, header: Header, entries: Iterable[Entry]) -> None:
+    """Write a whole record."""
+    writer = RecordWriter(str(path), header)
+    for entry in entries:
+        writer.write(entry)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

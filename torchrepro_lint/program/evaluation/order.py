@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import TypeVar
+
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
@@ -22,19 +25,20 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 
-__all__ = ["order_key", "ordered"]
+__all__ = ["ordered"]
 
 _MAX_LEVELS = 3
+_V = TypeVar("_V", bound=Value)
 
 
-def ordered(values: Values) -> list[Value]:
+def ordered(values: Collection[_V]) -> list[_V]:
     """The values in an order that does not depend on hashing."""
     if len(values) < 2:
         return list(values)
-    return sorted(values, key=order_key)
+    return sorted(values, key=_order_key)
 
 
-def order_key(value: Value) -> str:
+def _order_key(value: Value) -> str:
     """A text by which values sort in a stable way."""
     return _key(value, 0)
 

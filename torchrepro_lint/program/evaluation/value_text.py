@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
@@ -22,7 +23,6 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import order_key
 
 __all__ = ["described", "short"]
 
@@ -37,7 +37,7 @@ def short(values: Values) -> str:
 
 def described(values: Values, at: Locator) -> Iterator[str]:
     """One text for each value, what is unknown last."""
-    texts = {_text(value, at): None for value in sorted(values, key=lambda one: (type(one).__name__, order_key(one)))}
+    texts = {_text(value, at): None for value in ordered(values)}
     yield from sorted(texts, key=lambda text: text == _UNKNOWN)
 
 

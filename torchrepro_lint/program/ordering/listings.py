@@ -13,10 +13,11 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
 from torchrepro_lint.program.ordering.walks import sink_of_walk
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers, order_key
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -83,7 +84,7 @@ def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call
     known = frozenset[str]().union(*(ordering_names("listings", table) for table in _TABLES))
     word = called_name(call.func)
     values = program.ev.values(call.func, frame_without_callers(program.ev, facts, scope))
-    for value in sorted(values, key=order_key):
+    for value in ordered(values):
         name = None
         if isinstance(value, External):
             name = canonical(value.name)

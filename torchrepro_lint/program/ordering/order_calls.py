@@ -11,6 +11,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.attributes import external_bases, find_method
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
@@ -23,7 +24,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.ordering import order_flow, order_loops
 from torchrepro_lint.program.ordering.order_places import scope_around
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers, order_key
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
     """What the call can call, in a stable order."""
     scope = scope_around(program, carrier.facts, call)
     frame = frame_without_callers(program.ev, carrier.facts, scope)
-    return sorted(program.ev.values(call.func, frame), key=lambda value: (type(value).__name__, order_key(value)))
+    return ordered(program.ev.values(call.func, frame))
 
 
 def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg) -> Iterator[Carrier | Sink]:

@@ -20,7 +20,7 @@ from torchrepro_lint.program.evaluation.arguments import bound_frame, merged
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.order import order_key, ordered
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
@@ -50,7 +50,6 @@ __all__ = [
     "is_meant",
     "is_open",
     "may_be",
-    "order_key",
     "ordered",
     "plain_definition",
     "visible_calls",

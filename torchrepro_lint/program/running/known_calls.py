@@ -16,6 +16,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
@@ -27,7 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
 )
 from torchrepro_lint.program.running.call_index import aliases_of
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be, order_key
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -119,7 +120,7 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
 def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:
     """What is called, by canonical names."""
     found: dict[str, None] = {}
-    for value in sorted(program.ev.values(call.func, frame), key=order_key):
+    for value in ordered(program.ev.values(call.func, frame)):
         name = _name(value)
         if name is not None:
             found.setdefault(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
@@ -20,7 +21,6 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.workers.init_walk import ordered
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import init_run
 

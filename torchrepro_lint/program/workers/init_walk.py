@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ClassValue,
@@ -27,7 +28,6 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import order_key
 from torchrepro_lint.program.running.reach import Link, shown
 from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence
 from torchrepro_lint.program.workers.seed_sources import written_argument
@@ -36,7 +36,7 @@ from torchrepro_lint.program.workers.worker_seed import SeedReader
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["InitWalk", "Seeding", "ordered"]
+__all__ = ["InitWalk", "Seeding"]
 
 _MAX_DEPTH = 8
 _GLOBAL = frozenset({"numpy", "python", "torch", "imgaug", "opencv", "faker", "dgl", "tensorflow"})
@@ -59,13 +59,12 @@ class Seeding:
 
     `rngs` are the global generators that it seeds, or {"receiver"} where that is an object which the worker keeps.
     `call` stands in the frame `frame`; `top` is the call in the init function itself on the way to it, the same one
-    where it stands there; `chain` leads from the one to the other. `seed_node` is None where nothing is written.
+    where it stands there; `chain` leads from the one to the other.
     """
 
     name: str
     rngs: frozenset[str]
     seed: Dependence
-    seed_node: tree.Expr | None
     call: tree.Call
     frame: Frame
     top: Site
@@ -142,8 +141,8 @@ class InitWalk:
     def outside(self, name: str, call: tree.Call, frame: Frame, top: Site, chain: tuple[Link, ...]) -> None:
         known = seeding_call(name)
         if known is not None:
-            seed, node = self._seed(call, known.seed_parameter, known.default, frame)
-            self.note(name, known.seeds & _GLOBAL, seed, node, call, frame, top, chain)
+            seed = self._seed(call, known.seed_parameter, known.default, frame)
+            self.note(name, known.seeds & _GLOBAL, seed, call, frame, top, chain)
             return
         effects = rng_effects(name)
         for effect in effects:
@@ -151,49 +150,39 @@ class InitWalk:
                 node = call.args[0].value if call.args else None
                 seed = self.reader.of(node, frame) if node is not None else UNKNOWN_SEED
                 seed = seed if seed.terms else UNKNOWN_SEED
-                self.note(name, frozenset({effect.rng}) & _GLOBAL, seed, node, call, frame, top, chain)
+                self.note(name, frozenset({effect.rng}) & _GLOBAL, seed, call, frame, top, chain)
                 return
             kept = effect.kind == "seed" or (effect.kind == "make" and _is_kept(call, frame.scope))
             if kept and (effect.rng in _GLOBAL or _receiver_is_kept(call, frame.scope) or effect.kind == "make"):
-                seed, node = self._seed(call, effect.seed_parameter, None, frame)
+                seed = self._seed(call, effect.seed_parameter, None, frame)
                 if effect.makes == "torch.Generator":
                     continue
                 rngs = frozenset({effect.rng if effect.rng in _GLOBAL else "receiver"})
-                self.note(name, rngs, seed, node, call, frame, top, chain)
+                self.note(name, rngs, seed, call, frame, top, chain)
                 return
         if not effects and name.partition(".")[0] not in _PLAIN and not _is_harmless(call.func):
             self.is_complete = False
 
     def note(
-        self, name: str, rngs: frozenset[str], seed: Dependence, node: tree.Expr | None, call: tree.Call, frame: Frame,
-        top: Site, chain: tuple[Link, ...],
+        self, name: str, rngs: frozenset[str], seed: Dependence, call: tree.Call, frame: Frame, top: Site,
+        chain: tuple[Link, ...],
     ) -> None:  # fmt: skip
         if not rngs:
             return
-        self.seedings.append(Seeding(name, rngs, seed, node, call, frame, top, chain))
+        self.seedings.append(Seeding(name, rngs, seed, call, frame, top, chain))
         for rng in sorted(rngs):
             self.reader.note_seeding(frame, call.site, rng, seed)
 
-    def _seed(
-        self, call: tree.Call, parameter: Parameter | None, default: int | None, frame: Frame
-    ) -> tuple[Dependence, tree.Expr | None]:
-        """What a seeding call seeds with, and the expression written for it."""
+    def _seed(self, call: tree.Call, parameter: Parameter | None, default: int | None, frame: Frame) -> Dependence:
+        """What a seeding call seeds with."""
         if parameter is None:
-            return ENTROPY, None
+            return ENTROPY
+        without = CONSTANT if default is not None else ENTROPY
         node = written_argument(call, parameter)
         if node is None:
-            if any(arg.star for arg in call.args):
-                return UNKNOWN_SEED, None
-            return (CONSTANT if default is not None else ENTROPY), None
+            return UNKNOWN_SEED if any(arg.star for arg in call.args) else without
         seed = self.reader.seed_of(node, frame)
-        if seed.none:
-            return (CONSTANT if default is not None else ENTROPY), node
-        return seed, node
-
-
-def ordered(values: Values) -> list[Value]:
-    """The values in an order that does not depend on hashing."""
-    return sorted(values, key=lambda value: (type(value).__name__, order_key(value)))
+        return without if seed.none else seed
 
 
 def _last_site(node: tree.Expr) -> int:

@@ -11,8 +11,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Value, values_of
-from torchrepro_lint.program.running.callers import order_key
 from torchrepro_lint.program.running.guards import (
     Place,
     excludes,
@@ -60,7 +60,7 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
     Not those for evaluation, where fixed noise is meant: see `is_for_evaluation` and `is_in_evaluation_arm`.
     """
     program.ev.begin_question()
-    for value in sorted(loader.value("dataset"), key=lambda one: (type(one).__name__, order_key(one))):
+    for value in ordered(loader.value("dataset")):
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance):
             if is_for_evaluation(value.cls.name):

@@ -100,12 +100,6 @@ class Loader:
             return True
         return not all(isinstance(value, Constant) and not value.value for value in self.value("num_workers"))
 
-    @property
-    def has_proven_workers(self) -> bool:
-        """Whether `num_workers` is a constant above 0."""
-        values = self.value("num_workers")
-        return bool(values) and all(isinstance(v, Constant) and bool(v.value) for v in values)
-
 
 def find_loaders(ev: Evaluator, asked: Set[Path] | None = None) -> list[Loader]:
     """All loaders of the project, in the order of files and of the text, each frame's after the other. With `asked`,

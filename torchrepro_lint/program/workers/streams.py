@@ -13,6 +13,7 @@ from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.calls import bound_frame
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
@@ -30,7 +31,6 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.blocks import expressions_in, loops_in
-from torchrepro_lint.program.running.callers import order_key
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
@@ -79,7 +79,7 @@ def whole_streams(program: Program, loader: Loader) -> Iterator[WholeStream]:
     values = [v for v in loader.value("dataset") if isinstance(v, Instance) and _is_stream(program.ev, v)]
     if not values or reaches_dataset(program, loader):
         return
-    for value in sorted(values, key=order_key):
+    for value in ordered(values):
         events = program.walker.fetching(frozenset((value,)))
         if any(event.name in _SHARDING_CALLS for event in events):
             continue

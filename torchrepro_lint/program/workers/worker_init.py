@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.loaders import init_function
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
@@ -28,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
     values_of,
 )
 from torchrepro_lint.program.workers.dependence import Term, as_value, on
-from torchrepro_lint.program.workers.init_walk import InitWalk, Seeding, ordered
+from torchrepro_lint.program.workers.init_walk import InitWalk, Seeding
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

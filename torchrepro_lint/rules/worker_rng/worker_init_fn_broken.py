@@ -77,12 +77,12 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import passed_fix, range_fix
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit
-from torchrepro_lint.program.workers.init_walk import ordered
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_texts import trace_of
 

@@ -129,14 +129,6 @@ def read_record(path: Path) -> Record:
     return Record(header, tuple(_entries(path, lines[1:])), truncated=bool(rest.strip()))
 
 
-def save_record(path: Path, header: Header, entries: Iterable[Entry]) -> None:
-    """Write a whole record; a file that is there is replaced."""
-    path.unlink(missing_ok=True)
-    writer = RecordWriter(str(path), header)
-    for entry in entries:
-        writer.write(entry)
-
-
 def _header(path: Path, line: bytes) -> Header:
     values = _json_object(line)
     if values is None or values.get("format") != FORMAT:
