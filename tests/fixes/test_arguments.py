@@ -289,6 +289,61 @@ LAYOUTS = {
             )  # why
         """,
     ),
+    "too long, within other calls": (
+        """
+        def run():
+            return list(enumerate(DataLoader(train_set, shuffle=True)))
+        """,
+        """
+        def run():
+            return list(
+                enumerate(
+                    DataLoader(train_set, shuffle=True, worker_init_fn=seed_worker, generator=g)
+                )
+            )
+        """,
+    ),
+    "too long for one line within another call": (
+        """
+        for batch in tqdm(DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2)):  # why
+            pass
+        """,
+        """
+        for batch in tqdm(
+            DataLoader(
+                train_set,
+                batch_size=4,
+                shuffle=True,
+                num_workers=2,
+                worker_init_fn=seed_worker,
+                generator=g,
+            )
+        ):  # why
+            pass
+        """,
+    ),
+    "too long, in a list": (
+        """
+        loaders += [DataLoader(train_set, shuffle=True, num_workers=2)]
+        """,
+        """
+        loaders += [
+            DataLoader(
+                train_set, shuffle=True, num_workers=2, worker_init_fn=seed_worker, generator=g
+            )
+        ]
+        """,
+    ),
+    "too long, within a call on a line that goes on": (
+        """
+        pairs = zip(list(DataLoader(train_set, shuffle=True, num_workers=2)), targets)
+        """,
+        """
+        pairs = zip(list(DataLoader(
+            train_set, shuffle=True, num_workers=2, worker_init_fn=seed_worker, generator=g
+        )), targets)
+        """,
+    ),
     "too long, in a dictionary": (
         """
         loaders = {

@@ -15,6 +15,8 @@ __all__ = ["add_keyword_arguments", "call_parentheses", "given", "replace_argume
 
 _WHITE = re.compile(r"[ \t\f]*")
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
+# What may stand behind brackets that the formatter breaks before those within them.
+_END = re.compile(r"(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
 
 
 def replace_expression(document: Document, node: cst.BaseExpression, text: str) -> Edit:
@@ -64,6 +66,7 @@ class _Call:
     def __init__(self, document: Document, call: cst.Call) -> None:
         self.document = document
         self.text = document.text
+        self.call = call
         self.open, self.close = call_parentheses(document, call)
         self.items = [self._item(argument) for argument in call.args]
         self.kwargs = bool(call.args) and call.args[-1].star == "**"
@@ -81,7 +84,10 @@ class _Call:
             return [self._into_empty(new)]
         if self._is_one_line():
             edits = self._inline(new)
-            return edits if self._fits(new) or not self._may_wrap() else self._wrapped(new)
+            if self._fits(new) or not self._may_wrap():
+                return edits
+            around = self._around()
+            return self._nested(new, around) if around else self._wrapped(new, self.document.indentation(self.open))
         return self._on_lines(new)
 
     def _item(self, argument: cst.Arg) -> _Item:
@@ -133,9 +139,49 @@ class _Call:
         """Arguments that span lines themselves are left as they are: taking them apart is not ours to do."""
         return "\n" not in self.text[self.open : self.close] and "\r" not in self.text[self.open : self.close]
 
-    def _wrapped(self, new: list[str]) -> list[Edit]:
+    def _around(self) -> list[tuple[int, int]]:
+        """The brackets of the calls and lists that hold nothing but this call, `print(list(DataLoader(ds)))`, the
+        outermost first; none where the line goes on behind them.
+        """
+        found: list[tuple[int, int]] = []
+        inner: cst.Call | cst.List = self.call
+        while True:
+            item = self.document.parent(inner)
+            outer = self.document.parent(item) if isinstance(item, cst.Arg | cst.Element) else None
+            if not isinstance(outer, cst.Call | cst.List):
+                break
+            start, end = self._brackets(outer)
+            if (start + 1, end) != self.document.span(inner):
+                break
+            found.insert(0, (start, end))
+            inner = outer
+        end = self.document.end(inner)
+        return found if _END.fullmatch(self.text, end, self.document.next_line(end)) else []
+
+    def _brackets(self, node: cst.Call | cst.List) -> tuple[int, int]:
+        if isinstance(node, cst.Call):
+            return call_parentheses(self.document, node)
+        start, end = self.document.span(node)
+        return start, end - 1
+
+    def _nested(self, new: list[str], around: list[tuple[int, int]]) -> list[Edit]:
+        """Formatters break the outermost brackets first, and those within them where the line is still too long."""
+        outer, unit, newline = self.document.indentation(self.open), self.document.indent_unit, self.document.newline
+        grown = len("".join(f", {one}" for one in new))
+        magic = self.items[-1].comma is not None
+        fits = (
+            not magic and len(outer + unit * depth) + end - start - 1 + grown <= self.document.line_length
+            for depth, (start, end) in enumerate(around, 1)
+        )
+        broken = next((depth for depth, does in enumerate(fits, 1) if does), None)
+        edits = self._inline(new) if broken is not None else self._wrapped(new, outer + unit * len(around))
+        for depth, (start, end) in enumerate(around[:broken]):
+            edits.append(self.document.insertion(start + 1, newline + outer + unit * (depth + 1)))
+            edits.append(self.document.insertion(end, newline + outer + unit * depth))
+        return edits
+
+    def _wrapped(self, new: list[str], outer: str) -> list[Edit]:
         newline = self.document.newline
-        outer = self.document.indentation(self.open)
         inner = outer + self.document.indent_unit
         old = [self.text[item.start : item.end] for item in self.items]
         arguments = [*old[:-1], *new, old[-1]] if self.kwargs else [*old, *new]
@@ -172,7 +218,7 @@ class _Call:
         if self._leads_with_comma(last):
             return self._comma_first(last, new)
         if self._is_one_inner_line() and not self._fits(new):
-            return self._wrapped(new)
+            return self._wrapped(new, self.document.indentation(self.open))
         if self._is_packed(last):
             return self._fill(last, new)
         return self._one_per_line(last, new)
