@@ -1,4 +1,4 @@
-"""Words that say something of a whole program: found where they stand, and not inside other words."""
+"""Words that say something of a whole program, or of a function by its name: found where they stand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from torchrepro_lint.knowledge.function_words import NameTable, function_words
 from torchrepro_lint.knowledge.program_words import WordTable, program_words
 
 
@@ -27,3 +28,22 @@ def test_no_table_matches_everything(table: WordTable) -> None:
 )
 def test_words(table: WordTable, text: bytes, found: bool) -> None:
     assert (program_words(table).search(text) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "found"),
+    [
+        ("training", "training_step", True),
+        ("training", "build_model", False),
+        ("not_training", "validation_step", True),
+        ("not_training", "resize_token_embeddings", False),
+        ("not_training", "resize_pos_embed", True),
+        ("losses", "MultiResolutionSTFTLoss", True),
+        ("losses", "Encoder", False),
+        ("about_data", "data_aug", True),
+        ("evaluation", "interp_val", True),
+        ("evaluation", "interval", False),
+    ],
+)
+def test_what_a_name_says(table: NameTable, name: str, found: bool) -> None:
+    assert (function_words(table).search(name) is not None) is found

@@ -8,13 +8,19 @@ from typing import Literal
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
-__all__ = ["OrderingTable", "ordering_names"]
+__all__ = ["OrderingTable", "ordering_names", "ordering_words"]
 
 OrderingTable = Literal[
     "torch_splits", "torch_samplers", "torch_permutations", "numpy_splits", "table_samples", "epoch_samplers",
     "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position",
-    "joins_datasets", "keeps_samples", "texts", "numbers",
+    "joins_datasets", "keeps_samples", "rows_keeping", "tells_apart", "texts", "numbers",
 ]  # fmt: skip
+
+
+@cache
+def ordering_words(table: OrderingTable) -> frozenset[str]:
+    """The last parts of the names in a table: by these they are known where the receiver is not."""
+    return frozenset(name.rpartition(".")[2] for name in ordering_names(table))
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Literal
 
-from torchrepro_lint.knowledge.tables import DataFileError, read_toml
+from torchrepro_lint.knowledge.tables import read_words
 
 __all__ = ["WordTable", "program_words"]
 
@@ -16,8 +16,4 @@ WordTable = Literal["seeds_itself", "starts_python"]
 @cache
 def program_words(table: WordTable) -> re.Pattern[bytes]:
     """One expression for the words of a table, over the bytes of a file."""
-    rows = read_toml("program_words.toml")
-    if not rows.get(table, {}).get("source"):
-        raise DataFileError(f"program_words.toml: no table {table}, or one without a source")
-    words: list[str] = rows[table]["words"]
-    return re.compile("|".join(words).encode())
+    return re.compile("|".join(read_words("program_words.toml", table)).encode())

@@ -13,7 +13,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["DataFileError", "NameIndex", "expand_names", "read_table", "read_toml"]
+__all__ = ["DataFileError", "NameIndex", "expand_names", "read_table", "read_toml", "read_words"]
 
 HERE = Path(__file__).parent
 
@@ -47,6 +47,15 @@ def read_toml(name: str) -> Mapping[str, Any]:
     """The TOML file `name`."""
     with (HERE / name).open("rb") as file:
         return tomllib.load(file)
+
+
+def read_words(name: str, table: str) -> list[str]:
+    """The `words` of a table of the TOML file `name`; each table says its source."""
+    row = read_toml(name).get(table, {})
+    if not row.get("source"):
+        raise DataFileError(f"{name}: no table {table}, or one without a source")
+    words: list[str] = row["words"]
+    return words
 
 
 _TOKEN = re.compile(r"[{},]|[^{},]+")

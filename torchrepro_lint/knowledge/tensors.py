@@ -9,10 +9,12 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_toml
 
 __all__ = [
+    "GraphWords",
     "Trait",
     "dtype_is_floating",
     "gives_tensors",
     "gives_trait",
+    "graph_words",
     "is_tensor_attribute",
     "keeps_dimension",
     "keeps_trait",
@@ -26,6 +28,9 @@ __all__ = [
 #: What may be known of the numbers in a tensor: none comes twice, along a dimension or at all; all are whole. And of
 #: its form: there is one place along a dimension.
 Trait = Literal["distinct", "apart", "whole", "single"]
+
+#: What becomes of the graph of a result.
+GraphWords = Literal["cut", "kept", "joined", "shown"]
 
 
 def returns_tensor(qualname: str) -> bool:
@@ -88,6 +93,11 @@ def keeps_trait(name: str, trait: Trait) -> bool:
 def keeps_dimension(name: str) -> bool:
     """Whether the function or method of the last name `name` leaves one place of a dimension with `keepdim=True`."""
     return name in _names("single", "reduced")
+
+
+def graph_words(key: GraphWords) -> frozenset[str]:
+    """The last names of what does so with the graph of a result; what `key` says is told in tensors.toml."""
+    return _names("graph", key)
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.tensors import result_is_floating
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.tensors import graph_words, result_is_floating
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -16,29 +16,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["is_cut_off", "is_part_of_its_counts"]
-
-_CUTS = frozenset(
-    {
-        *("data", "detach", "detach_", "numpy", "item", "tolist", "long", "int", "bool", "byte"),
-        *("shape", "size", "dim", "ndim", "numel", "dtype", "device"),
-    }
-)
-#: Methods that only give another form to what gradients flow through.
-_FORMS = frozenset(
-    {
-        *("squeeze", "unsqueeze", "view", "reshape", "flatten", "permute", "transpose", "contiguous", "cpu", "cuda"),
-        *("to", "float", "clone", "expand", "clamp", "round"),
-    }
-)
-
-
-#: Calls that show an image, or write one: what they are given, they take as an array.
-_SHOWS = frozenset({"imshow", "imsave", "imwrite", "save_image"})
-_JOINS = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
-
-
-# `interp_val = nn.Upsample(...)`: what a program makes for its validation.
-_SAYS_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval)(?:_|$)")
 
 
 def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
@@ -50,7 +27,7 @@ def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
         return _is_cut(parents, operation.call, scope)
     match parents.of(operation.call):
         case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(operation.frame.scope.node, tree.FunctionDef):
-            if _SAYS_EVALUATION.search(name):
+            if function_words("evaluation").search(name):
                 return True
             function = operation.frame.scope.node
             uses = [node for node in parents.names.get(name, ()) if parents.function(node) is function]
@@ -96,17 +73,19 @@ def _is_cut(parents: Parents, node: tree.Expr, scope: Scope, steps: int = 4) -> 
         case tree.Arg() as above:
             call = parents.of(above)
             name = called_name(call.func) if isinstance(call, tree.Call) else None
-            return name in _SHOWS or (name in _JOINS and _is_cut(parents, call, scope, steps))  # type: ignore[arg-type]
+            if name in graph_words("shown"):
+                return True
+            return name in graph_words("joined") and _is_cut(parents, call, scope, steps)  # type: ignore[arg-type]
         case tree.Display(kind="list" | "tuple") as above:
             return isinstance(parents.of(above), tree.Arg) and _is_cut(parents, above, scope, steps)
         case tree.Subscript(value=value) as above if value is node:
             return _is_cut(parents, above, scope, steps)
         case tree.Attribute(attr=attr) as above:
             called = parents.of(above)
-            if attr in _CUTS or result_is_floating(f"torch.Tensor.{attr}") is False:
+            if attr in graph_words("cut") or result_is_floating(f"torch.Tensor.{attr}") is False:
                 return True
             is_called = isinstance(called, tree.Call) and called.func is above
-            return is_called and attr in _FORMS and _is_cut(parents, called, scope, steps)  # type: ignore[arg-type]
+            return is_called and attr in graph_words("kept") and _is_cut(parents, called, scope, steps)  # type: ignore[arg-type]
         case tree.Assign(targets=(tree.Name(id=name),), value=value) if value is node and steps:
             reads = [use for use in parents.names.get(name, ()) if _reads(parents, use, node, scope)]
             function = parents.function(node)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.module_runs import is_called_only_where, module_runs
@@ -51,13 +52,6 @@ _MAY_TRAIN = re.compile(
     _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
     rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
 )
-_TRAINING_NAME = re.compile(r"forward|__call__|step|loss|train|fit|closure|criterion", re.IGNORECASE)
-_NOT_TRAINING = re.compile(
-    r"eval|valid|test|infer|predict|sample|generate|beam|load|convert|resize_\w*(?:pos|image)|resample_\w*pos|visuali|export|demo|metric|accuracy"
-    r"|__getitem__|collate|init_?weights|reset_parameters|preprocess|augment|logits_?(?:process|warp)",
-    re.IGNORECASE,
-)
-_COMPARES = re.compile(r"loss|criteri|discriminator|vocoder", re.IGNORECASE)
 _TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
 
 
@@ -159,13 +153,13 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
     if _is_about_data(program, operation.site.path) and not _needs_grad(operation):
         return False
     if operation.is_module or _needs_grad(operation):
-        return not any(_NOT_TRAINING.search(name) for name in _names_around(way[0]))
+        return not _is_not_of_training(way[0])
     if operation.subject is None and not _is_in_a_network(program, way[0]):
         return False  # it may be data as well as what a network gave
     for stand in way[:1] if own else way:
-        if any(_NOT_TRAINING.search(name) for name in _names_around(stand)):
+        if _is_not_of_training(stand):
             return False
-        if _TRAINING_NAME.search(stand.scope.name):
+        if function_words("training").search(stand.scope.name):
             return True
         if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
             return True
@@ -176,17 +170,9 @@ def _needs_grad(operation: Operation) -> bool:
     return operation.any_input(lambda one: bool(one.grad))
 
 
-# Files and folders of what is done to data before it comes to a network.
-_ABOUT_DATA = re.compile(
-    r"transforms|(?:data_?)?aug(?:s|ment(?:s|er|ation|ations)?)?|data|datasets?|data_?loaders?|preprocess\w*|image_processing\w*"
-    r"|feature_extraction\w*",
-    re.IGNORECASE,
-)
-
-
 def _is_about_data(program: Program, path: Path) -> bool:
     parts = path.relative_to(program.root).with_suffix("").parts if path.is_relative_to(program.root) else (path.stem,)
-    return any(_ABOUT_DATA.fullmatch(part) for part in parts)
+    return any(function_words("about_data").fullmatch(part) for part in parts)
 
 
 def _names_around(stand: Stand) -> list[str]:
@@ -196,8 +182,13 @@ def _names_around(stand: Stand) -> list[str]:
     return [scope.name, around.name] if around is not None and isinstance(around.node, tree.ClassDef) else [scope.name]
 
 
+def _is_not_of_training(stand: Stand) -> bool:
+    """Whether the place is in a function or class of evaluation, or of what is done to data, by its name."""
+    return any(function_words("not_training").search(name) for name in _names_around(stand))
+
+
 def _is_in_a_loss(stand: Stand) -> bool:
-    return any(_COMPARES.search(name) for name in (*_names_around(stand), stand.facts.path.stem))
+    return any(function_words("losses").search(name) for name in (*_names_around(stand), stand.facts.path.stem))
 
 
 def _is_in_a_network(program: Program, stand: Stand) -> bool:

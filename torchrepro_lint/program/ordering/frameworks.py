@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -18,7 +18,7 @@ __all__ = ["uses_a_framework"]
 
 def uses_a_framework(program: Program, files: Iterable[Path]) -> bool:
     """Whether one of the files imports what runs the training in place of a loop of the program's own."""
-    names = {name.rpartition(".")[2] for name in ordering_names("epoch_setters")}
+    names = ordering_words("epoch_setters")
     packages = {name.partition(".")[0] for name in ordering_names("epoch_setters")} | {"pytorch_lightning"}
     speaking = frozenset[Path]().union(*(program.project.containing(name) for name in names))
     for file in files:
@@ -28,7 +28,7 @@ def uses_a_framework(program: Program, files: Iterable[Path]) -> bool:
     return False
 
 
-def _imports(facts: ModuleFacts, packages: set[str], names: set[str]) -> bool:
+def _imports(facts: ModuleFacts, packages: set[str], names: frozenset[str]) -> bool:
     for scope in facts.walk_scopes():
         for bindings in scope.bindings.values():
             for binding in bindings:

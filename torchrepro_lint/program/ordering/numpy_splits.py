@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.order_places import name_uses
@@ -85,13 +85,11 @@ def _parts_a_table(program: Program, call: KnownCall) -> bool:
     return False
 
 
-_SAME_ROWS: Final = frozenset({"reset_index", "copy"})
-
-
 def _same_rows(parents: Parents, node: tree.Expr) -> tree.Expr:
     """What a table becomes whose rows stay in their order: `df.sample(frac=1).reset_index(drop=True)`."""
     method = parents.of(node)
-    call = parents.of(method) if isinstance(method, tree.Attribute) and method.attr in _SAME_ROWS else None
+    keeps = isinstance(method, tree.Attribute) and method.attr in ordering_words("rows_keeping")
+    call = parents.of(method) if keeps else None  # type: ignore[arg-type]
     return _same_rows(parents, call) if isinstance(call, tree.Call) else node
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.guards import walk
@@ -73,7 +74,7 @@ def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -
         case tree.Assign(targets=(tree.Name() as mapping,) | (tree.Subscript(value=tree.Name() as mapping),)):
             if parents.function(mapping) is not None:
                 reads = [use for use in name_uses(program, carrier.facts, mapping) if not _is_filled(parents, use)]
-                if reads and all(_is_made_a_character(parents, use) for use in reads):
+                if reads and all(_only_tells_apart(parents, use) for use in reads):
                     return
     yield order_flow.sink(carrier, "index", at, "numbers its elements")
 
@@ -83,12 +84,12 @@ def _is_filled(parents: Parents, use: tree.Name) -> bool:
     return isinstance(above, tree.Subscript) and above.value is use and parents.is_bound(above)
 
 
-def _is_made_a_character(parents: Parents, use: tree.Name) -> bool:
+def _only_tells_apart(parents: Parents, use: tree.Name) -> bool:
     above = parents.of(use)
     handed = parents.of(above) if isinstance(above, tree.Subscript) and above.value is use else None
     match parents.of(handed) if isinstance(handed, tree.Arg) else None:
-        case tree.Call(func=tree.Name(id="chr")):
-            return True
+        case tree.Call(func=tree.Name(id=name)):
+            return name in ordering_words("tells_apart")
     return False
 
 

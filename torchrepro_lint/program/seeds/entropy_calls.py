@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draws", "is_entropy", "is_literal", "outside"]
 
-#: torch's calls that take a seed from the system and give it back.
-_SEEDS_ITSELF = frozenset({"torch.seed", "torch.random.seed", "torch.Generator.seed", "torch.default_generator.seed"})
-
 
 def outside(value: object) -> str | None:
     """The dotted name of a function or method from outside the project."""
@@ -32,9 +29,10 @@ def outside(value: object) -> str | None:
 
 def is_entropy(name: str, node: tree.Call, ev: Evaluator, frame: Frame) -> bool:
     """Whether the call of an outside function gives another number in every run."""
-    if name in _SEEDS_ITSELF:
-        return True
-    found = {effect.rng for effect in rng_effects(name) if effect.kind == "draw"}
+    effects = rng_effects(name)
+    if any(effect.kind == "seed" and effect.package == "torch" and effect.seed_parameter is None for effect in effects):
+        return True  # `torch.seed()` takes a seed from the system and gives it back
+    found = {effect.rng for effect in effects if effect.kind == "draw"}
     if "hash" in found:
         return len(node.args) == 1 and _holds_text(node.args[0].value, ev, frame)
     return "entropy" in found

@@ -1,0 +1,19 @@
+"""What the names of functions, classes and files say of what their code is for; see function_words.toml."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal
+
+from torchrepro_lint.knowledge.tables import read_words
+
+__all__ = ["NameTable", "function_words"]
+
+NameTable = Literal["training", "not_training", "losses", "about_data", "evaluation"]
+
+
+@cache
+def function_words(table: NameTable) -> re.Pattern[str]:
+    """One expression for the words of a table, over one name."""
+    return re.compile("|".join(read_words("function_words.toml", table)), re.IGNORECASE)
