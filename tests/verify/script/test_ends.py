@@ -141,11 +141,14 @@ def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> Non
         (["--perturb", "all", "."], "--perturb is for a script of your own"),
         (["train.py", "--save", "train.py"], "train.py: "),
         (["compare", "train.py", "train.py"], "train.py: not a record"),
+        (["compare", "records", "records"], "records: Is a directory; a record in it is records/run-1.jsonl"),
     ],
 )
 def test_wrong_use(tmp_path: Path, words: list[str], message: str) -> None:
     script(tmp_path, "print(1)")
     script(tmp_path, "print(1)", "other.py")
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "run-1.jsonl").touch()
     ran = command(*words, folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert message in ran.stderr.splitlines()[-1]

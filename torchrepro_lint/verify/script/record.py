@@ -121,7 +121,9 @@ def read_record(path: Path) -> Record:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RecordError(f"{path}: {error.strerror or error}") from None
+        kept = sorted(path.glob("*.jsonl")) if path.is_dir() else []
+        meant = f"; a record in it is {kept[0]}" if kept else ""
+        raise RecordError(f"{path}: {error.strerror or error}{meant}") from None
     lines = data.split(b"\n")
     # What follows the last newline is a line that was not finished.
     rest = lines.pop()
