@@ -84,7 +84,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     if options.report is not None:
         _write(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
-        print(f"\nThe records are in {options.save}; `torchrepro-lint verify compare` compares two of its files (*.jsonl).")
+        print(f"\nThe records are in {options.save}; `torchrepro-lint verify compare` compares two files of it.")
     return _status(results)
 
 
