@@ -73,6 +73,12 @@ CHANGES = [
     ("x = {'a': 1}\nif cond:\n  x['b'] = 2", "{'a':1 'b'?:2}"),
     ("for i in y:\n  if i:\n    x = {'a': 1}\n  else:\n    x['b'] = 2", "{'a':1 'b'?:2}"),
     ("try:\n  x = {'a': 1}\n  x['b'] = f()\nexcept E: pass", "{'a':1 'b':?}"),
+    # Within one turn of a loop, and in a `try` that is not left, all of it is done.
+    ("for i in y:\n  d = {'a': 1}\n  d['b'] = 2\n  x = d", "{'a':1 'b':2}"),
+    ("try:\n  d = {'a': 1}\n  d['b'] = 2\n  x = d\nexcept E: pass", "{'a':1 'b':2}"),
+    ("for i in y:\n  d = {'a': 1}\n  if i: d['b'] = 2\n  x = d", "{'a':1 'b'?:2}"),
+    ("for i in y:\n  d = {'a': 1}\n  if i: break\n  d['b'] = 2\nx = d", "{'a':1 'b'?:2}"),
+    ("for i in y:\n  if i:\n    d = {'a': 1}\n  else:\n    d['b'] = 2\n  x = d", "{'a':1 'b'?:2}"),
     ("x = []\nx += [1]", "list[1]"),
     ("x = []\nfor i in y: x += [1]", "list[*(1)] | list[]"),
     ("x = {}\nx['a'] = 1", "{'a':1}"),

@@ -127,24 +127,32 @@ def with_changes(
     if len(between) > MAX_CHANGES:
         question = ("many-changes", target, values, frame)
         return ev.remembered(question, lambda: _after_many(ev, values, changes, frame), unknown())
+    around = frame.scope.path_at(end) if between and taken and end != END else ()
     for change in between:
         # What is stored may be made of the target: it is not changed yet where that is read.
-        runs = _runs(ev, change.path, taken, frame) if change.last < end else False
+        runs = _runs(ev, change.path, taken, around, frame) if change.last < end else False
         if runs is not False:
             made = change.made
             values = union(*(_changed(ev, value, made, runs is True, frame) for value in values)) if values else NOTHING
     return values
 
 
-def _runs(ev: Evaluator, path: Path, taken: Path, frame: Frame) -> bool | None:
-    """Whether a change in the arms of `path` is made, if those of `taken` were gone through before it."""
+def _runs(ev: Evaluator, path: Path, taken: Path, around: Path, frame: Frame) -> bool | None:
+    """Whether a change in the arms of `path` is made, if those of `taken` were gone through before it.
+
+    `around` are those of the place that asks: where it stands in the same loop or `try`, none is left before it.
+    """
+    scope = frame.scope
+    turns = False
     for place, (branch, arm) in enumerate(taken):
-        if not isinstance(frame.scope.branches.get(branch), (tree.If, tree.Match)):
-            break  # the next turn of a loop may take another arm, and a `try` may be left before the change
+        if not isinstance(scope.branches.get(branch), (tree.If, tree.Match)) and (branch, arm) not in around:
+            break  # it may be left before the change
+        turns = turns or branch in scope.loops
         if place == len(path) or path[place][0] != branch:
             return ev.decide(path[place:], frame)
         if path[place][1] != arm:
-            return False
+            # The next turn of a loop may take the other arm.
+            return None if turns and ev.decide(path[place:], frame) is not False else False
     else:
         return ev.decide(path[len(taken) :], frame)
     return ev.decide(path, frame)
