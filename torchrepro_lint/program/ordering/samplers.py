@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.facts.scopes import dotted_name, sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -32,6 +33,8 @@ _RANK: Final = re.compile(r"rank(?!ing)", re.IGNORECASE)
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
 #: Methods after which a permutation is still the same one.
 _SAME_ORDER: Final = frozenset({"tolist", "numpy", "long", "int", "cpu", "cuda", "to", "detach", "view", "flatten"})
+#: Methods, and functions of torch, that cut it.
+_CUTS: Final = frozenset({"split", "chunk", "tensor_split", "split_with_sizes"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,43 +132,76 @@ def part_names(node: tree.Expr) -> bool:
 
 def _parts_a_set(program: Program, call: KnownCall) -> bool:
     """Whether slices of the permutation are the parts of a data set, by name or by what they are given to."""
-    parents = parents_of(program.ev, call.facts)
-    node: tree.Expr = call.call
-    while True:
-        above = parents.of(node)
-        match above:
-            case tree.Attribute(attr=attr) if attr in _SAME_ORDER:
-                outer = parents.of(above)
-                if not isinstance(outer, tree.Call):
-                    return False
-                node = outer
-            case tree.Arg():
-                outer = parents.of(above)
-                if isinstance(outer, tree.Call) and _is_list(outer):
-                    node = outer
-                else:
-                    return False
-            case tree.Subscript(value=value) if value is node:
-                return _is_part(parents, above)
-            case tree.Assign(targets=(tree.Name(id=name),)):
-                uses = [use for use in parents.names.get(name, ()) if _is_used_in(parents, call, use)]
-                return any(_slice_is_part(parents, use) for use in uses)
-            case _:
+    return _is_parted(parents_of(program.ev, call.facts), call.call, set())
+
+
+def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
+    """Whether an expression that is the permutation, or data in its order, is cut into the parts of a data set."""
+    if id(node) in seen:
+        return False
+    seen.add(id(node))
+    above = parents.of(node)
+    match above:
+        case tree.Attribute(attr=attr):
+            outer = parents.of(above)
+            if not isinstance(outer, tree.Call) or outer.func is not above:
                 return False
+            return (
+                _are_parts(parents, outer)
+                if attr in _CUTS
+                else attr in _SAME_ORDER and _is_parted(parents, outer, seen)
+            )
+        case tree.Arg():
+            outer = parents.of(above)
+            match outer:
+                case tree.Call(func=tree.Name(id="list" | "tuple")):
+                    return _is_parted(parents, outer, seen)
+                case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in _CUTS and first is above:
+                    return _are_parts(parents, outer)
+        case tree.Subscript(value=value):
+            return _is_part(parents, above) if value is node else _is_parted(parents, above, seen)
+        case tree.Display(kind="tuple", items=items):
+            match parents.of(above):
+                case tree.Assign(targets=(tree.Display(items=targets),)) if len(targets) == len(items):
+                    (place,) = [index for index, item in enumerate(items) if item is node]
+                    return _is_used_for_parts(parents, targets[place], node, seen)
+        case tree.Assign(targets=(target,)):
+            return _is_used_for_parts(parents, target, node, seen)
+    return False
 
 
-def _is_list(call: tree.Call) -> bool:
-    return isinstance(call.func, tree.Name) and call.func.id in ("list", "tuple")
+def _is_used_for_parts(parents: Parents, target: tree.Expr, value: tree.Expr, seen: set[int]) -> bool:
+    return any(_is_parted(parents, use, seen) for use in _uses_below(parents, target, value))
 
 
-def _is_used_in(parents: Parents, call: KnownCall, use: tree.Name) -> bool:
-    """Whether a use of the name is one below the call, in the same function."""
-    return use.site > call.call.site and parents.function(use) is parents.function(call.call)
+def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterator[tree.Expr]:
+    """The uses of a name, or of an attribute of `self`, below the value that it is given, in the same function."""
+    uses: Sequence[tree.Expr] = ()
+    match target:
+        case tree.Name(id=name):
+            uses = parents.names.get(name, ())
+        case tree.Attribute(value=tree.Name(id="self"), attr=attr):
+            uses = [use for use in parents.attributes.get(attr, ()) if dotted_name(use) == f"self.{attr}"]
+    function = parents.function(value)
+    for use in uses:
+        if use.site > value.site and not parents.is_bound(use) and parents.function(use) is function:
+            yield use
 
 
-def _slice_is_part(parents: Parents, use: tree.Name) -> bool:
-    above = parents.of(use)
-    return isinstance(above, tree.Subscript) and above.value is use and _is_part(parents, above)
+def _are_parts(parents: Parents, cut: tree.Call) -> bool:
+    """Whether what a permutation is cut into goes by the names of parts, or into subsets of a data set."""
+    match parents.of(cut):
+        case tree.Assign(targets=(tree.Display(items=items) as target,)):
+            return part_names(target) or any(
+                _goes_into_a_subset(parents, use) for item in items for use in _uses_below(parents, item, cut)
+            )
+    return False
+
+
+def _goes_into_a_subset(parents: Parents, node: tree.Expr) -> bool:
+    above = parents.of(node)
+    outer = parents.of(above) if isinstance(above, tree.Arg) else None
+    return isinstance(outer, tree.Call) and bool(_SUBSETS.fullmatch(called_name(outer.func) or ""))
 
 
 def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
@@ -174,7 +210,7 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
         return False
     for above in parents.around(piece):
         match above:
-            case tree.Call(func=tree.Name(id=name) | tree.Attribute(attr=name)) if _SUBSETS.fullmatch(name):
+            case tree.Call(func=func) if _SUBSETS.fullmatch(called_name(func) or ""):
                 return True
             case tree.Assign(targets=targets):
                 return any(part_names(target) for target in targets)
