@@ -60,6 +60,24 @@ CONSTANTS = [
     ("x = 'val'.startswith(1)", "?"),
     ("x = 'train_left'.removeprefix('train_')", "'left'"),
 ]
+RECORDS = [
+    ("from typing import NamedTuple\nclass C(NamedTuple):\n  n: int = 2\nx = C(n=0).n", "0"),
+    ("from typing import NamedTuple\nclass C(NamedTuple):\n  n: int = 2\nx = C(0)._asdict()", "{'n':0}"),
+    ("from pydantic import BaseModel\nclass C(BaseModel):\n  n: int = 2\nx = C(n=0).n", "0"),
+    ("from pydantic import BaseModel\nclass C(BaseModel):\n  n: int = 2\nx = C().model_dump()", "{'n':2}"),
+    ("from pydantic_settings import BaseSettings\nclass C(BaseSettings):\n  n: int = 2\nx = C().n", "2 | ?"),
+    (
+        "from dataclasses import asdict, dataclass, field\n@dataclass\nclass C:\n  n: int = 2\nx = asdict(C())",
+        "{'n':2}",
+    ),
+    ("from dataclasses import asdict, dataclass, field\n@dataclass\nclass C:\n  n: int = 2\nx = vars(C(1))", "{'n':1}"),
+    (
+        "from dataclasses import asdict, dataclass, field\n@dataclass\nclass D:\n  m: int = 1\n@dataclass\nclass C:\n"
+        "  d: D = field(default_factory=D)\nx = asdict(C())",
+        "{'d':{'m':1}}",
+    ),
+    ("class C:\n  def __init__(self): self.a = 1\nx = vars(C())", "?"),
+]
 CHANGES = [
     ("x = 1\nx += 2", "3"),
     ("x = 1\nfor i in y: x += 1", "1 | 2 | ?"),
@@ -133,7 +151,7 @@ REGISTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("source", "expected"), CONSTANTS + CHANGES + CALLS + REGISTRIES)
+@pytest.mark.parametrize(("source", "expected"), CONSTANTS + RECORDS + CHANGES + CALLS + REGISTRIES)
 def test_what_a_name_can_be(tmp_path: Path, source: str, expected: str) -> None:
     assert named(program_of(tmp_path, source + "\n"), "x") == expected
 

@@ -53,7 +53,8 @@ class ExternalCallable:
     `parameters` are those that can be given by position, in order, without a method's receiver; `keyword_only`
     the others that matter. `returns` is the qualified name of the type of what a call gives, where that is not
     the class itself: `param:0` hands its first argument on, `params` all of them as a tuple (one: itself),
-    `receiver` the object that the method is called on, `sequence-of:T` a list of `T`.
+    `receiver` the object that the method is called on, `sequence-of:T` a list of `T`,
+    `made-of:p` what the configuration in the parameter `p` names as its `_target_`.
     """
 
     kind: CallableKind

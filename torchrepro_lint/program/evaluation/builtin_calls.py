@@ -9,6 +9,8 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
+from torchrepro_lint.program.evaluation.instantiation import instantiated
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
@@ -64,6 +66,9 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
             if place.isdigit() and int(place) < len(arguments.positional):
                 return arguments.positional[int(place)]
             return unknown()
+        if returns.startswith("made-of:"):
+            config = external_argument(arguments, known.parameters, returns.removeprefix("made-of:"))[0]
+            return instantiated(ev, config, arguments, site)
         if returns.startswith("sequence-of:"):
             made = ExternalObject(returns.removeprefix("sequence-of:"), arguments, site)
             return values_of(SequenceValue("list", None, values_of(made)))
@@ -89,6 +94,10 @@ _FLUENT = frozenset(
 )
 
 
+#: Methods of named tuples and of pydantic's models that give their fields as a dict.
+_TO_DICT = frozenset({"_asdict", "model_dump"})
+
+
 def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: Site | None) -> Values:
     """What calling a method of a list, a dict, a constant, an external object or an external base gives."""
     receiver, attr = member.receiver, member.attr
@@ -104,6 +113,8 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case Constant(value=str() as text):
             return _text_method(ev, text, attr, arguments)
         case Instance():
+            if attr in _TO_DICT:
+                return as_dict(ev, receiver, deep=attr != "_asdict")
             return values_of(receiver) if attr in _FLUENT else unknown()
         case ExternalObject(name=name):
             if attr in _FLUENT:

@@ -1,8 +1,8 @@
-"""Fields of dataclasses: what the `__init__` would set that nobody wrote."""
+"""Fields of dataclasses and the like: what the `__init__` would set that nobody wrote."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import classes
@@ -10,31 +10,33 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
+    DictValue,
     Instance,
+    Value,
     Values,
     union,
     unknown,
+    values_of,
 )
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["dataclass_field"]
+__all__ = ["as_dict", "dataclass_field"]
+
+
+#: Decorators and bases that write the `__init__` from the annotated names of the class.
+_DECORATORS: Final = frozenset({"dataclass", "define", "frozen", "attrs", "s"})
+_BASES: Final = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "pydantic.BaseModel", "msgspec.Struct"})
+#: A base whose fields are read from the environment too.
+_SETTINGS: Final = frozenset({"pydantic.BaseSettings", "pydantic_settings.BaseSettings"})
+
+_Field: TypeAlias = tuple[str, "tree.Expr | None", Frame]
 
 
 def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | None:
     """The value of a dataclass field, as the generated `__init__` would set it."""
-    fields: list[tuple[str, tree.Expr | None, Frame]] = []
-    for base in reversed(classes.mro(ev, instance.cls)):
-        if not isinstance(base, ClassValue):
-            continue
-        if not any(classes.decorator_name(d) in ("dataclass", "define", "attrs", "s") for d in base.node.decorators):
-            continue
-        frame = ev.class_frame(base)
-        for statement in base.node.body:
-            match statement:
-                case tree.Assign(targets=(tree.Name(id=name),), value=default, annotation=annotation) if annotation:
-                    fields = [field for field in fields if field[0] != name] + [(name, default, frame)]
+    fields = _fields(ev, instance.cls)
     for index, (name, default, frame) in enumerate(fields):
         if name != attr:
             continue
@@ -47,10 +49,48 @@ def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | No
         if index < len(given.positional):
             return given.positional[index]
         fallback = _default_of_field(ev, default, frame) if default is not None else unknown()
-        if given.open_positional or given.open_keywords:
+        if given.open_positional or given.open_keywords or _is_read_from_outside(ev, instance.cls):
             return union(fallback, unknown())
         return union(fallback, keyword[0]) if keyword is not None else fallback
     return None
+
+
+def as_dict(ev: Evaluator, value: Value, *, deep: bool) -> Values:
+    """The fields of a dataclass's object by their names; `deep`: those that hold such objects are dicts themselves."""
+    if not isinstance(value, Instance) or not (fields := _fields(ev, value.cls)):
+        return unknown()
+    entries = []
+    for name, _, _ in fields:
+        held = ev.instances_attribute(values_of(value), name) or unknown()
+        if deep:
+            held = union(*(as_dict(ev, one, deep=True) if _is_record(ev, one) else values_of(one) for one in held))
+        entries.append((name, held, True))
+    return values_of(DictValue(tuple(entries), classes.find_method(ev, value.cls, "__post_init__") is not None))
+
+
+def _is_record(ev: Evaluator, value: Value) -> bool:
+    return isinstance(value, Instance) and bool(_fields(ev, value.cls))
+
+
+def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
+    """The fields of a class, those of its bases first."""
+    fields: list[_Field] = []
+    written = bool((_BASES | _SETTINGS) & set(classes.external_bases(ev, cls)))
+    for base in reversed(classes.mro(ev, cls)):
+        if not isinstance(base, ClassValue):
+            continue
+        if not written and not any(classes.decorator_name(d) in _DECORATORS for d in base.node.decorators):
+            continue
+        frame = ev.class_frame(base)
+        for statement in base.node.body:
+            match statement:
+                case tree.Assign(targets=(tree.Name(id=name),), value=default, annotation=annotation) if annotation:
+                    fields = [field for field in fields if field[0] != name] + [(name, default, frame)]
+    return fields
+
+
+def _is_read_from_outside(ev: Evaluator, cls: ClassValue) -> bool:
+    return not _SETTINGS.isdisjoint(classes.external_bases(ev, cls))
 
 
 def _default_of_field(ev: Evaluator, default: tree.Expr, frame: Frame) -> Values:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
 from torchrepro_lint.program.evaluation.named_by_text import some_class
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -166,6 +167,14 @@ def _same(ev: Evaluator, arguments: Arguments) -> Values:
     return first_argument(arguments)
 
 
+def _as_dict(*, deep: bool) -> Callable[[Evaluator, Arguments], Values]:
+    def convert(ev: Evaluator, arguments: Arguments) -> Values:
+        found = union(*(as_dict(ev, value, deep=deep) for value in first_argument(arguments)))
+        return found or unknown()
+
+    return convert
+
+
 def _partial(ev: Evaluator, arguments: Arguments) -> Values:
     if not arguments.positional:
         return unknown()
@@ -209,6 +218,10 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.isinstance": _isinstance,
     "builtins.type": _type,
     "functools.partial": _partial,
+    "dataclasses.asdict": _as_dict(deep=True),
+    "attr.asdict": _as_dict(deep=True),
+    "attrs.asdict": _as_dict(deep=True),
+    "builtins.vars": _as_dict(deep=False),
     "copy.copy": _same,
     "copy.deepcopy": _same,
     "tqdm.tqdm": _same,
