@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.program.word_index import WordIndex, required_words
+from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.word_index import WordIndex, any_word, may_hold, required_words
 
 TEXTS = [
     b"import torch",
@@ -66,3 +68,42 @@ def test_no_text_that_matches_is_left_out(pattern: bytes, texts: list[bytes]) ->
     candidates = WordIndex(texts).may_match(compiled)
     if candidates is not None:
         assert {number for number, text in enumerate(texts) if compiled.search(text)} <= set(candidates)
+    for text in texts:
+        assert compiled.search(text) is None or may_hold(text, compiled)
+
+
+def test_a_text_without_what_a_pattern_needs_is_not_searched() -> None:
+    pattern = re.compile(rb"torch\.rand|np\.random")
+    assert may_hold(b"x = torch.rand(2)", pattern)
+    assert not may_hold(b"x = math.sin(2)", pattern)
+
+
+@given(st.sets(WORDS, min_size=1, max_size=3), st.lists(st.lists(WORDS | st.just(b" ")).map(b"".join), max_size=5))
+def test_the_index_knows_what_a_pattern_of_words_finds(words: set[bytes], texts: list[bytes]) -> None:
+    pattern = any_word(word.decode() for word in words)
+    found = [number for number, text in enumerate(texts) if pattern.search(text)]
+    assert WordIndex(texts).holding_any(pattern) == found
+
+
+def test_other_patterns_are_not_taken_for_words() -> None:
+    assert WordIndex(TEXTS).holding_any(re.compile(rb"torch")) is None
+    assert WordIndex(TEXTS).holding_any(any_word(["torch", "\xe9tat"])) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@register\ndef f(): ...", True),
+        ("@a.register('x')  # why\ndef f(): ...", True),
+        ("@f(register)\ndef f(): ...", True),
+        ("@other\ndef register(): ...", False),
+        ("register(f) @ other", False),
+        ("@registered\ndef f(): ...", False),
+    ],
+)
+def test_files_in_which_a_name_may_be_a_decorator(write, text: str, expected: bool) -> None:
+    root: Path = write({"a.py": text})
+    project = Project(root, [root / "a.py"])
+    assert bool(project.decorating("register")) is expected
+    (pattern,) = project.looks.patterns
+    assert bool(pattern.search(text.encode())) is expected

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from torchrepro_lint.program.components import components
 from torchrepro_lint.program.modules import Project
+from torchrepro_lint.source.discovery import in_order
 
 __all__ = ["ImportGraph"]
 
@@ -130,7 +131,7 @@ class ImportGraph:
     def _any(self, files: frozenset[Path], pattern: re.Pattern[bytes]) -> bool:
         key = (pattern, files)
         if key not in self._found:
-            self._found[key] = any(self.project.holds(file, pattern) for file in sorted(files))
+            self._found[key] = any(self.project.holds(file, pattern) for file in in_order(files))
         return self._found[key]
 
     def _closure(self, paths: Iterable[Path]) -> frozenset[Path]:

@@ -16,7 +16,7 @@ from torchrepro_lint.facts.scopes import strings_in
 from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks
-from torchrepro_lint.program.word_index import WordIndex
+from torchrepro_lint.program.word_index import WordIndex, any_word, may_hold
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.text import Source, decode, read_bytes
 
@@ -28,6 +28,12 @@ _SYS_PATH = re.compile(rb"sys\.path")
 _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
+
+_BEHIND_AT = re.compile(rb"@[^\n\r]*")
+
+
+def _finds(pattern: re.Pattern[bytes], data: bytes) -> bool:
+    return may_hold(data, pattern) and pattern.search(data) is not None
 
 
 class Project:
@@ -62,6 +68,7 @@ class Project:
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._containing: dict[str, tuple[Path, ...]] = {}
+        self._mentioning: dict[str, frozenset[Path]] = {}
         self._matching: dict[re.Pattern[bytes], list[Path]] = {}
         self._holds: dict[re.Pattern[bytes], dict[Path, bool]] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
@@ -138,16 +145,39 @@ class Project:
                 self.looks.words.add(word.encode())
                 found = [self.files[number] for number in self._words.holding(word.encode())]
             else:
-                exact = re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(word.encode()) + rb"(?![A-Za-z0-9_])")
-                found = self._searched(exact, self.files)
+                found = self._searched(any_word([word]), self.files)
             self._containing[word] = tuple(found)
         return self._containing[word]
+
+    def mentioning(self, word: str) -> frozenset[Path]:
+        """The files of `containing`, to ask for one of them."""
+        if word not in self._mentioning:
+            self._mentioning[word] = frozenset(self.containing(word))
+        return self._mentioning[word]
+
+    @cached_property
+    def _words_behind_at(self) -> WordIndex:
+        sources = map(self._source, self.files)
+        return WordIndex(b" ".join(_BEHIND_AT.findall(one.searched)) if one is not None else b"" for one in sources)
+
+    def decorating(self, name: str) -> list[Path]:
+        """The files in which the name stands behind an `@` in a line, so that it may be a decorator, in order."""
+        pattern = re.compile(_BEHIND_AT.pattern + any_word([name]).pattern)
+        if not name.isascii():
+            return self._searched(pattern, self.containing(name))
+        self.looks.patterns.add(pattern)
+        return [self.files[number] for number in self._words_behind_at.holding(name.encode())]
 
     def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
         """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""
         if among is not None:
             return self._searched(pattern, among)
         if pattern not in self._matching:
+            numbers = self._words.holding_any(pattern)
+            if numbers is not None:
+                self.looks.patterns.add(pattern)
+                self._matching[pattern] = [self.files[number] for number in numbers]
+                return list(self._matching[pattern])
             numbers = self._words.may_match(pattern)
             candidates = self.files if numbers is None else [self.files[number] for number in numbers]
             self._matching[pattern] = self._searched(pattern, candidates)
@@ -156,7 +186,7 @@ class Project:
     def _searched(self, pattern: re.Pattern[bytes], files: Iterable[Path]) -> list[Path]:
         self.looks.patterns.add(pattern)
         sources = ((path, self._source(path)) for path in files)
-        return [path for path, source in sources if source is not None and pattern.search(source.searched)]
+        return [path for path, source in sources if source is not None and _finds(pattern, source.searched)]
 
     def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in the bytes of a file that can be read."""
@@ -164,7 +194,7 @@ class Project:
         answers = self._holds.setdefault(pattern, {})
         if path not in answers:
             source = self._source(path)
-            answers[path] = source is not None and pattern.search(source.searched) is not None
+            answers[path] = source is not None and _finds(pattern, source.searched)
         return answers[path]
 
     def may_call(self, path: Path, name: str) -> bool:

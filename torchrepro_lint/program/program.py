@@ -74,7 +74,6 @@ class Program:
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
         self._refused: set[Path] = set()
-        self._tests: dict[Path, bool] = {}
         #: What the planners of fixes have made of a file.
         self.documents: dict[Path, object] = {}
 
@@ -87,11 +86,14 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
+    @cached_property
+    def tests(self) -> frozenset[Path]:
+        """The files of the project that are tests."""
+        return frozenset(path for path in self.project.files if is_test_file(self.root, path))
+
     def is_test(self, path: Path) -> bool:
         """Whether a file of the project is a test."""
-        if path not in self._tests:
-            self._tests[path] = is_test_file(self.root, path)
-        return self._tests[path]
+        return path in self.tests
 
     def is_asked(self, path: Path) -> bool:
         """Whether somebody waits for the findings of a file: of others, none need be found, and no fix planned."""

@@ -15,10 +15,14 @@ else:
     import sre_constants as constants
     import sre_parse as parser
 
-__all__ = ["WordIndex", "required_words", "words_of"]
+__all__ = ["WordIndex", "any_word", "may_hold", "required_words", "words_of"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 _SHORTEST = 3  # a shorter piece stands in nearly every file
+#: With more pieces than this, to look for each of them costs what the pattern does.
+_FEW = 4
+# The patterns that `any_word` has made, with their words: an index of words knows what they find.
+_ANY_WORD: dict[re.Pattern[bytes], frozenset[bytes]] = {}
 
 
 class WordIndex:
@@ -37,6 +41,11 @@ class WordIndex:
     def holding(self, word: bytes) -> Sequence[int]:
         """The texts in which `word` stands, in order."""
         return self._texts.get(word, ())
+
+    def holding_any(self, pattern: re.Pattern[bytes]) -> list[int] | None:
+        """The texts in which a pattern of `any_word` finds something, in order; None for other patterns."""
+        words = _ANY_WORD.get(pattern)
+        return None if words is None else sorted({number for word in words for number in self.holding(word)})
 
     def may_match(self, pattern: re.Pattern[bytes]) -> list[int] | None:
         """The texts in which the pattern could find something, in order; None where that cannot be said."""
@@ -62,6 +71,23 @@ class WordIndex:
 def words_of(data: bytes) -> set[bytes]:
     """The words of a text."""
     return set(_WORD.findall(data))
+
+
+def any_word(words: Iterable[str]) -> re.Pattern[bytes]:
+    """Finds one of these identifiers, as a whole word, in the bytes of a text."""
+    encoded = sorted(word.encode() for word in words)
+    pattern = re.compile(rb"(?<![A-Za-z0-9_])(?:%s)(?![A-Za-z0-9_])" % b"|".join(map(re.escape, encoded)))
+    if all(_WORD.fullmatch(word) for word in encoded):
+        _ANY_WORD[pattern] = frozenset(encoded)
+    return pattern
+
+
+def may_hold(data: bytes, pattern: re.Pattern[bytes]) -> bool:
+    """Whether the pattern could find something in a text: asked of the few pieces that all its finds have, which is
+    sooner said than what the pattern finds.
+    """
+    pieces = required_words(pattern)
+    return pieces is None or len(pieces) > _FEW or any(piece in data for piece in pieces)
 
 
 @lru_cache(maxsize=2_000)

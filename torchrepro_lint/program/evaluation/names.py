@@ -305,7 +305,7 @@ def _may_give(ev: Evaluator, path: Path, name: str) -> bool:
     project = ev.project
     if path.suffix != ".py" or project.holds(path, _STAR):
         return True
-    if path not in project.containing(name):
+    if path not in project.mentioning(name):
         return False
     if not project.holds(path, _LISTED) or project.holds(path, _LISTED_ELSEWHERE):
         return True

@@ -27,6 +27,7 @@ from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -112,8 +113,7 @@ class Operation:
 @cache
 def operation_words() -> re.Pattern[bytes]:
     """Finds in the bytes of a file the last part of any operation's name."""
-    words = sorted({name.rpartition(".")[2] for name in op_names()} - {"*"})
-    return re.compile(rb"\b(?:" + b"|".join(re.escape(word.encode()) for word in words) + rb")\b")
+    return any_word({name.rpartition(".")[2] for name in op_names()} - {"*"})
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from torchrepro_lint.program.evaluation.values import UNKNOWN, External, Externa
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["GENERATOR", "Seeding", "consumers", "is_used", "made_generators", "m
 
 GENERATOR: Final = "torch.Generator"
 _METHODS: Final = frozenset({"manual_seed", "seed", "set_state"})
-_WORD: Final = re.compile(rb"(?<!\w)(?:manual_seed|seed|set_state)(?!\w)")
+_WORD: Final = any_word(_METHODS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

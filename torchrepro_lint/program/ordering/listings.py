@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -18,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberO
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
 from torchrepro_lint.program.ordering.walks import sink_of_walk
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -32,7 +32,7 @@ def _words() -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for table in _TABLES for name in ordering_names("listings", table))
 
 
-_WORDS: Final = re.compile(rb"(?<!\w)(?:" + "|".join(sorted(_words())).encode() + rb")(?!\w)")
+_WORDS: Final = any_word(_words())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

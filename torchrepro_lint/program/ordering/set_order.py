@@ -25,12 +25,13 @@ __all__ = ["OrderedSet", "ordered_sets"]
 _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 #: A call that makes a set, a comprehension without a colon outside its f-strings, a display in which a text stands that
-#: no colon follows.
+#: no colon follows. Each begins with a letter or a brace, which the search then leaps to: where what must not stand
+#: before a word comes first, it takes four times as long.
 _WORDS: Final = re.compile(
-    rb"(?<!\w)(?:set|frozenset)\s*\("
-    rb"|\{[^:{}]*(?:\{[^{}]*\}[^:{}]*)*\sfor\s"
-    rb"|\{" + _SPACE + rb"(?:" + _TEXT + _SPACE + rb")+,"
-    rb"|\{[^:{}'\"]*," + _SPACE + _TEXT
+    rb"s(?<!\ws)et\s*\(|f(?<!\wf)rozenset\s*\("
+    rb"|\{(?:[^:{}]*(?:\{[^{}]*\}[^:{}]*)*\sfor\s"
+    rb"|" + _SPACE + rb"(?:" + _TEXT + _SPACE + rb")+,"
+    rb"|[^:{}'\"]*," + _SPACE + _TEXT + rb")"
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,8 +64,8 @@ def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
     if len(files) > MAX_FILES:
         # A name that many files use: only those that can have it from its home.
         stem = home.parent.name if home.stem == "__init__" else home.stem
-        near = set(ev.project.containing(stem))
-        files = [path for path in files if path in near or path == home][:MAX_FILES]
+        near = ev.project.mentioning(stem)
+        files = list(islice((path for path in files if path in near or path == home), MAX_FILES))
     if home in files:
         files.remove(home)
         files.insert(0, home)
@@ -140,7 +141,7 @@ def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method:
         case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
             return True
         case tree.Attribute(value=owner):
-            return caller.path in ev.project.containing(method.parent.name) or _is_imported(caller, owner)
+            return caller.path in ev.project.mentioning(method.parent.name) or _is_imported(caller, owner)
     return False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,7 @@ def _decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator
             names.append(outer.node.name)
         outer = outer.parent
     for name in names:
-        for path in ev.project.matching(_above(name), ev.project.containing(name)):
+        for path in ev.project.decorating(name):
             user = ev.project.facts(path)
             if user is None:
                 continue
@@ -71,11 +70,6 @@ def _decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator
                     for value in ordered(ev.values(decorator, module)):
                         if is_function(value, scope):
                             yield value, Arguments((values_of(decorated),))
-
-
-def _above(name: str) -> re.Pattern[bytes]:
-    """What a line has on which the name is, or ends, a decorator."""
-    return re.compile(rb"@[^\n\r]*(?<![A-Za-z0-9_])" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])")
 
 
 def plain_definition(statement: tree.ClassDef | tree.FunctionDef, frame: Frame) -> Value:

@@ -63,7 +63,7 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
             entry = _function_entry(program, path, name)
             if entry is not None:
                 yield entry
-        guarded = program.project.holds(path, _GUARD)
+        guarded = path in program.project.mentioning("__main__") and program.project.holds(path, _GUARD)
         is_imported = program.imports.is_imported(path)
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
             continue  # a library module; what it does when it is run is a trial of itself

@@ -29,6 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.call_index import aliases_of
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -82,8 +83,7 @@ def asked_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownC
 
 @cache
 def _words(names: frozenset[str]) -> re.Pattern[bytes]:
-    last = sorted({name.rpartition(".")[2] for name in names})
-    return re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(word.encode()) for word in last) + rb")(?!\w)")
+    return any_word({name.rpartition(".")[2] for name in names})
 
 
 def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:

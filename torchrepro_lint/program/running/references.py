@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
@@ -46,9 +47,10 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Ref
     assert isinstance(node, tree.FunctionDef)
     if _is_for_workers(node):
         return
-    files = sorted(ev.project.containing(node.name), key=lambda path: (path != facts.path, path))
+    own = facts.path in ev.project.mentioning(node.name)
+    others = (path for path in ev.project.containing(node.name) if path != facts.path)
     count = 0
-    for path in files[:MAX_FILES]:
+    for path in islice(chain([facts.path] if own else [], others), MAX_FILES):
         user = ev.project.facts(path)
         if user is None:
             continue

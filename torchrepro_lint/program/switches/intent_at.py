@@ -55,7 +55,7 @@ def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evi
     """
     above = _programs(program, places)
     if not program.is_test(path):
-        above = frozenset(root for root in above if not program.is_test(root))
+        above -= program.tests
     found = [
         one
         for one in program.evidence

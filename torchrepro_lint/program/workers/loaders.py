@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +33,7 @@ from torchrepro_lint.program.evaluation.values import (
     values_of,
 )
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, instances_of, may_be
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -124,11 +124,8 @@ def _speaking_of_loaders(ev: Evaluator) -> tuple[set[str], set[Path]]:
     done: set[Path] = set()
     pending = sorted(names)
     while pending:
-        pattern = re.compile(
-            rb"(?<![A-Za-z0-9_])(?:" + b"|".join(re.escape(n.encode()) for n in pending) + rb")(?![A-Za-z0-9_])"
-        )
         fresh: list[str] = []
-        for path in ev.project.matching(pattern):
+        for path in ev.project.matching(any_word(pending)):
             facts = ev.project.facts(path)
             if facts is None:
                 continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -13,6 +12,7 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import External, MemberOf, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
+from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import condition_holds
 
@@ -62,8 +62,7 @@ def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Pat
 def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path]]]:
     ev = program.ev
     names = manager_names()
-    pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)) + rb")(?!\w)")
-    for path in program.project.matching(pattern):
+    for path in program.project.matching(any_word(names)):
         facts = program.facts(path)
         if facts is None:
             continue

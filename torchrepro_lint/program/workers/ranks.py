@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +39,7 @@ def distributed_start(program: Program, loader: Loader) -> Site | None:
 
 def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:
     ev = program.ev
-    names = b"|".join(sorted(name.encode() for name in _START_NAMES))
-    pattern = re.compile(rb"(?<!\w)(?:" + names + rb")(?!\w)")
-    for path in program.project.matching(pattern):
+    for path in program.project.matching(any_word(_START_NAMES)):
         facts = program.facts(path)
         if facts is None:
             continue
