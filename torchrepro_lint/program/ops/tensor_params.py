@@ -14,6 +14,7 @@ from torchrepro_lint.program.ops.saved_tensors import applications, is_custom_fu
 from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, joined
 from torchrepro_lint.program.ops.tensor_values import by_values, external_names, is_network_class
 from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ops.tensors import Tensors
@@ -80,20 +81,12 @@ def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
     scope = frame.scope
     if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
         return None
-    names = [one.name for one in scope.node.params if one.kind == "positional"]
     calls = visible_calls(tensors.ev, frame.facts, scope)
     if is_custom_function(scope):
-        names, calls = names[1:], tuple(applications(tensors.ev, frame.facts, scope))
-    elif isinstance(scope.parent and scope.parent.node, tree.ClassDef) and scope.self_name is not None:
-        names = names[1:]
-    found: list[Tensor | None] = []
-    for call, caller in calls[:MAX_CALLERS]:
-        for index, arg in enumerate(call.args):
-            if arg.star:
-                break
-            if arg.keyword == param.name or (arg.keyword is None and names[index : index + 1] == [param.name]):
-                found.append(tensors.of(arg.value, caller))
-    return joined(found)
+        calls = tuple(applications(tensors.ev, frame.facts, scope))
+    parameter = parameter_of(scope, param.name)
+    written = ((written_argument(call, parameter), caller) for call, caller in calls[:MAX_CALLERS])
+    return joined([tensors.of(node, caller) for node, caller in written if node is not None])
 
 
 _WRAPPERS = frozenset({"Optional", "Union", "Annotated", "Final"})

@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -204,11 +205,11 @@ class _Reader:
         if isinstance(owner.parent.node, tree.ClassDef) or param not in owner.node.params:
             return None
         calls = visible_calls(self.program.ev, self.facts, owner)
-        return joined(self._given(call, frame, owner.node.params.index(param), depth) for call, frame in calls)
+        parameter = parameter_of(owner, param.name)
+        return joined(self._given(written_argument(call, parameter), frame, depth) for call, frame in calls)
 
-    def _given(self, call: tree.Call, frame: Frame, position: int, depth: int) -> ElementKind | None:
-        made = call.args[position].value if position < len(call.args) else None
-        if not isinstance(made, (tree.Call, tree.Subscript)) or any(arg.star or arg.keyword for arg in call.args):
+    def _given(self, made: tree.Expr | None, frame: Frame, depth: int) -> ElementKind | None:
+        if not isinstance(made, (tree.Call, tree.Subscript)):
             return None
         if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):
             return None

@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
 )
 from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.program.seeds.entropy_calls import draws, is_entropy, is_literal, outside
 
 if TYPE_CHECKING:
@@ -150,13 +151,10 @@ class _Reader:
         node = frame.scope.node
         if not isinstance(node, tree.FunctionDef) or param.kind in ("star", "double-star"):
             return None
-        names = [one.name for one in node.params if one.kind == "positional"]
-        position = names.index(param.name) if param.name in names else None
-        bound = frame.scope.self_name is not None
+        parameter = parameter_of(frame.scope, param.name)
         found: list[Entropy | None] = []
         for call, caller in visible_calls(self.ev, frame.facts, frame.scope):
-            at = position - 1 if bound and position is not None else position
-            written = _argument(call, param.name, at)
+            written = written_argument(call, parameter)
             if written is not None:
                 one = self.of(written, caller)
                 site = Site(caller.facts.path, call.site)
@@ -243,13 +241,3 @@ def _either(options: Iterable[Entropy | None]) -> Entropy | None:
     if len(sources) < len(found):
         return replace(sources[0], fallback=True)
     return next((one for one in sources if one.fallback), sources[0])
-
-
-def _argument(call: tree.Call, name: str, position: int | None) -> tree.Expr | None:
-    for arg in call.args:
-        if arg.keyword == name:
-            return arg.value
-    positional = [arg for arg in call.args if arg.keyword is None]
-    if position is None or not 0 <= position < len(positional) or any(arg.star for arg in positional[: position + 1]):
-        return None
-    return positional[position].value

@@ -14,6 +14,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.source.configurations import read_configuration
 from torchrepro_lint.source.root import absolute
 
@@ -60,10 +61,11 @@ def _given(ev: Evaluator, frame: Frame, name: str, depth: int) -> object:
         if isinstance(decorator, tree.Call) and names[:1] == [name] and _is_hydra(ev, decorator, frame):
             return _composed(ev, decorator, frame.facts)
     given: list[object] = []
+    parameter = parameter_of(frame.scope, name)
     for call, caller in visible_calls(ev, frame.facts, frame.scope)[:_MAX_DEPTH]:
-        for index, arg in enumerate(call.args):
-            if not arg.star and (arg.keyword == name or (arg.keyword is None and names[index : index + 1] == [name])):
-                given.append(configured(ev, arg.value, caller, depth + 1))
+        written = written_argument(call, parameter)
+        if written is not None:
+            given.append(configured(ev, written, caller, depth + 1))
     return given[0] if given and all(one == given[0] for one in given) else None
 
 

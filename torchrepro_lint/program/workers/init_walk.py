@@ -29,8 +29,8 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.reach import Link, shown
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence
-from torchrepro_lint.program.workers.seed_sources import written_argument
 from torchrepro_lint.program.workers.worker_seed import SeedReader
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.loaders import Loader
@@ -129,15 +130,11 @@ def _passed(
     ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope
 ) -> Iterator[tuple[tree.Expr, ModuleFacts, Scope]]:
     """What the calls in sight pass for a parameter, each with where it is written."""
-    if not isinstance(scope.node, tree.FunctionDef):
-        return
-    names = [param.name for param in scope.node.params if param.kind == "positional"]
-    if scope.self_name is not None:
-        names = names[1:]
-    for one in calling_places(ev, facts, scope):
-        for index, arg in enumerate(one.call.args):
-            if (arg.keyword or (names[index] if index < len(names) and not arg.star else None)) == name:
-                yield arg.value, one.facts, one.scope
+    parameter = parameter_of(scope, name)
+    for one in calling_places(ev, facts, scope) if isinstance(scope.node, tree.FunctionDef) else ():
+        written = written_argument(one.call, parameter)
+        if written is not None:
+            yield written, one.facts, one.scope
 
 
 def may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:

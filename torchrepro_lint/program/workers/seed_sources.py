@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence, Term, on
 
-__all__ = ["CallInWorker", "initial_state", "outside_call", "written_argument"]
+__all__ = ["CallInWorker", "initial_state", "outside_call"]
 
 #: Reads the present state of one of the global generators: "python", "numpy" or "torch".
 State = Callable[[str], Dependence]
@@ -107,15 +106,3 @@ def initial_state(rng: str) -> Dependence:
         case "numpy":
             return on(Term.NUMPY_STATE)
     return CONSTANT
-
-
-def written_argument(call: tree.Call, parameter: Parameter) -> tree.Expr | None:
-    """The expression written for a parameter; None where none is, or where a `*` hides it."""
-    for arg in call.args:
-        if arg.keyword == parameter.name:
-            return arg.value
-    position = parameter.position
-    positional = [arg for arg in call.args if arg.keyword is None]
-    if position is None or position >= len(positional) or any(arg.star for arg in positional[: position + 1]):
-        return None
-    return positional[position].value

@@ -29,6 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.dependence import (
     CONSTANT,
     NONE,
@@ -41,7 +42,7 @@ from torchrepro_lint.program.workers.dependence import (
 )
 from torchrepro_lint.program.workers.main_process import attribute_of_main, name_of_main
 from torchrepro_lint.program.workers.seed_arithmetic import combined, of_item
-from torchrepro_lint.program.workers.seed_sources import CallInWorker, outside_call, written_argument
+from torchrepro_lint.program.workers.seed_sources import CallInWorker, outside_call
 from torchrepro_lint.program.workers.worker_frames import WORKER_INFO, WorkerFrames
 
 if TYPE_CHECKING:
