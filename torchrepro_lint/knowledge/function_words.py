@@ -10,7 +10,7 @@ from torchrepro_lint.knowledge.tables import read_words
 
 __all__ = ["NameTable", "function_words"]
 
-NameTable = Literal["training", "not_training", "losses", "about_data", "evaluation"]
+NameTable = Literal["training", "not_training", "losses", "about_data", "evaluation", "sets_apart", "keeps_state"]
 
 
 @cache

@@ -17,13 +17,14 @@ from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["UnseededSplit", "in_forked_rng", "part_names", "seeds_by_rank", "unseeded_splits"]
+__all__ = ["UnseededSplit", "part_names", "seeds_by_rank", "unseeded_splits"]
 
 #: Names of the parts of a data set.
 _PART: Final = re.compile(
@@ -60,7 +61,9 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                 parameter = _generator_parameter(call.name)
                 if parameter is None or not _may_lack(call, parameter):
                     continue
-                if in_forked_rng(program, call) or (kind == "permutation" and not _parts_a_set(program, call)):
+                if stands_apart(parents_of(program.ev, call.facts), call.call) or (
+                    kind == "permutation" and not _parts_a_set(program, call)
+                ):
                     break
                 if kind == "sampler":
                     if _is_a_truth_only(program, call) or _is_never_read(program, call):
@@ -101,17 +104,6 @@ def _is_never_read(program: Program, call: KnownCall) -> bool:
                 for use in parents.names.get(name, ())
                 if not parents.is_bound(use)
             )
-    return False
-
-
-def in_forked_rng(program: Program, call: KnownCall) -> bool:
-    """Whether the call stands in `with torch.random.fork_rng():`, where the state is set for it alone."""
-    for above in parents_of(program.ev, call.facts).around(call.call):
-        if isinstance(above, tree.With):
-            for context, _ in above.items:
-                match context:
-                    case tree.Call(func=tree.Attribute(attr="fork_rng") | tree.Name(id="fork_rng")):
-                        return True
     return False
 
 

@@ -5,7 +5,6 @@ Events come in the order in which the program does things. Importing a module ru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,15 +18,13 @@ from torchrepro_lint.program.evaluation.values import Arguments, FunctionValue, 
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
 from torchrepro_lint.program.running.reach import Event, Link, Walker
+from torchrepro_lint.program.running.set_apart import sets_apart
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["IN_TRAINING", "TRAINS", "EntryWalker"]
 
-_FORKS = re.compile(
-    r"fork_rng|isolate_rng|\w*(temp|temporary|local|preserve|freeze|fork|isolated)\w*(seed|rng|random)\w*"
-)
 _MAX_MODULES = 60
 #: The note of the event that says that a training takes a step.
 TRAINS = "takes a step of a training"
@@ -105,7 +102,7 @@ class EntryWalker(Walker):
                 out.extend(replace(event, note=event.note or IN_TRAINING) for event in inside)
                 self._block(orelse, frame, out)
                 return False
-            case tree.With(items=items) if any(_forks(context) for context, _ in items):
+            case tree.With(items=items) if any(sets_apart(context) for context, _ in items):
                 return False
             case tree.FunctionDef() | tree.ClassDef():
                 return False
@@ -155,7 +152,3 @@ def _asks_for_training(test: tree.Expr) -> bool:
         case tree.Boolean(op="and", left=left, right=right):
             return _asks_for_training(left) or _asks_for_training(right)
     return False
-
-
-def _forks(context: tree.Expr) -> bool:
-    return isinstance(context, tree.Call) and _FORKS.fullmatch(called_name(context.func) or "") is not None

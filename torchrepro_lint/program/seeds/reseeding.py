@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.epochs import says_epochs
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Stand, Way
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
@@ -32,10 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Reseeding", "repeats", "reseedings"]
 
 _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
-_KEEPS_STATE = re.compile(
-    r"fork_rng|(get|set)_rng_states?(_all)?|[gs]etstate|[gs]et_state|isolate_rng|\w*(temp|temporary|local|preserve|freeze|fork|"
-    r"isolated|with|fixed|restore|save)\w*(seed|rng|random)\w*"
-)
 _HELPER = re.compile(r"seed|determinis|reproduc|random_?state|rng", re.IGNORECASE)
 _TRAINS = frozenset({"backward", "zero_grad", "manual_backward", "optimizer_step"})
 _OTHER_LOOPS = re.compile(
@@ -168,7 +166,9 @@ def _keeps_state(scope: Scope) -> bool:
     if scope.parent is not None and isinstance(scope.parent.node, tree.ClassDef):
         scopes.extend(scope.parent.children)
     return any(
-        _KEEPS_STATE.fullmatch(called_name(call.func) or "") is not None for one in scopes for call, _ in one.calls
+        sets_apart(call) or function_words("keeps_state").fullmatch(called_name(call.func) or "") is not None
+        for one in scopes
+        for call, _ in one.calls
     )
 
 
