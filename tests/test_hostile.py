@@ -14,6 +14,11 @@ from torchrepro_lint.cli import main
 from torchrepro_lint.engine import check
 
 HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader\n"
+RECORDS = (
+    "import dataclasses, hydra\n@dataclasses.dataclass\nclass N:\n    workers: int = 4\n"
+    "    inner: 'N' = dataclasses.field(default_factory=lambda: N())\n"
+    "d = {'_target_': 'hydra.utils.instantiate', 'config': dataclasses.asdict(N())}\nd['config'] = d\n"
+)
 DRAWS = "    def __getitem__(self, i): return np.random.rand()\n"
 SANE = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"
 BOTH = ["TRL101", "TRL201"]
@@ -56,6 +61,10 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
     "classes that inherit from themselves": (
         {"a.py": HEAD + "class A(A): pass\nclass B(C): pass\nclass C(B):\n" + DRAWS + "DataLoader(C(), num_workers=2)\nDataLoader(A(), num_workers=2)\n"},
         BOTH,
+    ),
+    "records that hold their own kind, a configuration that holds itself": (
+        {"a.py": HEAD + RECORDS + "DataLoader(hydra.utils.instantiate(d), num_workers=dataclasses.asdict(N())['workers'])\n"},
+        [],
     ),
     "a module that imports itself": (
         {"a.py": HEAD + "from a import *\nfrom a import x\nimport a\nDataLoader(a.x, num_workers=2)\n"},

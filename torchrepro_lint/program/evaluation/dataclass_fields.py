@@ -57,7 +57,15 @@ def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | No
 
 def as_dict(ev: Evaluator, value: Value, *, deep: bool) -> Values:
     """The fields of a dataclass's object by their names; `deep`: those that hold such objects are dicts themselves."""
-    if not isinstance(value, Instance) or not (fields := _fields(ev, value.cls)):
+    if not isinstance(value, Instance):
+        return unknown()
+    # What holds an object of its own class may hold itself.
+    return ev.remembered(("as-dict", value, deep), lambda: _as_dict(ev, value, deep=deep), unknown())
+
+
+def _as_dict(ev: Evaluator, value: Instance, *, deep: bool) -> Values:
+    fields = _fields(ev, value.cls)
+    if not fields:
         return unknown()
     entries = []
     for name, _, _ in fields:
