@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import dotted_name
@@ -14,7 +14,10 @@ from torchrepro_lint.program.evaluation.values import Constant, External, Extern
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["draws", "is_entropy", "is_literal", "outside"]
+__all__ = ["GLOBAL_RNGS", "draws", "draws_globally", "is_entropy", "is_literal", "outside"]
+
+#: The generators that take their first state from the system, and are there without being made.
+GLOBAL_RNGS: Final = frozenset({"python", "numpy"})
 
 
 def outside(value: object) -> str | None:
@@ -41,6 +44,11 @@ def is_entropy(name: str, node: tree.Call, ev: Evaluator, frame: Frame) -> bool:
 def draws(name: str) -> bool:
     """Whether a call draws from a generator: what it gives depends on that one's seed, not on its arguments alone."""
     return any(effect.kind == "draw" for effect in rng_effects(name))
+
+
+def draws_globally(name: str) -> bool:
+    """Whether a call draws from the global generator of Python or of NumPy."""
+    return any(effect.kind == "draw" and effect.rng in GLOBAL_RNGS for effect in rng_effects(name))
 
 
 def _holds_text(node: tree.Expr, ev: Evaluator, frame: Frame) -> bool:

@@ -21,7 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
-from torchrepro_lint.program.seeds.entropy_calls import draws, is_entropy, is_literal, outside
+from torchrepro_lint.program.seeds.entropy_calls import draws, draws_globally, is_entropy, is_literal, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Entropy", "entropy_of"]
+__all__ = ["Entropy", "drawn_of", "entropy_of"]
 
 _DEFAULTING = frozenset({"get", "pop", "getenv", "getattr", "setdefault"})
 
@@ -59,12 +59,18 @@ def entropy_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
     return _Reader(ev).of(node, frame)
 
 
+def drawn_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
+    """The same with draws from the global generators of Python and NumPy as its source."""
+    return _Reader(ev, draws=True).of(node, frame)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     ev: Evaluator
+    draws: bool = False  # what is looked for: numbers that are drawn, and not those of the clock and the system
 
     def of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
-        return self.ev.remembered(("entropy", node, frame), lambda: self._of(node, frame), None)
+        return self.ev.remembered(("entropy", node, frame, self.draws), lambda: self._of(node, frame), None)
 
     def _of(self, node: tree.Expr, frame: Frame) -> Entropy | None:
         match node:
@@ -139,7 +145,9 @@ class _Reader:
         facts = project.facts(path) if path is not None and path.suffix == ".py" else None
         if name is None or facts is None:
             return None
-        return self.ev.remembered(("entropy-of-global", facts.path, name), lambda: self._global(facts, name), None)
+        return self.ev.remembered(
+            ("entropy-of-global", facts.path, name, self.draws), lambda: self._global(facts, name), None
+        )
 
     def _global(self, facts: ModuleFacts, name: str) -> Entropy | None:
         module = self.ev.module_frame(facts)
@@ -195,7 +203,7 @@ class _Reader:
         func = node.func
         functions = self.ev.values(func, frame)
         names = [outside(value) for value in functions]
-        if len(names) == 1 and names[0] is not None and is_entropy(names[0], node, self.ev, frame):
+        if len(names) == 1 and names[0] is not None and self._is_source(names[0], node, frame):
             return Entropy(node, names[0], frame)
         if len(functions) == 1:
             (value,) = functions
@@ -214,6 +222,9 @@ class _Reader:
         if any(name is not None and (name.startswith("time.") or draws(name)) for name in names):
             return None
         return self._within(node, parts, frame)
+
+    def _is_source(self, name: str, node: tree.Call, frame: Frame) -> bool:
+        return draws_globally(name) if self.draws else is_entropy(name, node, self.ev, frame)
 
     def _returned(self, value: FunctionValue | MethodValue, node: tree.Call, frame: Frame) -> Entropy | None:
         function = value if isinstance(value, FunctionValue) else value.function

@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Way, says
+from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
@@ -84,6 +85,10 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     source = entropy_of(program.ev, written, one.frame)
     if source is not None:
         return ChangingSeed(one, source, source.fallback or _is_guarded(program, one))
+    drawn = drawn_seed(program, one)
+    if drawn is not None:
+        fault = ChangingSeed(one, drawn, drawn.fallback or _is_guarded(program, one))
+        return None if _is_told(program, fault) else fault
     if known.default is None and not _is_elaborate(one.name) and _is_always_none(program, one, written):
         return ChangingSeed(one, None, _is_guarded(program, one))
     return None

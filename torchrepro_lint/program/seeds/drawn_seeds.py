@@ -1,0 +1,55 @@
+"""Seeds that are drawn from a generator which nothing has seeded: Python's and NumPy's take their first state from the
+system, so that the number is another one in every run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.seeds.entropy_calls import GLOBAL_RNGS
+from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
+
+__all__ = ["drawn_seed"]
+
+
+def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
+    """The draw that a seeding call's number comes from, where it is made once and nothing seeds its generator first."""
+    source = drawn_of(program.ev, one.value, one.frame) if one.value is not None else None
+    if source is None or not _runs_once(program, source.frame.facts, source.frame.scope, source.node.site):
+        return None
+    drawn = {effect.rng for effect in rng_effects(source.name) if effect.kind == "draw"} & GLOBAL_RNGS
+    for other in program.evidence_in_programs_of(source.frame.facts, source.frame):
+        if other.effect == "seed" and not drawn.isdisjoint(other.seeds) and not _follows(program, other, source):
+            return None
+    return source
+
+
+def _runs_once(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    """Whether a place is in the module's own code, or in a function that only such code calls, and in no loop: seeds
+    that are drawn for each sample, trial or game are meant to differ.
+    """
+    if any(branch in scope.loops for branch, _ in scope.path_at(site)):
+        return False
+    if isinstance(scope.node, tree.FunctionDef):
+        places = calling_places(program.ev, facts, scope)
+        return bool(places) and all(_is_module_code(place.scope, place.call.site) for place in places)
+    return _is_module_code(scope, site)
+
+
+def _is_module_code(scope: Scope, site: int) -> bool:
+    return scope.parent is None and not any(branch in scope.loops for branch, _ in scope.path_at(site))
+
+
+def _follows(program: Program, other: Evidence, source: Entropy) -> bool:
+    """Whether a seeding call takes the number that was drawn: it comes after the draw."""
+    known = drawn_of(program.ev, other.value, other.frame) if other.value is not None else None
+    return known is not None and known.site == source.site
