@@ -16,12 +16,13 @@ from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
-from torchrepro_lint.program.running.ways import Way, says
+from torchrepro_lint.program.running.ways import Stand, Way, says
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
             continue
         program.ev.begin_question()
         fault = _fault(program, one)
-        if fault is None or (fault.fallback and _is_told(program, fault)):
+        if fault is None or (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
             continue
         known = found.get(fault.site)
         if known is None or (known.fallback and not fault.fallback):
@@ -145,6 +146,26 @@ def runs_in_workers(ways: tuple[Way, ...]) -> bool:
         for way in ways
         for stand in way
     )
+
+
+def _is_of_init_functions(program: Program, fault: ChangingSeed) -> bool:
+    """Whether the seed is made in functions that loaders have as `worker_init_fn`, and that nothing else calls."""
+    ways = ways_of(program, fault.seeding)
+    none: frozenset[int] = frozenset()
+    functions = program.ev.remembered(("init-functions",), lambda: _init_functions(program), none)
+    if not all(any(id(one.scope.node) in functions and _is_not_called(program, one) for one in way) for way in ways):
+        return False
+    return fault.source is None or any(stand.scope is fault.source.frame.scope for way in ways for stand in way)
+
+
+def _is_not_called(program: Program, stand: Stand) -> bool:
+    return not calling_places(program.ev, stand.facts, stand.scope)
+
+
+def _init_functions(program: Program) -> frozenset[int]:
+    given = (value for loader in program.loaders for value in loader.value("worker_init_fn"))
+    functions = (project_function(program.ev, value) for value in given)
+    return frozenset(id(function.node) for function in functions if function is not None)
 
 
 def _is_for_workers(node: tree.FunctionDef) -> bool:

@@ -2,8 +2,9 @@
 
 What it does
     Finds seeds of the global random number generators that are another number in every run: from the clock, the
-    process id, the operating system, a UUID, Python's `hash` of a text, a draw from Python's or NumPy's global generator
-    that nothing has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`.
+    process id, the operating system, a UUID, Python's `hash` of a text, a draw from Python's or NumPy's global
+    generator that nothing has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`,
+    `torch.seed()`.
 
 Why is this bad?
     The call looks like seeding, and no run can be repeated. Python hashes texts with a key that it draws when it
@@ -41,8 +42,8 @@ Fix safety
 
 Do not flag
     A fallback behind a seed that the user can give (`seed if seed is not None else int(time.time())`) is reported in
-    the `strict` profile only, and not at all where the chosen seed is printed, logged, saved or returned. A seed that is
-    drawn is left alone where it is told so, and where it is drawn more than once: for each sample or trial. Worker init
+    the `strict` profile only, and not at all where the chosen seed is printed, logged, saved or returned. A seed that
+    is drawn is left alone where it is told so, and where one is drawn for each sample or trial. Worker init
     functions have rules of their own (TRL105). A function that saves the generator's state first and puts it back later
     seeds for itself alone. Environments of reinforcement learning may want another seed for each game. Tests, and the
     hash of a number, are left alone.
