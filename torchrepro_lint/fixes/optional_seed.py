@@ -10,12 +10,20 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.parsed_options import option_names
 
-__all__ = ["as_asked_for", "may_be_none"]
+__all__ = ["as_it_may_be_read", "may_be_none"]
 
 _MEMBER = re.compile(r"""(?P<owner>.+?)(\.(?P<attribute>\w+)|\[(?P<quote>["'])(?P<key>\w+)(?P=quote)\])""")
 
 
-def as_asked_for(document: Document, text: str, at: cst.BaseStatement) -> str | None:
+def as_it_may_be_read(document: Document, text: str, at: cst.BaseStatement) -> tuple[str, bool]:
+    """The expression `text` as the program itself reads it where it may not be there (`cfg.get("seed")`), and whether
+    it may be None at the statement `at`.
+    """
+    asked = _as_asked_for(document, text, at)
+    return asked or text, asked is not None or may_be_none(document, text, at)
+
+
+def _as_asked_for(document: Document, text: str, at: cst.BaseStatement) -> str | None:
     """What gives None for `cfg.seed` or `cfg["seed"]` that is not there, where the program asks whether it is:
     `cfg.get("seed")`, `getattr(cfg, "seed", None)`. Not below such a test.
     """

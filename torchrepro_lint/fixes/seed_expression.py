@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
-from torchrepro_lint.fixes.optional_seed import as_asked_for, may_be_none
+from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.visibility import is_bound_at
@@ -88,9 +88,8 @@ def find_seed(
         if isinstance(node, HandedSeed):
             return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
-        asked = as_asked_for(document, node_text, at)
-        optional = asked is not None or may_be_none(document, node_text, at)
-        return Seed(f"{asked or node_text} or {default}" if optional else node_text, names)
+        written, optional = as_it_may_be_read(document, node_text, at)
+        return Seed(f"{written} or {default}" if optional else written, names)
     return Seed(str(default))
 
 
@@ -129,10 +128,9 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedS
         if use.function is document.function(at) or _is_visible(document, use, at)
     ]
     for text in [*found, *_options(document, at, name)]:
-        asked = as_asked_for(document, text, at)
-        if asked is None or asked.startswith(name):
-            optional = asked is not None or may_be_none(document, text, at)
-            return HandedSeed(name, (asked or text).removeprefix(name), optional)
+        written, optional = as_it_may_be_read(document, text, at)
+        if written.startswith(name):
+            return HandedSeed(name, written.removeprefix(name), optional)
     return None
 
 
