@@ -53,14 +53,14 @@ def explain_line(program: Program, path: Path, row: int, name: Namer) -> list[st
     users = [group[0] for group in program.loader_sites if any(_passes(program, one, path, row) for one in group)]
     if users:
         lines = ["Workers of these loaders run the code at this line; explain them for the whole picture:"]
-        return [*lines, *(f"  {_place(program, loader.site, name)}" for loader in users)]
+        return [*lines, *(f"  {program.places.shown(loader.site, name)}" for loader in users)]
     return []
 
 
 def explain_loader(program: Program, loaders: Sequence[Loader], name: Namer) -> list[str]:
     """The view of the loaders that one call makes, each frame that differs on its own."""
     first = loaders[0]
-    lines = [f"The loader at {_place(program, first.site, name)}: {_title(first)}"]
+    lines = [f"The loader at {program.places.shown(first.site, name)}: {_title(first)}"]
     views = list(dict.fromkeys(tuple(_View(program, loader, name).lines()) for loader in loaders))
     for number, view in enumerate(views, 1):
         if len(views) > 1:
@@ -138,7 +138,7 @@ class _View:
         return f"  {label:{_WIDTH}} {text}".rstrip()
 
     def _at(self, site: Site) -> str:
-        return _place(self.program, site, self.name)
+        return self.program.places.shown(site, self.name)
 
     def _target(self) -> str:
         target = self.program.target
@@ -277,11 +277,6 @@ def _by_site(events: Iterable[Event]) -> list[Event]:
         if event.site not in best or len(event.chain) < len(best[event.site].chain):
             best[event.site] = event
     return sorted(best.values(), key=lambda event: (str(event.site.path), event.site.number))
-
-
-def _place(program: Program, site: Site, name: Namer) -> str:
-    cell, row = program.places.row(site)
-    return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"
 
 
 def _stands_at(program: Program, site: Site, path: Path, row: int) -> bool:

@@ -16,6 +16,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import SettingsOverride, override_from_table
 from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.source.stamps import stamp
 
 if TYPE_CHECKING:
     import argparse
@@ -121,7 +122,7 @@ def _findings(path: Path, text: str) -> list[Finding]:
             # From standard input, or from an editor that has not saved: for this once, in the place of the file.
             return _of_file(path, text)
         analysis = _ANALYSES.get(path)
-        if analysis is None or analysis.stamps[path] != _stamp(path):
+        if analysis is None or analysis.stamps[path] != stamp(path):
             analysis = _analyse(path)
         return analysis.findings.get(path, [])
     except TorchReproLintError as error:
@@ -158,7 +159,7 @@ def _analyse(path: Path) -> _Analysis:
     projects = Projects(Plugin.override)
     files = {path, *(one for one in projects.whole(path) if Plugin.named is None or one in Plugin.named)}
     # Taken before the files are read: what changes in between is then seen as changed.
-    stamps = {file: _stamp(file) for file in files}
+    stamps = {file: stamp(file) for file in files}
     report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa)
     print_errors(report.errors)
     findings: dict[Path, list[Finding]] = {}
@@ -167,11 +168,3 @@ def _analyse(path: Path) -> _Analysis:
     analysis = _Analysis(findings, stamps)
     _ANALYSES.update(dict.fromkeys(files, analysis))
     return analysis
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return (0, 0)
-    return (status.st_mtime_ns, status.st_size)

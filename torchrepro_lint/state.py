@@ -115,11 +115,11 @@ def _seeds(program: Program, evidence: Sequence[Evidence], name: Namer) -> Secti
     seeds = [one for one in evidence if one.effect == "seed"]
     rows = []
     for rng, title in _RNGS.items():
-        places = [f"{one.name} at {_at(program, one.site, name)}" for one in seeds if rng in one.seeds]
+        places = [f"{one.name} at {program.places.shown(one.site, name)}" for one in seeds if rng in one.seeds]
         rows.append((title, "; ".join(dict.fromkeys(places)) or "not seeded"))
     others = sorted({rng for one in seeds for rng in one.seeds} - _RNGS.keys())
     for rng in others:
-        places = [f"{one.name} at {_at(program, one.site, name)}" for one in seeds if rng in one.seeds]
+        places = [f"{one.name} at {program.places.shown(one.site, name)}" for one in seeds if rng in one.seeds]
         rows.append((rng, "; ".join(dict.fromkeys(places))))
     return Section("Random number generators", (), Table(("generator", "seeded by"), tuple(rows)))
 
@@ -133,7 +133,7 @@ def _switches(program: Program, evidence: Sequence[Evidence], name: Namer) -> Se
 
 def _switch_row(program: Program, one: Evidence, name: Namer) -> tuple[str, str, str]:
     sure = "" if one.always else " (on some ways)"
-    return one.name, _EFFECTS.get(one.effect, one.effect) + sure, _at(program, one.site, name)
+    return one.name, _EFFECTS.get(one.effect, one.effect) + sure, program.places.shown(one.site, name)
 
 
 def _environment(program: Program, files: Collection[Path], name: Namer) -> Section:
@@ -151,7 +151,7 @@ def _settings(program: Program, files: Collection[Path], variable: str, name: Na
         if setting.frame.facts.path not in files:
             continue
         value = value_text.short(setting.values) if setting.values else "a value that was not followed"
-        yield f"{value} at {_at(program, Site(setting.frame.facts.path, setting.node.site), name)}"
+        yield f"{value} at {program.places.shown(Site(setting.frame.facts.path, setting.node.site), name)}"
 
 
 def _loaders(program: Program, files: Collection[Path], name: Namer) -> Section:
@@ -177,8 +177,3 @@ def _findings(findings: Sequence[Finding], texts: Texts) -> Section:
     )
     paragraphs = () if rows else ("Nothing was found.",)
     return Section("Findings", paragraphs, Table(("where", "rule", "severity", "what"), rows))
-
-
-def _at(program: Program, site: Site, name: Namer) -> str:
-    cell, row = program.places.row(site)
-    return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"

@@ -10,7 +10,17 @@ from torchrepro_lint.knowledge.tables import read_words
 
 __all__ = ["NameTable", "function_words"]
 
-NameTable = Literal["training", "not_training", "losses", "about_data", "evaluation", "sets_apart", "keeps_state"]
+NameTable = Literal[
+    "training",
+    "not_training",
+    "losses",
+    "about_data",
+    "evaluation",
+    "sets_apart",
+    "keeps_state",
+    "worker_init",
+    "worker_number",
+]
 
 
 @cache

@@ -109,6 +109,11 @@ class Places:
         cells = Cells.of(site.path, self.parsed(site.path).text)
         return (None, row) if cells is None else (cells.number(row), cells.row_in_cell(row))
 
+    def shown(self, site: Site, name: Callable[[Path], str]) -> str:
+        """Where a site stands, as a person reads it, `train.py:12`, with the file as `name` calls it."""
+        cell, row = self.row(site)
+        return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"
+
     def statement_rows(self, site: Site) -> tuple[int, int]:
         """The first and last row of the logical line in which the node of `site` stands."""
         parsed = self.parsed(site.path)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from torchrepro_lint.knowledge.versions import admits
+from torchrepro_lint.source.stamps import stamp
 
 __all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "version_files", "versions_in"]
 
@@ -106,16 +107,7 @@ def version_files(root: Path) -> tuple[Path, ...]:
 
 
 def _texts(root: Path) -> tuple[str, ...]:
-    return tuple(_text(path, *_stamp(path)) for path in version_files(root))
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """What is another after a change of the file, in a process that outlives it."""
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
+    return tuple(_text(path, *stamp(path)) for path in version_files(root))
 
 
 @lru_cache(maxsize=64)

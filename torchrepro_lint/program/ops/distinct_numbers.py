@@ -12,7 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
-from torchrepro_lint.program.running.parents import Node, parents_of
+from torchrepro_lint.program.running.parents import Node, is_named, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -50,10 +50,10 @@ def are_distinct(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
 def _is_bound_to_distinct(ev: Evaluator, binding: Binding, frame: Frame) -> bool:
     match binding.kind, binding.node:
         case "assign", (tree.Display(items=()) | tree.Call(func=tree.Name(id="list"), args=())) if not binding.unpack:
-            filled = [item for owner, item in _filled(frame.scope) if _is_name(owner, binding.name)]
+            filled = [item for owner, item in _filled(frame.scope) if is_named(owner, binding.name)]
             return _is_counted_off(ev, filled, binding.node, frame)
         case "assign", tree.Call() | tree.Comprehension() | tree.Display() as made if not binding.unpack:
-            is_left_alone = not any(_is_name(owner, binding.name) for owner, _ in _filled(frame.scope))
+            is_left_alone = not any(is_named(owner, binding.name) for owner, _ in _filled(frame.scope))
             return is_left_alone and are_distinct(ev, made, frame)
         case "element", tree.Call(func=tree.Attribute(value=tree.Name(id=name, site=site), attr=("items" | "values"))):
             # Groups of places: `groups.setdefault(key, []).append(place)`, `groups[key].append(place)`.
@@ -80,8 +80,8 @@ def _counts(ev: Evaluator, target: tree.Expr, iterated: tree.Expr, name: str, fr
     """Whether `for target in iterated` gives `name` another number in each round."""
     match iterated:
         case tree.Call(func=tree.Name(id="enumerate")):
-            return isinstance(target, tree.Display) and bool(target.items) and _is_name(target.items[0], name)
-    return _is_name(target, name) and are_distinct(ev, iterated, frame)
+            return isinstance(target, tree.Display) and bool(target.items) and is_named(target.items[0], name)
+    return is_named(target, name) and are_distinct(ev, iterated, frame)
 
 
 def _filled(scope: Scope) -> Iterator[tuple[tree.Expr, tree.Expr]]:
@@ -101,7 +101,3 @@ def _is_entry_of(owner: tree.Expr, groups: str) -> bool:
         case tree.Subscript(value=tree.Name(id=name)):
             return name == groups
     return False
-
-
-def _is_name(node: tree.Expr, name: str) -> bool:
-    return isinstance(node, tree.Name) and node.id == name

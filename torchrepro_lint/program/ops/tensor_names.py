@@ -16,6 +16,7 @@ from torchrepro_lint.program.ops.tensor_calls import of_several
 from torchrepro_lint.program.ops.tensor_params import param_tensor
 from torchrepro_lint.program.ops.tensor_results import Tensor, joined
 from torchrepro_lint.program.ops.tensor_values import by_values
+from torchrepro_lint.program.running.parents import is_named
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ops.tensors import Tensors
@@ -47,7 +48,7 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
 def _is_changed(scope: Scope, name: str) -> bool:
     """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`, `init.normal_(x)`."""
     stores = any(
-        isinstance(store.target, tree.Subscript) and _is_named(store.target.value, name) for store in scope.stores
+        isinstance(store.target, tree.Subscript) and is_named(store.target.value, name) for store in scope.stores
     )
     adds = any(binding.kind == "augmented" for binding in scope.bindings.get(name, ()))
     return stores or adds or any(_changes(call, name) for call, _ in scope.calls)
@@ -56,17 +57,13 @@ def _is_changed(scope: Scope, name: str) -> bool:
 def _changes(call: tree.Call, name: str) -> bool:
     match call.func:
         case tree.Attribute(value=tree.Name(id="init") | tree.Attribute(attr="init")):
-            return any(_is_named(arg.value, name) for arg in call.args[:1])
+            return any(is_named(arg.value, name) for arg in call.args[:1])
         case tree.Attribute(value=owner, attr=attr):
-            return attr.endswith("_") and attr not in _KEEP_NUMBERS and _is_named(owner, name)
+            return attr.endswith("_") and attr not in _KEEP_NUMBERS and is_named(owner, name)
     return False
 
 
 _KEEP_NUMBERS = frozenset({"unsqueeze_", "squeeze_", "requires_grad_"})
-
-
-def _is_named(node: tree.Expr, name: str) -> bool:
-    return isinstance(node, tree.Name) and node.id == name
 
 
 _ITSELF: Tensor | None = Tensor()  # what was added to is what this statement gave in the round before

@@ -12,7 +12,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Node", "Parents", "parents_of"]
+__all__ = ["Node", "Parents", "is_named", "parents_of"]
 
 #: Anything that stands in the tree. A `Clause` and a `Case` have no site of their own.
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
@@ -23,6 +23,11 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     for kind in vars(tree).values()
     if is_dataclass(kind) and isinstance(kind, type)
 }
+
+
+def is_named(node: Node | None, name: str) -> bool:
+    """Whether a node is the name `name` and nothing more."""
+    return isinstance(node, tree.Name) and node.id == name
 
 
 @dataclass(slots=True, eq=False)

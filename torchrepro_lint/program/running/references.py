@@ -5,7 +5,6 @@ What a DataLoader is handed for its workers is left out: it runs in their proces
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +15,7 @@ from torchrepro_lint.facts.scopes import Scope, sub_expressions
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.running.worker_names import is_for_workers
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -45,7 +45,7 @@ def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Referen
 def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Reference]:
     node = scope.node
     assert isinstance(node, tree.FunctionDef)
-    if _is_for_workers(node):
+    if is_for_workers(node):
         return
     own = facts.path in ev.project.mentioning(node.name)
     others = (path for path in ev.project.containing(node.name) if path != facts.path)
@@ -64,16 +64,6 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Ref
                     count += 1
                     if count >= MAX_REFERENCES:
                         return
-
-
-_WORKER_NAME = re.compile(r"worker_?init|init_?worker|seed_?worker|worker_?seed|init_fn")
-_WORKER_ID = re.compile(r"_*(worker_?(id|idx|index|num)?|wid)")
-
-
-def _is_for_workers(node: tree.FunctionDef) -> bool:
-    """Whether a function is, by its name or by that of its last parameter without a default, a worker init function."""
-    needed = [param.name for param in node.params if param.default is None and param.kind == "positional"]
-    return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
 
 
 _Mentions: TypeAlias = dict[str, list[tuple[Scope, list[tree.Expr]]]]

@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Stand, Way, says
+from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
@@ -35,8 +36,6 @@ _TELLS = re.compile(
     r"print|pprint|log|logs|log_\w+|logging|info|debug|warn|warning|critical|write|write_text|writelines|save|dump|dumps|"
     r"add_text|add_hparams|savetxt|echo|put|update|init|record|\w*logger\w*|\w*save\w*|\w*print\w*"
 )
-_WORKER_NAME = re.compile(r"worker_?init|init_?worker|seed_?worker|worker_?seed|worker_?reset|init_fn")
-_WORKER_ID = re.compile(r"_*(worker_?(id|idx|index|num)?|wid)")
 _ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
 
 
@@ -142,7 +141,7 @@ def is_stand_in(one: Evidence) -> bool:
 def runs_in_workers(ways: tuple[Way, ...]) -> bool:
     """Whether a place is part of a worker init function, by the names that say so: those have rules of their own."""
     return any(
-        isinstance(stand.scope.node, tree.FunctionDef) and _is_for_workers(stand.scope.node)
+        isinstance(stand.scope.node, tree.FunctionDef) and is_for_workers(stand.scope.node)
         for way in ways
         for stand in way
     )
@@ -166,11 +165,6 @@ def _init_functions(program: Program) -> frozenset[int]:
     given = (value for loader in program.loaders for value in loader.value("worker_init_fn"))
     functions = (project_function(program.ev, value) for value in given)
     return frozenset(id(function.node) for function in functions if function is not None)
-
-
-def _is_for_workers(node: tree.FunctionDef) -> bool:
-    needed = [param.name for param in node.params if param.default is None and param.kind == "positional"]
-    return bool(_WORKER_NAME.search(node.name)) or any(_WORKER_ID.fullmatch(name) for name in needed)
 
 
 def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
