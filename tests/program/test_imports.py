@@ -99,6 +99,22 @@ CASES = {
         {"main.py": "from p.torch import x", "p/__init__.py": "", "p/torch.py": "import torch\nx = torch.ones"},
         "torch.ones",
     ),
+    "torch in the module of a folder that has its name": (
+        {"main.py": "from util.torch import x", "util/torch.py": "import torch\nx = torch.ones"},
+        "torch.ones",
+    ),
+    "torch beside a module of a folder that has its name": (
+        {
+            "main.py": "from util.a import x",
+            "util/a.py": "import torch\nx = torch.ones",
+            "util/torch.py": "import torch\nzeros = torch.zeros",
+        },
+        "torch.ones",
+    ),
+    "a neighbour in a folder that stands for a library": (
+        {"main.py": "from util.a import x", "util/a.py": "import torch\nx = torch.ones", "util/torch.py": "ones = 1"},
+        "1",
+    ),
     "the standard library beside a module of a package that has its name": (
         {"main.py": "from p.a import x", "p/__init__.py": "", "p/a.py": "import random as x", "p/random.py": "v = 1"},
         "random",

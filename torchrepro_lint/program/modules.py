@@ -273,7 +273,7 @@ class Project:
         itself: Path | None = None
         for root in self._roots(importer):
             top = self.module_file(root, first)
-            if top is None or (root / "__init__.py" in self.known and self._is_named_after_a_library(first, top)):
+            if top is None or (root != self.root and self._is_named_after_a_library(first, top, root)):
                 continue
             found = self.module_file(root, dotted)
             if found is None or not (found.suffix == ".py" or self._is_namespace(found)):
@@ -283,11 +283,11 @@ class Project:
             itself = found  # `from train import utils` in train/train.py rather means the folder
         return itself
 
-    def _is_named_after_a_library(self, name: str, path: Path) -> bool:
-        """Whether the module `path` of a package has the name of another that its neighbours mean: of the standard
-        library, or of one that it imports itself (a package may mean its own modules by that).
+    def _is_named_after_a_library(self, name: str, path: Path, folder: Path) -> bool:
+        """Whether the module `path` of a folder has the name of another that its neighbours mean: one that it imports
+        itself (a package may mean its own modules by that); in a package also one of the standard library.
         """
-        if name in sys.stdlib_module_names:
+        if name in sys.stdlib_module_names and folder / "__init__.py" in self.known:
             return True
         return path.name == f"{name}.py" and any(
             not match["dots"] and name in _TOP_LEVEL.findall(match["plain"] or match["base"])
