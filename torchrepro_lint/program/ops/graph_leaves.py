@@ -1,4 +1,4 @@
-"""Tensors that no gradient flows back to because of where they are made: under `torch.no_grad()`."""
+"""Tensors that no gradient flows back to because of where they are made: under `torch.no_grad()`; or by `.data`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ __all__ = ["asks_for_gradient", "off_the_graph"]
 
 def off_the_graph(ev: Evaluator, found: Tensor | None, node: tree.Expr | None, frame: Frame) -> Tensor | None:
     """`found`, which the expression `node` gives, without a gradient where the expression is a new tensor that is made
-    where no graph is kept.
+    where no graph is kept, or is another's `.data`.
     """
-    if found is None or node is None or found.grad is False or not _makes_another(node):
+    if found is None or node is None or found.grad is False:
+        return found
+    if isinstance(node, tree.Attribute) and node.attr == "data":
+        return replace(found, grad=False)
+    if not _makes_another(node):
         return found
     is_off = is_without_grad(ev, frame.facts, frame.scope, node.site)
     return replace(found, grad=False) if is_off else found

@@ -6,6 +6,7 @@ comes twice.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -53,16 +54,26 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
 def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     """Whether only whole numbers are added: their sum is the same in any order."""
     subject = operation.subject
-    if subject is None or row.effect != "made_deterministic":
+    if subject is None:
+        return False
+    if row.op == "torch.cumsum" and subject.whole:
+        return True
+    if row.effect != "made_deterministic":
         return False
     if subject.floating is False:
         return True
     parameter = _SOURCES.get(operation.name.rpartition(".")[2])
     if parameter is None:
-        return row.op == "torch.cumsum" and subject.whole
+        return False
     source = argument_of(operation, *parameter)
+    if isinstance(source, tree.Name) and _COUNTS.fullmatch(source.id):
+        return True
     added = tensor(ev, source, operation.frame) if source is not None else None
     return added is not None and added.is_exact
+
+
+# `num_crops_per_image`, `image_num_crops`, `token_counts`: what is counted is whole.
+_COUNTS = re.compile(r"(?:\w+_)?num_\w+|(?:\w+_)?counts")
 
 
 #: What is written or added, by the last part of the name: its parameter, and its place behind the tensor.

@@ -45,8 +45,10 @@ def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Val
             return numbers in ([-1], [1], [2])
         case tree.Call(func=tree.Attribute(value=base, attr="expand"), args=sizes):
             return len(numbers) == 1 and _has_one_place(base, [arg.value for arg in sizes], numbers[0])
-        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, tree.Arg(value=tree.Const(value=1)))):
-            return numbers in ([1], [-1])
+        case tree.Call(
+            func=tree.Attribute(attr="view" | "reshape"), args=(_, *_, tree.Arg(value=tree.Const(value=1))) as sizes
+        ):
+            return numbers in ([len(sizes) - 1], [-1])
     return False
 
 
