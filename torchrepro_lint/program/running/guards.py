@@ -83,15 +83,14 @@ def excludes(first: Place, second: Place) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guard:
-    """A test on which it hangs that a place runs, and the arm of its statement (None: a test inside an expression)."""
+    """A test on which it hangs that a place runs, and the arm of its statement (None: a test inside an expression).
+
+    `holds`: the place runs where the test holds, and not where it does not.
+    """
 
     test: tree.Expr
     arm: tuple[int, str] | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the place runs where the test holds, and not where it does not."""
-        return self.arm is not None and self.arm[1] == "then"
+    holds: bool
 
 
 def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
@@ -99,17 +98,16 @@ def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
     for branch, arm in place.arms:
         match place.scope.branches.get(branch):
             case tree.If(test=test):
-                yield Guard(test, (branch, arm))
+                yield Guard(test, (branch, arm), arm == "then")
             case tree.Match(subject=subject):
-                yield Guard(subject, (branch, arm))
+                yield Guard(subject, (branch, arm), arm == "then")
             case tree.Try(site=site) if arm != "try":
                 # What an exception decides is no condition that could be read.
-                yield Guard(tree.Opaque(site, ()), (branch, arm))
+                yield Guard(tree.Opaque(site, ()), (branch, arm), False)
     facts = place.facts
-    nothing: dict[int, tuple[tree.Expr, ...]] = {}
+    nothing: dict[int, tuple[Guard, ...]] = {}
     inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), nothing)
-    for test in inner.get(place.site.number, ()):
-        yield Guard(test, None)
+    yield from inner.get(place.site.number, ())
 
 
 def left_before(place: Place) -> Iterator[Guard]:
@@ -123,24 +121,24 @@ def left_before(place: Place) -> Iterator[Guard]:
             continue
         for left, stays in (("then", "else"), ("else", "then")):
             if (branch, left) in scope.ended and (branch, stays) not in scope.ended:
-                yield Guard(statement.test, (branch, stays))
+                yield Guard(statement.test, (branch, stays), stays == "then")
 
 
-def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[tree.Expr, ...]]:
+def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[Guard, ...]]:
     """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands behind."""
-    found: dict[int, tuple[tree.Expr, ...]] = {}
+    found: dict[int, tuple[Guard, ...]] = {}
 
-    def visit(node: tree.Expr, tests: tuple[tree.Expr, ...]) -> None:
+    def visit(node: tree.Expr, tests: tuple[Guard, ...]) -> None:
         if isinstance(node, tree.Call) and tests:
             found[node.site] = tests
         match node:
             case tree.Conditional(test=test, body=body, orelse=orelse):
                 visit(test, tests)
-                visit(body, (*tests, test))
-                visit(orelse, (*tests, test))
-            case tree.Boolean(left=left, right=right):
+                visit(body, (*tests, Guard(test, None, True)))
+                visit(orelse, (*tests, Guard(test, None, False)))
+            case tree.Boolean(op=op, left=left, right=right):
                 visit(left, tests)
-                visit(right, (*tests, left))
+                visit(right, (*tests, Guard(left, None, op == "and")))
             case tree.Lambda(body=body):
                 visit(body, ())
             case tree.Comprehension(key=key, element=element, clauses=clauses):

@@ -11,9 +11,12 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Value, values_of
 from torchrepro_lint.program.running.guards import (
+    Guard,
     Place,
     excludes,
     guards,
@@ -153,10 +156,19 @@ def is_in_evaluation_arm(program: Program, seed: Event, *, proven: bool) -> bool
     if place is None:
         return False
     for guard in (*guards(program.ev, place), *left_before(place)):
-        if guard.arm is not None and trains(guard.test, guard.holds) is False:
-            if not proven or (seed.frame is not None and program.ev.decide((guard.arm,), seed.frame) is True):
-                return True
+        if trains(guard.test, guard.holds) is False and (not proven or _is_proven(program, guard, seed.frame)):
+            return True
     return False
+
+
+def _is_proven(program: Program, guard: Guard, frame: Frame | None) -> bool:
+    """Whether the test around a place is proven to come out so that the place runs."""
+    if frame is None:
+        return False
+    if guard.arm is not None:
+        return program.ev.decide((guard.arm,), frame) is True
+    outcome = agreed(truthiness(program.ev, value) for value in program.ev.values(guard.test, frame))
+    return outcome is guard.holds
 
 
 def trains(test: tree.Expr, holds: bool) -> bool | None:
