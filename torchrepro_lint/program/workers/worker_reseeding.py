@@ -1,8 +1,8 @@
-"""Whether worker code seeds a generator itself, from the seed that torch gave its worker.
+"""Whether worker code seeds a generator itself, from the seed that torch gave its worker or from the system.
 
 Some datasets do in `__getitem__` or `__iter__` what a worker init function is for. What then decides the draws is
 torch's base seed, the canonical source. A seed from the worker's number alone, the index or the clock is not taken
-for it.
+for it. Where the system gives the seed, `np.random.seed()`, no init function has a say: that is TRL503's.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ _INITIAL_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
 
 
 def seeds_itself(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
-    """Whether the code of the workers seeds the global generator `rng` from torch's seed of the worker."""
-    return any(_seeds_from_torch(ev, event, rng) for event in run.events)
+    """Whether the code of the workers seeds the global generator `rng` from torch's worker seed or the system."""
+    return any(_seeds(ev, event, rng) for event in run.events)
 
 
-def _seeds_from_torch(ev: Evaluator, event: Event, rng: str) -> bool:
+def _seeds(ev: Evaluator, event: Event, rng: str) -> bool:
     seeding = seeding_call(event.name) if event.name else None
     if seeding is None or rng not in seeding.seeds or event.call is None or event.frame is None:
         return False
+    match event.call.args:
+        case () | (tree.Arg(value=tree.Const(value=None)),):
+            return True
     return any(_from_torch(ev, arg.value, event.frame, MAX_NAMES) for arg in event.call.args)
 
 

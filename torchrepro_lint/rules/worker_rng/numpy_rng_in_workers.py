@@ -71,8 +71,8 @@ Fix safety
 Do not flag
     Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
     with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), datasets that seed
-    NumPy themselves from torch's seed of the worker, and arms that a constant argument rules out (`train=False` for the
-    evaluation loader).
+    NumPy themselves from torch's seed of the worker, or from the system (`np.random.seed()`, which is TRL503's), and
+    arms that a constant argument rules out (`train=False` for the evaluation loader).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
