@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import dotted_name
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
@@ -170,7 +171,20 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
     call = parents_of(program.ev, carrier.facts).of(above)
     if not isinstance(call, tree.Call) or call.func is not above:
         return
+    if attr == "index" and _takes_it_out(program, carrier, call, above.value):
+        return
     if attr == "index":
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
     elif attr in _SAME_ELEMENTS:
         yield carrier.to(call)
+
+
+def _takes_it_out(program: Program, carrier: Carrier, position: tree.Call, listed: tree.Expr) -> bool:
+    """`names.pop(names.index(name))` takes out the name that it was asked for, wherever that stands."""
+    parents = parents_of(program.ev, carrier.facts)
+    arg = parents.of(position)
+    popped = parents.of(arg) if isinstance(arg, tree.Arg) else None
+    match popped:
+        case tree.Call(func=tree.Attribute(value=owner, attr="pop")):
+            return dotted_name(owner) == dotted_name(listed) is not None
+    return False
