@@ -67,12 +67,19 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
         is_imported = program.imports.is_imported(path)
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
             continue  # a library module; what it does when it is run is a trial of itself
-        if not guarded and not program.project.holds(path, _TORCH):
+        if not guarded and not _uses_torch(program, path):
             continue
         facts = program.facts(path)
         site = _start(facts) if facts is not None else None
         if facts is not None and site is not None:
             yield EntryPoint(facts, Site(path, site))
+
+
+def _uses_torch(program: Program, path: Path) -> bool:
+    """Whether a file names torch, or is called as programs are and imports a module that does."""
+    if program.project.holds(path, _TORCH):
+        return True
+    return bool(_PROGRAM.search(path.stem)) and program.imports.any_below(path, _TORCH)
 
 
 def is_main_guard(statement: tree.Stmt) -> bool:
