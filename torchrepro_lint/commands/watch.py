@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.requirements import requirement_files
+from torchrepro_lint.source.stamps import stamp
 
 __all__ = ["snapshot", "watch"]
 
@@ -58,9 +59,9 @@ def snapshot(options: CheckOptions) -> _Snapshot:
         found = {projects.of(path) for path in projects.files(options.paths)}
         files = {path for project in found for path in project.files}
         files |= {path for project in found for path in _beside(project)}
-        return dict(_stamps(sorted(files)))
+        return {path: stamp(path) for path in files}
     except TorchReproLintError:
-        return dict(_stamps(path for path in options.paths if path.is_file()))
+        return {path: stamp(path) for path in options.paths if path.is_file()}
 
 
 def _beside(project: Project) -> Iterator[Path]:
@@ -70,12 +71,3 @@ def _beside(project: Project) -> Iterator[Path]:
         yield project.settings.baseline
     yield from requirement_files(project.root)
     yield from version_files(project.root)
-
-
-def _stamps(files: Iterable[Path]) -> Iterable[tuple[Path, tuple[int, int]]]:
-    for path in files:
-        try:
-            found = path.stat()
-        except OSError:
-            continue
-        yield path, (found.st_mtime_ns, found.st_size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.program.evaluation.classes import decorator_name
 
 __all__ = ["parameter_of", "written_argument"]
 
@@ -17,13 +18,10 @@ def parameter_of(scope: Scope, name: str) -> Parameter:
     if not isinstance(node, tree.FunctionDef):
         return Parameter(name)
     names = [param.name for param in node.params if param.kind == "positional"]
-    if scope.self_name is not None and (scope.self_name == "ctx" or not _is_static(node)):
+    is_static = any(decorator_name(decorator) == "staticmethod" for decorator in node.decorators)
+    if scope.self_name is not None and (scope.self_name == "ctx" or not is_static):
         names = names[1:]
     return Parameter(name, names.index(name) if name in names else None)
-
-
-def _is_static(node: tree.FunctionDef) -> bool:
-    return any(isinstance(one, tree.Name) and one.id == "staticmethod" for one in node.decorators)
 
 
 def written_argument(call: tree.Call, parameter: Parameter) -> tree.Expr | None:
