@@ -62,7 +62,10 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         for scope, node in _sets(program, facts):
             program.ev.begin_question()
             whole = _whole(program, facts, node)
-            if whole.site not in found and kind_of_elements(program, facts, scope, whole) == "text":
+            if (
+                whole.site not in found
+                and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text"
+            ):
                 _add(program, facts, whole, found)
         for one in [one for one in found.values() if not one.at_once]:
             for whole in _made_of(program, one):
@@ -87,11 +90,13 @@ def _made_of(program: Program, one: OrderedSet) -> Iterator[tree.Expr]:
 
 
 def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, OrderedSet]) -> bool:
-    """Whether the set is kept and its order goes on through other sets alone that are found."""
-    others = [other.node for other in found.values() if other is not one]
+    """Whether the set is kept and its order goes on through other sets alone that are found, or they fill it."""
+    others = [other for other in found.values() if other is not one]
     if one.at_once or not others:
         return False
-    return find_sink(program, one.facts, one.node, of_set=True, but=others) is None
+    if _is_made_empty(one.node) and any(other.sink.chain[-1] == one.sink.chain[-1] for other in others):
+        return True  # `words |= set(line.split())`
+    return find_sink(program, one.facts, one.node, of_set=True, but=[other.node for other in others]) is None
 
 
 def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Expr]]:
@@ -101,7 +106,7 @@ def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Ex
             yield scope, scope.node
         for call, _ in scope.calls:
             match call.func:
-                case tree.Name(id="set" | "frozenset") if call.args:
+                case tree.Name(id="set" | "frozenset" as word) if call.args or word == "set":
                     frame = frame_without_callers(program.ev, facts, scope)
                     if any(
                         isinstance(v, External) and v.name.startswith("builtins.")
@@ -115,6 +120,15 @@ def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Ex
 
 
 _SCOPES: Final = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension)
+
+
+def _holder(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
+    """What tells the elements of a set: of one that is made empty, the name under which it is filled."""
+    if _is_made_empty(node):
+        match parents_of(program.ev, facts).of(node):
+            case tree.Assign(targets=(tree.Name() | tree.Attribute() as target,)):
+                return target
+    return node
 
 
 def _whole(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
@@ -155,6 +169,10 @@ def _is_iterated_at_once(program: Program, facts: ModuleFacts, node: tree.Expr) 
 
 def _is_set_operation(node: tree.Call) -> bool:
     return isinstance(node.func, tree.Attribute) and node.func.attr in ("union", "difference", "intersection", "update")
+
+
+def _is_made_empty(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Call) and _is_set_call(node) and not node.args
 
 
 def _is_set_call(node: object) -> bool:

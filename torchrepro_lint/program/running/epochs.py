@@ -41,9 +41,9 @@ def says_evaluation(name: str) -> bool:
 
 
 def is_epoch_loop(loop: tree.For | tree.While) -> bool:
-    """Whether a loop runs over epochs: it says so, or runs so many times over a loader in its body."""
+    """Whether a loop runs over epochs: it says so, or runs again and again over a loader in its body."""
     if isinstance(loop, tree.While):
-        return _says_epoch(loop.test)
+        return _says_epoch(loop.test) or any(_runs_over_loader(statement) for statement in loop.body)
     if _runs_for_epochs(loop):
         return False
     return says_epochs(loop) or (_is_range(loop.iter) and any(_runs_over_loader(statement) for statement in loop.body))

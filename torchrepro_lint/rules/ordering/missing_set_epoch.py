@@ -1,7 +1,8 @@
 """TRL206 missing-set-epoch.
 
 What it does
-    Finds epoch loops over a loader whose shuffling `DistributedSampler` is never told the epoch.
+    Finds epoch loops over a loader whose shuffling `DistributedSampler` is never told the epoch, and other loops that
+    go over it again and again (`while step < max_steps:`).
 
 Why is this bad?
     The sampler's order is a function of its seed and of its epoch, and of nothing else. Without `set_epoch` the epoch
