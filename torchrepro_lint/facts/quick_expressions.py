@@ -33,7 +33,8 @@ class QuickExpressions:
         self.count = 0
         self.generator_marks: list[bool] = [False]
 
-    def site(self) -> int:
+    def site(self, node: ast.AST) -> int:
+        """The next site, which is that of `node`."""
         number = self.count
         self.count = number + 1
         try:
@@ -46,7 +47,7 @@ class QuickExpressions:
     def expression(self, node: ast.AST) -> tree.Expr:
         lower = _EXPRESSIONS.get(type(node))
         if lower is None:
-            return tree.Opaque(self.site(), ())
+            return tree.Opaque(self.site(node), ())
         return lower(self, node)
 
     def expressions(self, nodes: Sequence[ast.AST]) -> tuple[tree.Expr, ...]:
@@ -56,23 +57,23 @@ class QuickExpressions:
         return None if node is None else self.expression(node)
 
     def _constant(self, node: ast.Constant) -> tree.Expr:
-        return tree.Const(self.site(), node.value)
+        return tree.Const(self.site(node), node.value)
 
     def _name(self, node: ast.Name) -> tree.Expr:
-        return tree.Name(self.site(), node.id)
+        return tree.Name(self.site(node), node.id)
 
     def _attribute(self, node: ast.Attribute) -> tree.Expr:
-        return tree.Attribute(self.site(), self.expression(node.value), node.attr)
+        return tree.Attribute(self.site(node), self.expression(node.value), node.attr)
 
     def _call(self, node: ast.Call) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         func = self.expression(node.func)
         return tree.Call(site, func, self.arguments(_in_order(node.args, node.keywords)))
 
     def arguments(self, args: Sequence[ast.expr | ast.keyword]) -> tuple[tree.Arg, ...]:
         lowered = []
         for arg in args:
-            site = self.site()
+            site = self.site(arg)
             if isinstance(arg, ast.keyword):
                 star = "**" if arg.arg is None else ""
                 lowered.append(tree.Arg(site, self.expression(arg.value), arg.arg, star))
@@ -83,36 +84,36 @@ class QuickExpressions:
         return tuple(lowered)
 
     def _subscript(self, node: ast.Subscript) -> tree.Expr:
-        return tree.Subscript(self.site(), self.expression(node.value), self.expression(node.slice))
+        return tree.Subscript(self.site(node), self.expression(node.value), self.expression(node.slice))
 
     def _slice(self, node: ast.Slice) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         bounds = (node.lower, node.upper, node.step)
         return tree.Opaque(site, tuple([self.expression(bound) for bound in bounds if bound is not None]))
 
     def _tuple(self, node: ast.Tuple) -> tree.Expr:
-        return tree.Display(self.site(), "tuple", self.expressions(node.elts))
+        return tree.Display(self.site(node), "tuple", self.expressions(node.elts))
 
     def _list(self, node: ast.List) -> tree.Expr:
-        return tree.Display(self.site(), "list", self.expressions(node.elts))
+        return tree.Display(self.site(node), "list", self.expressions(node.elts))
 
     def _set(self, node: ast.Set) -> tree.Expr:
-        return tree.Display(self.site(), "set", self.expressions(node.elts))
+        return tree.Display(self.site(node), "set", self.expressions(node.elts))
 
     def _dict(self, node: ast.Dict) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         pairs = zip(node.keys, node.values, strict=True)
         return tree.DictDisplay(site, tuple([(self.optional(key), self.expression(value)) for key, value in pairs]))
 
     def _format_string(self, node: ast.JoinedStr) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         values = tuple([self.expression(value) for value in _replacement_fields(node)])
         first = node.values[0] if len(node.values) > 1 else None
         beginning = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
         return tree.FormatString(site, values, dotted_beginning(beginning))
 
     def _unary(self, node: ast.UnaryOp) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         op = _UNARY[type(node.op)]
         operand = self.expression(node.operand)
         if op == "-" and isinstance(operand, tree.Const) and isinstance(operand.value, (int, float)):
@@ -124,7 +125,7 @@ class QuickExpressions:
         spine: list[tuple[int, ast.BinOp]] = []
         left: ast.expr = node
         while isinstance(left, ast.BinOp):
-            spine.append((self.site(), left))
+            spine.append((self.site(left), left))
             left = left.left
         value = self.expression(left)
         for site, operation in reversed(spine):
@@ -135,26 +136,26 @@ class QuickExpressions:
         # `a and b and c` is one node here, and two that nest to the left in the text.
         op = "and" if isinstance(node.op, ast.And) else "or"
         first, *others = node.values
-        sites = [self.site() for _ in others]
+        sites = [self.site(node) for _ in others]
         value = self.expression(first)
         for site, other in zip(reversed(sites), others, strict=True):
             value = tree.Boolean(site, op, value, self.expression(other))
         return value
 
     def _comparison(self, node: ast.Compare) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         left = self.expression(node.left)
         ops = tuple([_COMPARISONS[type(op)] for op in node.ops])
         return tree.Compare(site, left, ops, self.expressions(node.comparators))
 
     def _conditional(self, node: ast.IfExp) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         test = self.expression(node.test)
         body = self.expression(node.body)
         return tree.Conditional(site, test, body, self.expression(node.orelse))
 
     def _lambda(self, node: ast.Lambda) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         params = self.parameters(node.args)
         self.generator_marks.append(False)
         body = self.expression(node.body)
@@ -170,37 +171,37 @@ class QuickExpressions:
         return tuple(clauses)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         clauses = self._clauses(node.generators)
         kind = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}[type(node)]
         return tree.Comprehension(site, kind, None, self.expression(node.elt), clauses)
 
     def _dict_comprehension(self, node: ast.DictComp) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         clauses = self._clauses(node.generators)
         key = self.expression(node.key)
         return tree.Comprehension(site, "dict", key, self.expression(node.value), clauses)
 
     def _await(self, node: ast.Await) -> tree.Expr:
-        return tree.Await(self.site(), self.expression(node.value))
+        return tree.Await(self.site(node), self.expression(node.value))
 
     def _yield(self, node: ast.Yield) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         self.generator_marks[-1] = True
         return tree.Yield(site, self.optional(node.value), False)
 
     def _yield_from(self, node: ast.YieldFrom) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         self.generator_marks[-1] = True
         return tree.Yield(site, self.expression(node.value), True)
 
     def _walrus(self, node: ast.NamedExpr) -> tree.Expr:
-        site = self.site()
+        site = self.site(node)
         value = self.expression(node.value)
         return tree.Walrus(site, self.expression(node.target), value)
 
     def _starred(self, node: ast.Starred) -> tree.Expr:
-        return tree.Starred(self.site(), self.expression(node.value))
+        return tree.Starred(self.site(node), self.expression(node.value))
 
     # --- parameters -------------------------------------------------------------------------------------------
 
@@ -220,7 +221,7 @@ class QuickExpressions:
         return tuple(params)
 
     def _parameter(self, node: ast.arg, kind: str, default: ast.expr | None) -> tree.Param:
-        site = self.site()
+        site = self.site(node)
         value = self.optional(default)
         return tree.Param(site, node.arg, kind, value, self.optional(node.annotation))
 

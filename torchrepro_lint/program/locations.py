@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Location
+from torchrepro_lint.facts.logical_lines import LogicalLines
 from torchrepro_lint.facts.module import parsed_with_places
+from torchrepro_lint.facts.quick_places import QuickPlaces
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.modules import Project
 from torchrepro_lint.source.cells import Cells
@@ -49,48 +50,67 @@ class ParsedFile:
         return self.spans[id(self.nodes[site])]
 
     @cached_property
-    def statements(self) -> list[tuple[int, int]]:
-        """The ranges of all simple statements and of the headers of compound ones, in order."""
+    def logical_lines(self) -> LogicalLines:
+        return LogicalLines(self.lines, self._logical_lines())
+
+    def _logical_lines(self) -> Iterator[tuple[int, int]]:
         import libcst as cst
 
-        found = []
         for node in self.nodes:
             if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-                start = self.spans[id(node)][0]
-                found.append((start, self.spans[id(node.body)][0]))
+                yield self.spans[id(node)][0], self.spans[id(node.body)][0]
         pending: list[cst.CSTNode] = [self.module]
         while pending:
             current = pending.pop()
             if isinstance(current, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-                found.append(self.spans[id(current)])
+                yield self.spans[id(current)]
                 continue
             if isinstance(current, (cst.If, cst.For, cst.While, cst.With)):
-                start = self.spans[id(current)][0]
-                found.append((start, self.spans[id(current.body)][0]))
+                yield self.spans[id(current)][0], self.spans[id(current.body)][0]
             pending.extend(child for child in current.children if not isinstance(child, cst.BaseExpression))
-        return sorted(found)
 
 
 ParsedOf: TypeAlias = Callable[[Path, str], ParsedFile]
 
 
 class Places:
-    """Locations of sites, file by file. `parsed_of` may know the tree of a text that was read before."""
+    """Locations of sites, file by file. `parsed_of` may know the tree of a text that was read before.
+
+    They are taken from Python's own tree, where that has them: libcst's is made only of what is mended, and of the few
+    nodes whose places it alone knows.
+    """
 
     def __init__(self, project: Project, parsed_of: ParsedOf = ParsedFile) -> None:
         self.project = project
         self.parsed_of = parsed_of
         self._parsed: dict[Path, ParsedFile] = {}
+        self._quick: dict[Path, QuickPlaces | None] = {}
 
     def parsed(self, path: Path) -> ParsedFile:
         if path not in self._parsed:
-            source = self.project.source(path)
-            assert source is not None, path
-            self._parsed[path] = self.parsed_of(path, source.python)
+            self._parsed[path] = self.parsed_of(path, self._text(path))
         return self._parsed[path]
+
+    def _text(self, path: Path) -> str:
+        source = self.project.source(path)
+        assert source is not None, path
+        return source.python
+
+    def _quick_span(self, site: Site) -> tuple[QuickPlaces, tuple[int, int]] | None:
+        if site.path not in self._quick:
+            self._quick[site.path] = QuickPlaces.of(self._text(site.path))
+        places = self._quick[site.path]
+        span = places.span(site.number) if places is not None else None
+        return (places, span) if places is not None and span is not None else None
 
     def location(self, site: Site) -> Location:
         """Where the node of `site` stands. A function or class stands at its `def` or `class` line only."""
+        if (found := self._quick_span(site)) is not None:
+            places, (start, end) = found
+            return Location(site.path, places.lines.position(start), places.lines.position(end))
+        return self._parsed_location(site)
+
+    def _parsed_location(self, site: Site) -> Location:
         import libcst as cst
 
         parsed = self.parsed(site.path)
@@ -98,15 +118,12 @@ class Places:
         start, end = parsed.spans[id(node)]
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             end = parsed.spans[id(node.name)][1]
-            if isinstance(node, cst.FunctionDef) and node.decorators:
-                start = max(start, parsed.spans[id(node.decorators[-1])][1])
-                start += len(parsed.text[start:]) - len(parsed.text[start:].lstrip())
         return Location(site.path, parsed.lines.position(start), parsed.lines.position(end))
 
     def row(self, site: Site) -> tuple[int | None, int]:
         """The cell of a notebook in which a site stands, None in other files, and the row there, as a person counts."""
         row = self.location(site).start.row
-        cells = Cells.of(site.path, self.parsed(site.path).text)
+        cells = Cells.of(site.path, self._text(site.path))
         return (None, row) if cells is None else (cells.number(row), cells.row_in_cell(row))
 
     def shown(self, site: Site, name: Callable[[Path], str]) -> str:
@@ -116,11 +133,8 @@ class Places:
 
     def statement_rows(self, site: Site) -> tuple[int, int]:
         """The first and last row of the logical line in which the node of `site` stands."""
+        if (found := self._quick_span(site)) is not None:
+            places, span = found
+            return places.logical_lines.rows(*span)
         parsed = self.parsed(site.path)
-        start, end = parsed.span(site.number)
-        for place in range(bisect_right(parsed.statements, (start, len(parsed.text))) - 1, -1, -1):
-            first, last = parsed.statements[place]
-            if start < max(last, first + 1):
-                tail = parsed.text[first:last].rstrip()
-                return parsed.lines.row(first), parsed.lines.row(first + max(len(tail) - 1, 0))
-        return parsed.lines.row(start), parsed.lines.row(max(start, end - 1))
+        return parsed.logical_lines.rows(*parsed.span(site.number))
