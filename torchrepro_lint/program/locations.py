@@ -1,4 +1,6 @@
-"""From sites to places in the text. A file is parsed again, with positions, only when it has something to report."""
+"""From sites to places in the text. A file is parsed again, with positions, only when it has something to report or to
+mend.
+"""
 
 from __future__ import annotations
 

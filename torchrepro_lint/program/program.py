@@ -230,7 +230,7 @@ class Program:
         return self.places.location(site)
 
     def parsed(self, path: Path) -> ParsedFile:
-        """The libcst tree of a file, with positions: for fixes and locations."""
+        """The libcst tree of a file, with positions: for fixes."""
         return self.places.parsed(path)
 
     def steps(self, links: Iterable[Link]) -> tuple[TraceStep, ...]:
