@@ -1,8 +1,8 @@
 """Where libcst nodes stand in the text.
 
 libcst nodes carry no positions. They are computed here by generating the code once while counting characters, which
-costs about a third of a parse; it is done only for files that have something to mend, or to report where `quick_places.py` knows no
-place.
+costs about a third of a parse; it is done only for files that have something to mend, or to report where
+`quick_places.py` knows no place.
 """
 
 from __future__ import annotations
