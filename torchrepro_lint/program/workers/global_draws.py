@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
+from torchrepro_lint.program.workers.worker_reseeding import seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
@@ -39,7 +40,12 @@ def first_draw(program: Program, loader: Loader) -> Effect | None:
     if not loader.has_workers:
         return None
     run = program.worker_run(loader)
-    draws = [draw for rng in _SEEDED_BY_TORCH for draw in run.draws_from(rng)]
+    draws = [
+        draw
+        for rng in _SEEDED_BY_TORCH
+        if (drawn := run.draws_from(rng)) and not seeds_from_the_system(program.ev, run, rng)
+        for draw in drawn
+    ]
     return min(draws, key=lambda draw: len(draw.event.chain)) if draws else None
 
 

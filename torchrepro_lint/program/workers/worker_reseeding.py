@@ -2,44 +2,64 @@
 
 Some datasets do in `__getitem__` or `__iter__` what a worker init function is for. What then decides the draws is
 torch's base seed, the canonical source. A seed from the worker's number alone, the index or the clock is not taken
-for it. Where the system gives the seed, `np.random.seed()`, no init function has a say: that is TRL503's.
+for it. Where the system gives the seed, `np.random.seed()` or `np.random.seed(os.getpid())`, no init function and no
+generator of the loader has a say: that is TRL503's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value
 from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.workers.worker_frames import WORKER_INFO
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
-    from torchrepro_lint.program.running.reach import Event
     from torchrepro_lint.program.workers.workers import WorkerRun
 
-__all__ = ["seeds_itself"]
+__all__ = ["seeds_from_the_system", "seeds_itself"]
 
 MAX_NAMES = 6
 _INITIAL_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
+#: Modules whose numbers differ between the workers of a run: the clock and the hash of a text may not.
+_OF_THE_PROCESS = frozenset({"os", "secrets", "uuid"})
 
 
 def seeds_itself(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
     """Whether the code of the workers seeds the global generator `rng` from torch's worker seed or the system."""
-    return any(_seeds(ev, event, rng) for event in run.events)
+    return seeds_from_the_system(ev, run, rng) or any(_seeds_from_torch(ev, *one) for one in _seedings(run, rng))
 
 
-def _seeds(ev: Evaluator, event: Event, rng: str) -> bool:
-    seeding = seeding_call(event.name) if event.name else None
-    if seeding is None or rng not in seeding.seeds or event.call is None or event.frame is None:
-        return False
-    match event.call.args:
+def seeds_from_the_system(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
+    """Whether the code of the workers seeds the global generator `rng` from the system, in each of them otherwise."""
+    return any(_seeds_from_the_system(ev, *one) for one in _seedings(run, rng))
+
+
+def _seedings(run: WorkerRun, rng: str) -> Iterator[tuple[tree.Call, Frame]]:
+    for event in run.events:
+        seeding = seeding_call(event.name) if event.name else None
+        if seeding is not None and rng in seeding.seeds and event.call is not None and event.frame is not None:
+            yield event.call, event.frame
+
+
+def _seeds_from_torch(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    return any(_from_torch(ev, arg.value, frame, MAX_NAMES) for arg in call.args)
+
+
+def _seeds_from_the_system(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    match call.args:
         case () | (tree.Arg(value=tree.Const(value=None)),):
             return True
-    return any(_from_torch(ev, arg.value, event.frame, MAX_NAMES) for arg in event.call.args)
+        case (tree.Arg(value=seed), *_):
+            source = entropy_of(ev, seed, frame)
+            return source is not None and source.name.partition(".")[0] in _OF_THE_PROCESS
+    return False
 
 
 def _from_torch(ev: Evaluator, root: tree.Expr, frame: Frame, depth: int) -> bool:
