@@ -183,7 +183,7 @@ class Program:
         """What the workers of a loader run."""
         if loader not in self._runs:
             self.ev.begin_question()
-            self._runs[loader] = worker_run(self.ev, loader)
+            self._runs[loader] = worker_run(self.ev, loader, self.is_test)
         return self._runs[loader]
 
     # --- intent -----------------------------------------------------------------------------------------------

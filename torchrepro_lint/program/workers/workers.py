@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
@@ -67,12 +68,17 @@ class WorkerRun:
         return any(e.effect.kind == "draw" for e in self.effects)
 
 
-def worker_run(ev: Evaluator, loader: Loader) -> WorkerRun:
-    """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function."""
+def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -> WorkerRun:
+    """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function.
+
+    A dataset that a test has of its own tells nothing of a loader that is none of the tests'.
+    """
     walker = Walker(ev)
     found: list[Event] = []
     dataset = loader.value("dataset")
     for value in ordered(dataset):
+        if isinstance(value, Instance) and is_test(value.cls.frame.facts.path) and not is_test(loader.facts.path):
+            continue
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance) and value.site is not None:
             head = (Link(value.site, f"the dataset: {value.cls.name}"),)
