@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.calls import bound_frame
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
     Arguments,
     ClassValue,
     Constant,
@@ -177,7 +178,29 @@ class _Reader:
                 return self._is_stored(clauses[0].iter, frame, depth)
             case tree.Display():
                 return False  # a few names or numbers written on the spot
+            case tree.Name(id=name):
+                bound = [binding.node for binding in frame.scope.reaching(name, node.site)[0]]
+                if bound and all(_is_range(one) for one in bound):
+                    verdicts = {self._is_stored(one, frame, depth) for one in bound if isinstance(one, tree.Call)}
+                    return verdicts.pop() if len(verdicts) == 1 else None
+                if any(_is_empty(one) for one in bound) and self._gathers_from_elsewhere(frame):
+                    return None
         return self._hold_data(self.ev.values(node, frame), depth)
+
+    def _gathers_from_elsewhere(self, frame: Frame) -> bool:
+        """Whether a function goes through something of which nothing is known: what it puts in a list is from there."""
+        node = frame.scope.node
+        loops = loops_in(node.body) if isinstance(node, tree.FunctionDef) else ()
+        return any(isinstance(loop, tree.For) and self._is_foreign(loop.iter, frame) for loop in loops)
+
+    def _is_foreign(self, node: tree.Expr, frame: Frame) -> bool:
+        match node:
+            case tree.Call(func=func, args=args):
+                names = [value.name for value in self.ev.values(func, frame) if isinstance(value, External)]
+                if names and all(name.rpartition(".")[2] in _PASSES_ON for name in names):
+                    return any(self._is_foreign(arg.value, frame) for arg in args if _is_iterated(arg))
+        values = self.ev.values(node, frame)
+        return not values or UNKNOWN in values
 
     def _is_stored_call(
         self, node: tree.Call, func: tree.Expr, args: tuple[tree.Arg, ...], frame: Frame, depth: int
@@ -241,6 +264,20 @@ def _any(verdicts: Iterable[bool | None]) -> bool | None:
 def _is_iterated(arg: tree.Arg) -> bool:
     """Whether an argument of `enumerate`, `map`, `islice` and their like may be what is iterated."""
     return arg.keyword is None and not isinstance(arg.value, (tree.Const, tree.Lambda))
+
+
+def _is_range(node: object) -> bool:
+    return isinstance(node, tree.Call) and isinstance(node.func, tree.Name) and node.func.id == "range"
+
+
+def _is_empty(node: object) -> bool:
+    """Whether a list is made that is filled later: `[]`, `list()`, `deque(maxlen=8)`."""
+    match node:
+        case tree.Display(items=items):
+            return not items
+        case tree.Call(func=tree.Name(id="list" | "deque"), args=args):
+            return all(arg.keyword is not None for arg in args)
+    return False
 
 
 def _is_length(node: tree.Expr) -> bool:

@@ -52,7 +52,7 @@ Do not flag
     Code that asks for the worker info anywhere on its way, a dataset class whose methods speak of workers or shards, an
     init function that reaches the dataset; one worker; a stream of numbers that are made up (nothing stored is
     iterated), and an endless one in random order; libraries that shard for themselves (Hugging Face's datasets,
-    webdataset, torchdata), and whatever cannot be followed.
+    webdataset, torchdata), and whatever cannot be followed, with what a stream gathers from there.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
