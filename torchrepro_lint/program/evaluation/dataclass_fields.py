@@ -27,7 +27,10 @@ __all__ = ["as_dict", "dataclass_field"]
 
 #: Decorators and bases that write the `__init__` from the annotated names of the class.
 _DECORATORS: Final = frozenset({"dataclass", "define", "frozen", "attrs", "s"})
-_BASES: Final = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "pydantic.BaseModel", "msgspec.Struct"})
+_BASES: Final = frozenset(
+    {"typing.NamedTuple", "typing_extensions.NamedTuple", "pydantic.BaseModel", "msgspec.Struct", "flax.linen.Module",
+     "flax.struct.PyTreeNode", "equinox.Module"}
+)  # fmt: skip
 #: A base whose fields are read from the environment too.
 _SETTINGS: Final = frozenset({"pydantic.BaseSettings", "pydantic_settings.BaseSettings"})
 

@@ -52,7 +52,9 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
 
 
 def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
-    """Whether only whole numbers are added: their sum is the same in any order."""
+    """Whether only whole numbers are added, or nothing is: then the result is the same in any order."""
+    if row.op == "torch.Tensor.index_reduce_" and _takes_an_extreme(ev, operation):
+        return True
     subject = operation.subject
     if subject is None:
         return False
@@ -70,6 +72,12 @@ def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         return True
     added = tensor(ev, source, operation.frame) if source is not None else None
     return added is not None and added.is_exact
+
+
+def _takes_an_extreme(ev: Evaluator, operation: Operation) -> bool:
+    reduce = argument_of(operation, "reduce", 3)
+    values = ev.values(reduce, operation.frame) if reduce is not None else frozenset()
+    return bool(values) and values <= {Constant("amax"), Constant("amin")}
 
 
 # `num_crops_per_image`, `image_num_crops`, `token_counts`: what is counted is whole.

@@ -13,7 +13,7 @@ _IDLE = re.compile(
     r"(?:^|_)(seed|port|url|addr|address|name|colou?rs?|palette|cmap|suffix|tmp|temp|tempfile|uid|uuid|token|filename|folder|path|"
     r"dir|run_?id|exp_?id|hash|sleep|delay|jitter_time|backoff|title|greeting|emoji)s?(?:_|$)|dist_url|init_method|visuali[sz]e|"
     r"plot|draw_|show_|random_colou?rs?|get_colou?rs?|print|display|warm_?up|dummy|example|sanity|test|debug|profile|flops|"
-    r"benchmark|summary|main_demo|check_|count_\w*param|num_\w*param|param\w*_count",
+    r"benchmark|summary|main_demo|check_|(?:count|num|view)_\w*param|param\w*_count",
     re.IGNORECASE,
 )
 

@@ -55,8 +55,9 @@ Do not flag
     whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen, as those of what is
     done to data (in files called transforms, augmentation, datasets); where nothing can meet: windows that do not
     overlap, one index for each row, permutations, positions that a loop counts or a mask marks; where equal numbers
-    are added (a histogram of ones); medians of which only the values are used. Programs in which an option may set
-    torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
+    are added (a histogram of ones), or the greatest or the least is taken (`index_reduce_` with `amax`); medians of
+    which only the values are used. Programs in which an option may set torch's own flag
+    (`torch.set_deterministic_debug_mode(debug_mode)`).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
