@@ -29,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["choices_of", "is_parsed"]
+__all__ = ["choices_of", "defaults_of", "is_assigned", "is_parsed"]
 
 MAX_FILES = 12
 _PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
@@ -54,7 +54,7 @@ def choices_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
 
 def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
     facts = ev.project.facts(parsed_in)
-    if facts is None or _is_assigned(facts, name):
+    if facts is None or is_assigned(facts, name):
         return NOTHING
     found = list(_declared(ev, facts, name))
     if not found:
@@ -62,7 +62,7 @@ def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
         others = [path for path in ev.project.containing("add_argument") if path in spelt and path != parsed_in]
         for path in sorted(others)[:MAX_FILES]:
             other = ev.project.facts(path)
-            if other is not None and not _is_assigned(other, name):
+            if other is not None and not is_assigned(other, name):
                 found.extend(_declared(ev, other, name))
     # One declaration without choices, or with choices that cannot be followed, leaves it open.
     if not found or any(not values or UNKNOWN in values for values in found):
@@ -70,7 +70,7 @@ def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
     return union(*found)
 
 
-def _is_assigned(facts: ModuleFacts, name: str) -> bool:
+def is_assigned(facts: ModuleFacts, name: str) -> bool:
     """Whether the file assigns to an attribute of that name: `args.x = ...`."""
     for scope in facts.walk_scopes():
         for store in scope.stores:
@@ -80,12 +80,26 @@ def _is_assigned(facts: ModuleFacts, name: str) -> bool:
     return False
 
 
+def defaults_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Iterator[tuple[tree.Expr, Frame]]:
+    """The defaults that the file which parses declares for `arguments.name`, each with the frame it stands in."""
+    facts = ev.project.facts(arguments.site.path) if arguments.site is not None else None
+    if facts is not None:
+        for scope, call in _declared_in(ev, facts, name):
+            for arg in call.args:
+                if arg.keyword == "default":
+                    yield arg.value, enclosing_frame(ev, facts, scope)
+
+
 def _declared(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[Values]:
     """For each declaration of the argument, what it allows."""
+    for scope, call in _declared_in(ev, facts, name):
+        yield _allowed(ev, call, enclosing_frame(ev, facts, scope))
+
+
+def _declared_in(ev: Evaluator, facts: ModuleFacts, name: str) -> list[tuple[Scope, tree.Call]]:
     nothing: dict[str, list[tuple[Scope, tree.Call]]] = {}
     declared = ev.remembered(("arguments-declared", id(facts)), lambda: _declarations(facts), nothing)
-    for scope, call in declared.get(name, ()):
-        yield _allowed(ev, call, enclosing_frame(ev, facts, scope))
+    return declared.get(name, [])
 
 
 def _declarations(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call]]]:

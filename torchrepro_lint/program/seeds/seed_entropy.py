@@ -13,18 +13,25 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, dotted_name, sub_expressions
 from torchrepro_lint.program.evaluation import calls
+from torchrepro_lint.program.evaluation.attributes import mro
+from torchrepro_lint.program.evaluation.command_line import defaults_of, is_assigned, is_parsed
+from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
+    ExternalObject,
     FunctionValue,
+    Instance,
     MethodValue,
     Site,
 )
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.callers import frame_without_callers, visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.program.seeds.entropy_calls import draws, draws_globally, is_entropy, is_literal, outside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -77,8 +84,8 @@ class _Reader:
             case tree.Name():
                 return self._name(node, frame)
             case tree.Attribute(value=value):
-                stored = self._stored(node, frame)
-                return stored if stored is not None else self._within(node, (value,), frame)
+                known = self._stored(node, frame) or self._held(node, frame)
+                return known if known is not None else self._within(node, (value,), frame)
             case tree.Call():
                 return self._call(node, frame)
             case tree.Boolean(left=left, right=right):
@@ -196,6 +203,42 @@ class _Reader:
             sure = all(use.get(branch) == arm for branch, arm in store.path)
             found = [one] if sure else [*found, one, None]
         return _either(found) if found else None
+
+    def _held(self, node: tree.Attribute, frame: Frame) -> Entropy | None:
+        """What a class or its object has under a name that one place alone gives it; the default of an option."""
+        ev = self.ev
+        values = ev.values(node.value, frame)
+        value = next(iter(values)) if len(values) == 1 else None
+        found: Entropy | None = None
+        files = [frame.facts]
+        if isinstance(value, ExternalObject) and is_parsed(value):
+            defaults = [self.of(default, where) for default, where in defaults_of(ev, value, node.attr)]
+            found = next((replace(one, fallback=True) for one in defaults if one is not None), None)
+            files.extend([where.facts for _, where in defaults_of(ev, value, node.attr)])
+        elif isinstance(value, (ClassValue, Instance)):
+            cls = value.cls if isinstance(value, Instance) else value
+            kept = list(self._kept(cls, node.attr))
+            found = self._binding(*kept[0]) if len(kept) == 1 else None
+            if found is not None and isinstance(value, Instance) and dataclass_field(ev, value, node.attr) is not None:
+                found = None if value.arguments != Arguments() else found
+            files.extend(self._files_of(cls) if found is not None else ())
+        return None if any(is_assigned(facts, node.attr) for facts in files) else found
+
+    def _kept(self, cls: ClassValue, attr: str) -> Iterator[tuple[Binding, Frame]]:
+        for base in mro(self.ev, cls):
+            if isinstance(base, ClassValue):
+                body = self.ev.class_frame(base)
+                yield from ((binding, body) for binding in body.scope.bindings.get(attr, ()))
+                for method in body.scope.children:
+                    where = frame_without_callers(self.ev, body.facts, method)
+                    yield from ((binding, where) for binding in method.bindings.get(f"self.{attr}", ()))
+
+    def _files_of(self, cls: ClassValue) -> Iterator[ModuleFacts]:
+        """The files in which a class goes by its name."""
+        for path in self.ev.project.containing(cls.name):
+            facts = self.ev.project.facts(path)
+            if facts is not None and cls in self.ev.name(cls.name, END, self.ev.module_frame(facts)):
+                yield facts
 
     # --- calls ----------------------------------------------------------------------------------------------------
 

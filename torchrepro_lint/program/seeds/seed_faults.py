@@ -238,6 +238,14 @@ def _tells(scope: Scope) -> bool:
         for store in scope.stores
         if _SEED.search(_last(store.target)) and (root := _root(store.target)) is not None
     }
+    holders |= {
+        root
+        for call, _ in scope.calls
+        for arg in call.args
+        if isinstance(arg.value, tree.Attribute)
+        and _SEED.search(arg.value.attr)
+        and (root := _root(arg.value)) is not None
+    }
     for call, _ in scope.calls:
         if _TELLS.fullmatch(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
             return True
