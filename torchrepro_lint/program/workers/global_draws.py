@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import seeds_from_the_system
-from torchrepro_lint.program.workers.workers import Effect
+from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
+from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -43,10 +43,15 @@ def first_draw(program: Program, loader: Loader) -> Effect | None:
     draws = [
         draw
         for rng in _SEEDED_BY_TORCH
-        if (drawn := run.draws_from(rng)) and not seeds_from_the_system(program.ev, run, rng)
+        if (drawn := run.draws_from(rng)) and not _seeds_otherwise(program, run, rng)
         for draw in drawn
     ]
     return min(draws, key=lambda draw: len(draw.event.chain)) if draws else None
+
+
+def _seeds_otherwise(program: Program, run: WorkerRun, rng: str) -> bool:
+    """Whether the workers seed a generator themselves, and not from the base seed."""
+    return seeds_from_the_system(program.ev, run, rng) or seeds_by_the_number(program.ev, run, rng)
 
 
 def may_want_generator(program: Program, loader: Loader) -> bool:

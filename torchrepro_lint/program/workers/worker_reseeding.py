@@ -1,9 +1,10 @@
 """Whether worker code seeds a generator itself, from the seed that torch gave its worker or from the system.
 
 Some datasets do in `__getitem__` or `__iter__` what a worker init function is for. What then decides the draws is
-torch's base seed, the canonical source. A seed from the worker's number alone, the index or the clock is not taken
-for it. Where the system gives the seed, `np.random.seed()` or `np.random.seed(os.getpid())`, no init function and no
-generator of the loader has a say: that is TRL503's.
+torch's base seed, the canonical source. A seed from the index or the clock is not taken for it, nor one from the
+worker's number alone: by that the workers differ, and every epoch is like the first. Where the system gives the seed,
+`np.random.seed()` or `np.random.seed(os.getpid())`, no init function and no generator of the loader has a say: that is
+TRL503's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value
+from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value, Values
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.workers.worker_frames import WORKER_INFO
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.workers.workers import WorkerRun
 
-__all__ = ["seeds_from_the_system", "seeds_itself"]
+__all__ = ["seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
 
 MAX_NAMES = 6
 _INITIAL_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
@@ -39,6 +40,18 @@ def seeds_itself(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
 def seeds_from_the_system(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
     """Whether the code of the workers seeds the global generator `rng` from the system, in each of them otherwise."""
     return any(_seeds_from_the_system(ev, *one) for one in _seedings(run, rng))
+
+
+def seeds_by_the_number(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
+    """Whether the code of the workers seeds the global generator `rng` with the worker's number and nothing else."""
+    return any(
+        len(call.args) == 1 and _all_are(ev.values(call.args[0].value, frame), "id")
+        for call, frame in _seedings(run, rng)
+    )
+
+
+def _all_are(values: Values, attr: str) -> bool:
+    return bool(values) and all(_is_of_worker(value, attr) for value in values)
 
 
 def _seedings(run: WorkerRun, rng: str) -> Iterator[tuple[tree.Call, Frame]]:
@@ -79,6 +92,11 @@ def _is_worker_seed(value: Value) -> bool:
     match value:
         case ExternalObject(name=name):
             return name in _INITIAL_SEED
-        case MemberOf(receiver=ExternalObject(name=name), attr="seed"):
-            return name in WORKER_INFO
+    return _is_of_worker(value, "seed")
+
+
+def _is_of_worker(value: Value, attr: str) -> bool:
+    match value:
+        case MemberOf(receiver=ExternalObject(name=name), attr=own):
+            return own == attr and name in WORKER_INFO
     return False

@@ -58,7 +58,7 @@ Use instead
 Since
     All versions of torch. With a `target-torch` that admits nothing before 1.9 the finding is a warning, and there is
     none where torch's generator is seeded in the program or the loader has a generator (the `strict` profile still
-    tells).
+    tells). Where the items seed NumPy with `get_worker_info().id`, every epoch draws the same numbers with any torch.
 
 How it is proven
     `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not reach the
@@ -66,13 +66,14 @@ How it is proven
 
 Fix safety
     Safe: inserts the canonical `seed_worker` (or reuses the project's own), and a seeded generator. The draws change;
-    they were not under the program's control before.
+    they were not under the program's control before. None where the items seed NumPy with the worker's number.
 
 Do not flag
     Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
     with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), datasets that seed
-    NumPy themselves from torch's seed of the worker, or from the system (`np.random.seed()`, which is TRL503's), and
-    arms that a constant argument rules out (`train=False` for the evaluation loader).
+    NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is TRL503's), or with
+    the worker's number where `persistent_workers=True` lets the workers live on, and arms that a constant argument
+    rules out (`train=False` for the evaluation loader).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -85,13 +86,14 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import seeds_itself
+from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -113,12 +115,26 @@ class NumpyRngInWorkers(LoaderRule):
                 continue
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
                 continue
+            if seeds_by_the_number(program.ev, run, "numpy"):
+                if not _live_on(loader):
+                    return self._report_repeated(program, loader, draws[0])
+                continue
             controlled = has_seeded_generator(loader) or may_be_seeded(program, loader)
             is_old = program.target.admits_below("1.9")
             if not is_old and controlled and not program.strict:
                 continue
             return self._report(program, loader, draws[0], is_old, controlled)
         return None
+
+    def _report_repeated(self, program: Program, loader: Loader, draw: Effect) -> Finding:
+        event = draw.event
+        message = (
+            f"workers draw from NumPy's global RNG ({event.name}), which the code that fetches items seeds with the "
+            "worker's number alone: every epoch draws the same numbers"
+        )
+        trace = [*event.chain, Link(event.site, f"draws from NumPy's global RNG: {event.name}")]
+        declined = "an init function would be of no help: seed with `torch.initial_seed() % 2**32` where the items seed"
+        return self.finding(program, loader.site, message, trace, declined=declined)
 
     def _report(self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool) -> Finding:
         event = draw.event
@@ -127,6 +143,12 @@ class NumpyRngInWorkers(LoaderRule):
         severity = Severity.ERROR if is_old else Severity.WARNING
         message = _message(event.name, program, is_old, controlled)
         return self.finding(program, loader.site, message, trace, severity=severity, fix=fix, declined=declined)
+
+
+def _live_on(loader: Loader) -> bool:
+    """Whether the workers are proven to live on from epoch to epoch."""
+    kept = loader.value("persistent_workers")
+    return bool(kept) and all(isinstance(value, Constant) and value.value is True for value in kept)
 
 
 def _message(name: str, program: Program, is_old: bool, controlled: bool) -> str:
