@@ -1,4 +1,6 @@
-"""What is done to lists and dicts after they were made: `.append`, `d[key] = value`, `.update`."""
+"""What is done to lists and dicts after they were made: `.append`, `d[key] = value`, `.update`; and to data sets of
+libraries that are given a transform in place.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
+from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.containers import elements, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
@@ -33,7 +37,9 @@ __all__ = ["after_changes", "changes_by_root", "joined", "opened", "with_changes
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
-_CHANGES = _LIST_CHANGES | _DICT_CHANGES
+#: Methods by which a data set of a library gets what its items go through.
+_STAGE_CHANGES = frozenset({"set_transform"})
+_CHANGES = _LIST_CHANGES | _DICT_CHANGES | _STAGE_CHANGES
 
 #: How many changes between a binding and a use are followed one after another; of more, any may have come last.
 MAX_CHANGES: Final = 100
@@ -41,12 +47,25 @@ MAX_CHANGES: Final = 100
 
 def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, site: int, frame: Frame) -> Values:
     """The list or dict `name` at `site`, with what was done to it between its binding and there."""
-    if not any(isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)) for value in values):
+    if not any(_is_changed_in_place(value) for value in values):
         return values
     values = with_changes(ev, values, frame, binding.order, site, name, binding.path)
     if frame.scope.parent is None:
         values = _after_other_scopes(ev, name, values, frame)
     return values
+
+
+def _is_changed_in_place(value: Value) -> bool:
+    if isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)):
+        return True
+    return any(_stage(value, method) for method in _STAGE_CHANGES)
+
+
+def _stage(value: Value, method: str) -> str | None:
+    """The full name of a method that adds a stage to a data set of a library."""
+    name = canonical(f"{value.name}.{method}") if isinstance(value, ExternalObject) else None
+    known = external_callable(name) if name is not None else None
+    return name if known is not None and known.returns == "receiver" else None
 
 
 def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:
@@ -209,6 +228,9 @@ def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bo
     if isinstance(change, tree.Call):
         assert isinstance(change.func, tree.Attribute)
         arguments = ev.arguments(change.args, frame)
+        stage = _stage(value, change.func.attr) if change.func.attr in _STAGE_CHANGES else None
+        if stage is not None:
+            return values_of(value, ExternalObject(stage, arguments, ev.site(change, frame)))
         return _after_call(ev, value, change.func.attr, arguments, certain)
     index, stored = _stored(ev, change, frame)
     if isinstance(value, DictValue):
