@@ -165,6 +165,8 @@ _NO_PATTERN = '{}: "[z-a]" is not a pattern of files as in .gitignore: bad chara
             'target-torch = "new"',
             'target-torch: "new" is neither a version nor a version specifier, such as "2.1" or ">=1.7,<2"',
         ),
+        ('target-torch = ">=2,<1"', 'target-torch: no version lies within ">=2,<1"'),
+        ('target-torch = "<2.1,>2.1.5"', 'target-torch: no version lies within "<2.1,>2.1.5"'),
     ],
 )
 def test_what_the_file_must_not_say(write, text: str, message: str) -> None:
@@ -236,3 +238,10 @@ def test_the_command_line_stands_over_the_file() -> None:
 
 def test_the_default_excludes_hold_what_nobody_wants_linted() -> None:
     assert {".git", ".venv", "build", "node_modules", "site-packages", "__pycache__"} <= set(DEFAULT_EXCLUDE)
+
+
+@pytest.mark.parametrize(
+    "text", [">1.7,<1.8", "==1.8.*,>1.8.5", "~=2.1", "<1", ">=2.1,!=2.1.0", "<2,>1.13.1", "===2.1"]
+)
+def test_a_narrow_range_of_versions_is_no_empty_one(text: str) -> None:
+    assert Settings().overridden({"target_torch": text}).target_torch

@@ -32,7 +32,14 @@ def test_a_change_anywhere_in_the_project_is_seen(write) -> None:
 def test_what_says_the_versions_and_what_is_known_is_watched_too(write) -> None:
     root = write({"torchrepro-lint.toml": "baseline = 'known.json'", "a.py": "x = 1\n"})
     before = snapshot(CheckOptions((root / "a.py",)))
-    for name in ("known.json", "requirements.txt", "environment.yml", "uv.lock", "requirements/train.txt"):
+    for name in (
+        "known.json",
+        "requirements.txt",
+        "environment.yml",
+        "uv.lock",
+        "requirements/train.txt",
+        "conf/run.yaml",
+    ):
         (root / name).parent.mkdir(exist_ok=True)
         touch(root / name, "{}\n")
         after = snapshot(CheckOptions((root / "a.py",)))

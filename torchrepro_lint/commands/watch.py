@@ -12,6 +12,7 @@ from typing import TypeAlias
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.source.configurations import yaml_files
 from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.requirements import requirement_files
@@ -65,9 +66,12 @@ def snapshot(options: CheckOptions) -> _Snapshot:
 
 
 def _beside(project: Project) -> Iterator[Path]:
-    """The files that are no Python: settings, the baseline, and what says which versions of libraries are in use."""
+    """The files that are no Python: settings, the baseline, what says which versions of libraries are in use, and the
+    configurations that frameworks read.
+    """
     yield from project.settings.files
     if project.settings.baseline is not None:
         yield project.settings.baseline
     yield from requirement_files(project.root)
     yield from version_files(project.root)
+    yield from yaml_files(project.root)

@@ -9,7 +9,7 @@ from typing import Any
 from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings.patterns import require_pattern
-from torchrepro_lint.settings.specifier import normalised_specifier
+from torchrepro_lint.settings.specifier import admits_nothing, normalised_specifier
 
 __all__ = ["checked", "require_known", "target_torch", "typed"]
 
@@ -65,11 +65,14 @@ def _choice(value: Any, choices: tuple[str, ...], where: str) -> str:
 def target_torch(text: str, where: str) -> str:
     """The specifier that `text` means; TorchReproLintError, which begins with `where`, where it means none."""
     try:
-        return normalised_specifier(text)
+        specifier = normalised_specifier(text)
     except ValueError:
         raise TorchReproLintError(
             f'{where}: "{text}" is neither a version nor a version specifier, such as "2.1" or ">=1.7,<2"'
         ) from None
+    if admits_nothing(specifier):
+        raise TorchReproLintError(f'{where}: no version lies within "{text}"')
+    return specifier
 
 
 def typed(value: Any, kind: type, name: str, where: str) -> Any:
