@@ -336,12 +336,132 @@ LAYOUTS = {
     ),
     "too long, within a call on a line that goes on": (
         """
-        pairs = zip(list(DataLoader(train_set, shuffle=True, num_workers=2)), targets)
+        pairs = zip(list(DataLoader(train_set, shuffle=True, num_workers=2)), targets).__iter__()
         """,
         """
         pairs = zip(list(DataLoader(
             train_set, shuffle=True, num_workers=2, worker_init_fn=seed_worker, generator=g
-        )), targets)
+        )), targets).__iter__()
+        """,
+    ),
+    "too long, one of several arguments": (
+        """
+        pairs = zip(list(DataLoader(train_set, shuffle=True, num_workers=2)), targets)
+        """,
+        """
+        pairs = zip(
+            list(
+                DataLoader(
+                    train_set,
+                    shuffle=True,
+                    num_workers=2,
+                    worker_init_fn=seed_worker,
+                    generator=g,
+                )
+            ),
+            targets,
+        )
+        """,
+    ),
+    "too long, and a part is taken": (
+        """
+        batches = list(DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2))[:3]
+        """,
+        """
+        batches = list(
+            DataLoader(
+                train_set,
+                batch_size=4,
+                shuffle=True,
+                num_workers=2,
+                worker_init_fn=seed_worker,
+                generator=g,
+            )
+        )[:3]
+        """,
+    ),
+    "too long, in comprehensions": (
+        """
+        loaders = {name: DataLoader(data[name], shuffle=True) for name in data if name}
+        """,
+        """
+        loaders = {
+            name: DataLoader(data[name], shuffle=True, worker_init_fn=seed_worker, generator=g)
+            for name in data
+            if name
+        }
+        """,
+    ),
+    "too long, in a clause of a comprehension": (
+        """
+        print([batch.tolist() for batch in DataLoader(data, 4, num_workers=2)])
+        """,
+        """
+        print(
+            [
+                batch.tolist()
+                for batch in DataLoader(
+                    data, 4, num_workers=2, worker_init_fn=seed_worker, generator=g
+                )
+            ]
+        )
+        """,
+    ),
+    "too long, the values of a dict": (
+        """
+        return_value = {"train": DataLoader(train, shuffle=True), "val": DataLoader(val)}
+        """,
+        """
+        return_value = {
+            "train": DataLoader(train, shuffle=True, worker_init_fn=seed_worker, generator=g),
+            "val": DataLoader(val),
+        }
+        """,
+    ),
+    "too long, on the one inner line of another call": (
+        """
+        batches = prefetched(
+            DataLoader(train_set, shuffle=True, num_workers=2), the_device, depth=2
+        )
+        """,
+        """
+        batches = prefetched(
+            DataLoader(
+                train_set, shuffle=True, num_workers=2, worker_init_fn=seed_worker, generator=g
+            ),
+            the_device,
+            depth=2,
+        )
+        """,
+    ),
+    "too long, the values of an aligned dict": (
+        """
+        loaders = {"train": DataLoader(train_set, shuffle=True, num_workers=2),
+                   "val": DataLoader(val_set)}
+        """,
+        """
+        loaders = {"train": DataLoader(train_set, shuffle=True, num_workers=2,
+                                       worker_init_fn=seed_worker, generator=g),
+                   "val": DataLoader(val_set)}
+        """,
+    ),
+    "too long, between aligned arguments": (
+        """
+        batches = prefetched(device, DataLoader(train_set),
+                             depth=2)
+        """,
+        """
+        batches = prefetched(device,
+                             DataLoader(train_set, worker_init_fn=seed_worker, generator=g),
+                             depth=2)
+        """,
+    ),
+    "spaces around the equals signs": (
+        """
+        loader = DataLoader(data, shuffle = True)
+        """,
+        """
+        loader = DataLoader(data, shuffle = True, worker_init_fn = seed_worker, generator = g)
         """,
     ),
     "too long, in a dictionary": (

@@ -324,5 +324,9 @@ def test_any_head(head: list[str], body: list[str], crlf: bool, final: bool) -> 
 def test_line_length_and_newline_of_a_document() -> None:
     assert Document(Path("a.py"), "x = 1\r\ny = 2\r\n").newline == "\r\n"
     assert document("x = 1\n").line_length == 88
-    assert document("x = '" + "a" * 100 + "'\n").line_length == 106
-    assert document("x = '" + "a" * 300 + "'\n").line_length == 120
+    assert document("x = " + "a" * 100 + "\n").line_length == 104
+    assert document("x = " + "a" * 300 + "\n").line_length == 120
+    assert document("x = f('a', " + "b" * 100 + ")  # " + "c" * 9 + "\n").line_length == 112
+    texts = ("x = '{0}'\n", "x = f'{0}' + y\n", "x = 1  # {0}\n", "# {0}\n", 'x = """\n{0}\n"""\n')
+    for text in texts:
+        assert document(text.format("a" * 100)).line_length == 88, text

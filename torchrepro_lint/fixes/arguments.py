@@ -9,14 +9,16 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.fixes.apply import apply_edits
+from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["add_keyword_arguments", "call_parentheses", "given", "replace_argument", "replace_expression"]
+__all__ = ["add_keyword_arguments", "given", "replace_argument", "replace_expression"]
 
 _WHITE = re.compile(r"[ \t\f]*")
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
 # What may stand behind brackets that the formatter breaks before those within them.
-_END = re.compile(r"(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
+_END = re.compile(r"(?:\[[^][#\r\n]*\])*(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
 
 
 def replace_expression(document: Document, node: cst.BaseExpression, text: str) -> Edit:
@@ -36,21 +38,28 @@ def given(call: cst.Call, name: str) -> cst.Arg | None:
     return next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
 
 
-def add_keyword_arguments(document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]]) -> list[Edit]:
-    """Add `name=value` arguments behind the others of a call, before a final `**kwargs`.
+def add_keyword_arguments(
+    document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]], altered: Sequence[Edit] = ()
+) -> list[Edit]:
+    """Add `name=value` arguments behind the others of a call, before a final `**kwargs`. `altered` are edits of its
+    other arguments, which go in as well.
 
     One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
     and is then wrapped as black would. Trailing commas and comments stay where they are.
     """
     if not pairs:
-        return []
-    return _Call(document, call).add([f"{name}={value}" for name, value in pairs])
+        return list(altered)
+    equal = _equals_sign(document, call)
+    return _Call(document, call, altered).add([f"{name}{equal}{value}" for name, value in pairs])
 
 
-def call_parentheses(document: Document, call: cst.Call) -> tuple[int, int]:
-    """Offsets of the opening and of the closing parenthesis of a call."""
-    function_end = document.start(call) + len(document.module.code_for_node(call.func))
-    return document.text.index("(", function_end), document.end(call) - 1
+def _equals_sign(document: Document, call: cst.Call) -> str:
+    """As it stands between the keywords of a call and their values, where all are written alike."""
+    named = [argument for argument in call.args if argument.keyword is not None]
+    spaced = [
+        document.module.code_for_node(one.equal) == " = " for one in named if isinstance(one.equal, cst.AssignEqual)
+    ]
+    return " = " if spaced and all(spaced) else "="
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +72,9 @@ class _Item:
 
 
 class _Call:
-    def __init__(self, document: Document, call: cst.Call) -> None:
+    def __init__(self, document: Document, call: cst.Call, altered: Sequence[Edit]) -> None:
         self.document = document
+        self.altered = altered
         self.text = document.text
         self.call = call
         self.open, self.close = call_parentheses(document, call)
@@ -74,6 +84,11 @@ class _Call:
         self.bare_generator = isinstance(only, cst.GeneratorExp) and not only.lpar
 
     def add(self, new: list[str]) -> list[Edit]:
+        edits = self._laid_out(new)
+        around = [edit for edit in edits if any(edit.start <= one.start < edit.end for one in self.altered)]
+        return edits if around else [*self.altered, *edits]
+
+    def _laid_out(self, new: list[str]) -> list[Edit]:
         if self.bare_generator:
             item = self.items[0]
             return [
@@ -83,11 +98,9 @@ class _Call:
         if not self.items:
             return [self._into_empty(new)]
         if self._is_one_line():
-            edits = self._inline(new)
             if self._fits(new) or not self._may_wrap():
-                return edits
-            around = self._around()
-            return self._nested(new, around) if around else self._wrapped(new, self.document.indentation(self.open))
+                return self._inline(new)
+            return [self._as_one(self._beyond_the_line(new))]
         return self._on_lines(new)
 
     def _item(self, argument: cst.Arg) -> _Item:
@@ -139,46 +152,86 @@ class _Call:
         """Arguments that span lines themselves are left as they are: taking them apart is not ours to do."""
         return "\n" not in self.text[self.open : self.close] and "\r" not in self.text[self.open : self.close]
 
-    def _around(self) -> list[tuple[int, int]]:
-        """The brackets of the calls and lists that hold nothing but this call, `print(list(DataLoader(ds)))`, the
-        outermost first; none where the line goes on behind them.
+    def _as_one(self, edits: list[Edit]) -> Edit:
+        """One edit for several of a new layout: what alters a part of what it lays out waits for the next round."""
+        start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
+        whole = [*edits, *self.altered]
+        shifted = [Edit(edit.path, edit.start - start, edit.end - start, edit.content) for edit in whole]
+        return self.document.replacement(start, end, apply_edits(self.text[start:end], shifted))
+
+    def _beyond_the_line(self, new: list[str]) -> list[Edit]:
+        """A line that would be too long: formatters break the outermost of its brackets first, and those within them
+        where that is not enough. Below what stands aligned behind an opening bracket, arguments are aligned as well.
         """
-        found: list[tuple[int, int]] = []
-        inner: cst.Call | cst.List = self.call
-        while True:
-            item = self.document.parent(inner)
-            outer = self.document.parent(item) if isinstance(item, cst.Arg | cst.Element) else None
-            if not isinstance(outer, cst.Call | cst.List):
+        brackets: list[Bracket] = []
+        node: cst.BaseExpression = self.call
+        outer = self.document.indentation(self.open)
+        while (bracket := bracket_of(self.document, node)) is not None:
+            first, last = bracket.parts[0][0], bracket.parts[-1][1]
+            before, after = self._gap(bracket.open + 1, first), self._gap(last, bracket.close)
+            if "\n" in self._gap(bracket.open, bracket.close) or "\r" in self._gap(bracket.open, bracket.close):
+                if "\n" not in before and "\r" not in before:
+                    return self._aligned(bracket, new)
+                is_one_line = not any(end in self._gap(first, last) for end in "\r\n")
+                if is_one_line and after.strip(" \t\r\n,") == before.strip() == "" and after != after.rstrip("\r\n \t"):
+                    outer = self.document.indentation(bracket.open)
+                    return self._broken([bracket, *brackets], new, outer)
                 break
-            start, end = self._brackets(outer)
-            if (start + 1, end) != self.document.span(inner):
-                break
-            found.insert(0, (start, end))
-            inner = outer
-        end = self.document.end(inner)
-        return found if _END.fullmatch(self.text, end, self.document.next_line(end)) else []
+            brackets.insert(0, bracket)
+            node = bracket.outer
+        end = self.document.end(node)
+        if _END.fullmatch(self.text, end, self.document.next_line(end)) is None:
+            brackets = []
+        return self._broken(brackets, new, outer)
 
-    def _brackets(self, node: cst.Call | cst.List) -> tuple[int, int]:
-        if isinstance(node, cst.Call):
-            return call_parentheses(self.document, node)
-        start, end = self.document.span(node)
-        return start, end - 1
-
-    def _nested(self, new: list[str], around: list[tuple[int, int]]) -> list[Edit]:
-        """Formatters break the outermost brackets first, and those within them where the line is still too long."""
-        outer, unit, newline = self.document.indentation(self.open), self.document.indent_unit, self.document.newline
+    def _broken(self, brackets: list[Bracket], new: list[str], outer: str) -> list[Edit]:
+        """The brackets around the call broken, the outermost first, as far as the line length asks for it."""
+        if not brackets:
+            return self._wrapped(new, outer)
+        bracket, *rest = brackets
+        newline, inner = self.document.newline, outer + self.document.indent_unit
         grown = len("".join(f", {one}" for one in new))
-        magic = self.items[-1].comma is not None
-        fits = (
-            not magic and len(outer + unit * depth) + end - start - 1 + grown <= self.document.line_length
-            for depth, (start, end) in enumerate(around, 1)
-        )
-        broken = next((depth for depth, does in enumerate(fits, 1) if does), None)
-        edits = self._inline(new) if broken is not None else self._wrapped(new, outer + unit * len(around))
-        for depth, (start, end) in enumerate(around[:broken]):
-            edits.append(self.document.insertion(start + 1, newline + outer + unit * (depth + 1)))
-            edits.append(self.document.insertion(end, newline + outer + unit * depth))
-        return edits
+        (first, _), (_, last) = bracket.parts[0], bracket.parts[-1]
+        edits = [self.document.replacement(bracket.open + 1, first, newline + inner)]
+        magic = bracket.has_final_comma or self.items[-1].comma is not None
+        if (
+            not magic
+            and len(inner) + last - first + grown <= self.document.line_length
+            and not self._is_broken(bracket)
+        ):
+            return [*edits, *self._inline(new), self.document.replacement(last, bracket.close, newline + outer)]
+        comma = "," if bracket.has_commas and (len(bracket.parts) > 1 or bracket.has_final_comma) else ""
+        for (_, end), (start, _) in zip(bracket.parts, bracket.parts[1:], strict=False):
+            edits.append(self.document.replacement(end, start, f"{comma}{newline}{inner}"))
+        start, end = bracket.part
+        own_magic = self.items[-1].comma is not None
+        if not own_magic and len(inner) + end - start + grown + len(comma) <= self.document.line_length:
+            edits.extend(self._inline(new))
+        else:
+            edits.extend(self._broken(rest, new, inner))
+        return [*edits, self.document.replacement(last, bracket.close, f"{comma}{newline}{outer}")]
+
+    def _is_broken(self, bracket: Bracket) -> bool:
+        return any(end in self._gap(bracket.open + 1, bracket.parts[0][0]) for end in "\r\n")
+
+    def _aligned(self, bracket: Bracket, new: list[str]) -> list[Edit]:
+        """The call among parts that stand aligned behind an opening bracket: on a line of its own, if it fits there,
+        else with the new arguments below its own.
+        """
+        start, end = bracket.part
+        grown = len("".join(f", {one}" for one in new)) + 1
+        leading = [part for part in bracket.parts[1:] if self._starts_line(_Item(*part, None))]
+        indent = self.document.indentation(leading[0][0]) if leading else self._blank_before(bracket.parts[0][0])
+        leads = self._starts_line(_Item(start, end, None))
+        if bracket.index and not leads and len(indent) + end - start + grown <= self.document.line_length:
+            before = self._gap(bracket.parts[bracket.index - 1][1], start).rstrip()
+            gap = self.document.replacement(
+                bracket.parts[bracket.index - 1][1], start, before + self.document.newline + indent
+            )
+            return [gap, *self._inline(new)]
+        if self.kwargs and len(self.items) == 1:
+            return self._wrapped(new, self.document.indentation(self.open))
+        return self._fill(self.items[-2] if self.kwargs else self.items[-1], new)
 
     def _wrapped(self, new: list[str], outer: str) -> list[Edit]:
         newline = self.document.newline
@@ -218,7 +271,7 @@ class _Call:
         if self._leads_with_comma(last):
             return self._comma_first(last, new)
         if self._is_one_inner_line() and not self._fits(new):
-            return self._wrapped(new, self.document.indentation(self.open))
+            return [self._as_one(self._wrapped(new, self.document.indentation(self.open)))]
         if self._is_packed(last):
             return self._fill(last, new)
         return self._one_per_line(last, new)
@@ -255,9 +308,12 @@ class _Call:
         if self._starts_line(item):
             return self.document.indentation(item.start)
         if self.document.line_start(item.start) == self.document.line_start(self.open):
-            head = self.text[self.document.line_start(item.start) : item.start]
-            return "".join(character if character == "\t" else " " for character in head)
+            return self._blank_before(item.start)
         return self.document.indentation(item.start)
+
+    def _blank_before(self, offset: int) -> str:
+        head = self.text[self.document.line_start(offset) : offset]
+        return "".join(character if character == "\t" else " " for character in head)
 
     def _one_per_line(self, last: _Item, new: list[str]) -> list[Edit]:
         return self._below(last, new, f",{self.document.newline}{self._indent_of(last)}")

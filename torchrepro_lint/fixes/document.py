@@ -74,11 +74,30 @@ class Document:
 
     @cached_property
     def line_length(self) -> int:
-        """The configured limit, else a guess: the longest line of code, between 88 and 120 characters."""
+        """The configured limit, else a guess: the longest line of code, between 88 and 120 characters. Where it is a
+        text or a comment that is long, it is no sign: formatters leave them.
+        """
         if self._line_length is not None:
             return self._line_length
-        longest = max((len(line) for line in self.text.splitlines() if not line.lstrip().startswith("#")), default=0)
+        lines = [
+            (start, end) for start, end in self._lines_of_code() if not self.text[start:end].lstrip().startswith("#")
+        ]
+        longest = max((end - start for start, end in lines), default=0)
         return min(max(longest, _DEFAULT_LINE_LENGTH), _MAXIMUM_GUESS)
+
+    def _lines_of_code(self) -> Iterator[tuple[int, int]]:
+        """Where lines begin and their code ends, but for those with a text that goes beyond the usual length."""
+        starts = self.lines.starts
+        ends = [start + len(self.text[start : self.next_line(start)].rstrip()) for start in starts]
+        for comment in self.nodes(cst.Comment):
+            row = self.lines.row(self.start(comment)) - 1
+            ends[row] = starts[row] + len(self.text[starts[row] : self.start(comment)].rstrip())
+        for node in (*self.nodes(cst.SimpleString), *self.nodes(cst.FormattedString)):
+            first, last = self.lines.row(self.start(node)) - 1, self.lines.row(self.end(node)) - 1
+            for row in range(first, last + 1):
+                if row < last or self.end(node) - starts[row] > _DEFAULT_LINE_LENGTH:
+                    ends[row] = starts[row]
+        yield from zip(starts, ends, strict=True)
 
     # Where nodes stand.
 

@@ -10,7 +10,8 @@ import libcst as cst
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.facts.tree import Call, FunctionDef, ImportFrom, Name
 from torchrepro_lint.fixes.documents import document_of, function_of
-from torchrepro_lint.fixes.seed_expression import HandedSeed, config_seed, is_configuration
+from torchrepro_lint.fixes.parsed_options import is_parsing
+from torchrepro_lint.fixes.seed_expression import HandedSeed, config_seed, is_configuration, option_seed
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.running.callers import visible_calls
 
@@ -28,7 +29,8 @@ def handed_seeds(program: Program, facts: ModuleFacts, scope: Scope) -> tuple[Ha
     """The seeds that the parameters of the function around `scope` bring along, where all visible callers agree; then
     those of the configurations that the file imports, where the programs that import the file agree.
 
-    A caller says so by reading the attribute of the same name that it passes: `set_seed(args.seed)` and `build(args)`.
+    A caller says so by reading the attribute of the same name that it passes: `set_seed(args.seed)` and `build(args)`;
+    or by passing what it parses: `main(parser.parse_args())`, with an option `--seed`.
     """
     function = function_of(scope)
     params = _definition(function).params if function is not None else ()
@@ -105,6 +107,9 @@ def _handed(program: Program, facts: ModuleFacts, function: Scope, name: str, de
         document = document_of(program, frame.facts.path)
         node = document.node_at(*program.parsed(frame.facts.path).span(call.site), cst.Call)
         given = _argument(function, node, name) if node is not None else None
+        if node is not None and given is not None and is_parsing(given):
+            answers.add(option_seed(document, document.statement(node), name))
+            continue
         if node is None or not isinstance(given, cst.Name) or not is_configuration(given.value):
             return None
         answer = config_seed(document, given.value, document.statement(node))

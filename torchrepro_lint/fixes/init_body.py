@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.fixes.arguments import call_parentheses, replace_argument
+from torchrepro_lint.fixes.arguments import replace_argument
+from torchrepro_lint.fixes.brackets import call_parentheses
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner

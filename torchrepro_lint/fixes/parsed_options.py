@@ -7,7 +7,7 @@ import libcst as cst
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Scope
 
-__all__ = ["is_parsed", "option_names", "options"]
+__all__ = ["is_parsed", "is_parsing", "option_names", "options"]
 
 
 def option_names(call: cst.Call) -> frozenset[str]:
@@ -43,10 +43,11 @@ def is_parsed(document: Document, owner: Scope, name: str) -> bool:
     """Whether a name of a scope is bound to parsed arguments, and to nothing else."""
     bindings = owner.bindings.get(name, [])
     values = [document.parent(document.parent(binding.node) or binding.node) for binding in bindings]
-    return bool(values) and all(isinstance(value, cst.Assign) and _is_parsing(value.value) for value in values)
+    return bool(values) and all(isinstance(value, cst.Assign) and is_parsing(value.value) for value in values)
 
 
-def _is_parsing(value: cst.BaseExpression) -> bool:
+def is_parsing(value: cst.BaseExpression) -> bool:
+    """Whether an expression is a call that parses the command line: `parser.parse_args()`."""
     if not isinstance(value, cst.Call):
         return False
     called = dotted_name(value.func) or (value.func.attr.value if isinstance(value.func, cst.Attribute) else "")

@@ -20,6 +20,7 @@ __all__ = [
     "config_seed",
     "find_seed",
     "is_configuration",
+    "option_seed",
     "seeding_argument",
     "string_key",
 ]
@@ -134,6 +135,13 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedS
     return None
 
 
+def option_seed(document: Document, at: cst.BaseStatement, name: str) -> HandedSeed | None:
+    """The seed that the arguments have which a file parses, once they are called `name`: an option `--seed`."""
+    for option in _seed_options(document)[:1]:
+        return HandedSeed(name, f".{option}", as_it_may_be_read(document, f"{name}.{option}", at)[1])
+    return None
+
+
 def is_configuration(name: str) -> bool:
     """Whether a name is one that configurations have."""
     return _CONFIG.fullmatch(name) is not None
@@ -141,7 +149,7 @@ def is_configuration(name: str) -> bool:
 
 def _options(document: Document, at: cst.BaseStatement, name: str | None = None) -> Iterator[str]:
     """`args.seed`, where `args` are parsed arguments at a place and `--seed` is an option, though nothing reads it."""
-    names = [option for option in options(document) if _SEED_NAME.fullmatch(option)]
+    names = _seed_options(document)
     scope: Scope | None = document.scope_of(at) if names else None
     while scope is not None:
         for bound in [name] if name is not None else sorted(scope.bindings):
@@ -149,6 +157,10 @@ def _options(document: Document, at: cst.BaseStatement, name: str | None = None)
             if resolved and is_parsed(document, scope, bound) and is_bound_at(document, bound, at):
                 yield f"{bound}.{names[0]}"
         scope = scope.parent
+
+
+def _seed_options(document: Document) -> list[str]:
+    return [option for option in options(document) if _SEED_NAME.fullmatch(option)]
 
 
 def _candidates(

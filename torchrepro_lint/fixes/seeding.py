@@ -303,7 +303,7 @@ class _Plan:
                 missing.append((name, value))
             else:
                 edits.append(replace_argument(self.document, given, value))
-        return edits + add_keyword_arguments(self.document, self.call, missing)
+        return add_keyword_arguments(self.document, self.call, missing, edits)
 
 
 def _follows_imports(document: Document, at: cst.BaseStatement, offset: int) -> bool:

@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
@@ -61,9 +62,10 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                 parameter = _generator_parameter(call.name)
                 if parameter is None or not _may_lack(call, parameter):
                     continue
-                if stands_apart(parents_of(program.ev, call.facts), call.call) or (
-                    kind == "permutation" and not _parts_a_set(program, call)
-                ):
+                parents = parents_of(program.ev, call.facts)
+                if stands_apart(parents, call.call) or stands_in_for(parents, call.call, parameter.name):
+                    break
+                if kind == "permutation" and not _parts_a_set(program, call):
                     break
                 if kind == "sampler":
                     if _is_a_truth_only(program, call) or _is_never_read(program, call):

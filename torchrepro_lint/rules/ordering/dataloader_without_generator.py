@@ -47,7 +47,8 @@ Do not flag
     `shuffle=False` with nothing random in the workers; a `sampler` or `batch_sampler` that is given on every way (the
     loader's generator does not reach it: that is TRL202) unless worker code draws and nothing seeds torch; workers that
     seed themselves from the system (TRL503); what a dataset draws that only a test has; frameworks that seed the
-    sampler themselves (Hugging Face's Trainer, accelerate).
+    sampler themselves (Hugging Face's Trainer, accelerate); what stands in `except TypeError` for the same call with a
+    generator, which torch before 1.6 did not take.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -61,6 +62,8 @@ from collections.abc import Sequence
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.fallbacks import stands_in_for
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
@@ -87,6 +90,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
             if not shuffles and brings_a_sampler(loader) and may_be_seeded(program, loader):
                 continue
             if any(manager.order for manager, _ in managing(program, loader)):
+                continue
+            if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
             fix, declined = loader_fix(program, loader, init=False, generator=True)
             message = _message(draw)

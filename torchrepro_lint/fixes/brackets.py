@@ -1,0 +1,128 @@
+"""The brackets in which a call stands among other things: those of another call, a list, a dict, a comprehension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document
+
+__all__ = ["Bracket", "bracket_of", "call_parentheses", "edges"]
+
+_Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Brackets, where they open and close, their parts, and the number of the part that holds the call. `outer` is what
+    is in brackets; the parts of a comprehension, its element and its clauses, have no commas between them.
+    """
+
+    outer: cst.BaseExpression
+    open: int
+    close: int
+    parts: tuple[_Span, ...]
+    index: int
+    has_commas: bool
+    has_final_comma: bool
+
+    @property
+    def part(self) -> _Span:
+        """The part that holds the call."""
+        return self.parts[self.index]
+
+
+def call_parentheses(document: Document, call: cst.Call) -> _Span:
+    """Offsets of the opening and of the closing parenthesis of a call."""
+    function_end = document.start(call) + len(document.module.code_for_node(call.func))
+    return document.text.index("(", function_end), document.end(call) - 1
+
+
+def edges(document: Document, node: cst.BaseExpression) -> _Span | None:
+    """Offsets of the brackets of a call, a list, a set, a dict, a tuple or a comprehension; None of what has none."""
+    if isinstance(node, cst.Call):
+        return call_parentheses(document, node)
+    start, end = document.span(node)
+    if isinstance(node, cst.Tuple | cst.GeneratorExp):
+        if len(node.lpar) != 1:
+            return None
+        start, end = document.outer_span(node)
+    return start, end - 1
+
+
+def bracket_of(document: Document, node: cst.BaseExpression) -> Bracket | None:
+    """The brackets of which an expression is a part by itself, or the value of one; None where it is none."""
+    if node.lpar and not (isinstance(node, cst.Tuple | cst.GeneratorExp) and len(node.lpar) == 1):
+        return None
+    item = document.parent(node)
+    outer = document.parent(item) if item is not None else None
+    if isinstance(item, cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp | cst.CompFor):
+        return _of_comprehension(document, node, item)
+    parts: Sequence[cst.CSTNode]
+    match outer:
+        case cst.Call(args=parts) if isinstance(item, cst.Arg):
+            pass
+        case cst.List(elements=parts) | cst.Set(elements=parts) | cst.Tuple(elements=parts) | cst.Dict(elements=parts):
+            pass
+        case _:
+            return None
+    own = edges(document, outer)
+    index = next((number for number, part in enumerate(parts) if part is item), None)
+    if own is None or index is None:
+        return None
+    spans = tuple(_span_of_part(document, part) for part in parts)
+    final = isinstance(getattr(parts[-1], "comma", None), cst.Comma)
+    return Bracket(outer, *own, spans, index, has_commas=True, has_final_comma=final)
+
+
+def _span_of_part(document: Document, part: cst.CSTNode) -> _Span:
+    if isinstance(part, cst.DictElement):
+        return document.outer_span(part.key)[0], document.outer_span(part.value)[1]
+    if isinstance(part, cst.Element):
+        return document.outer_span(part.value)
+    return document.span(part)
+
+
+def _of_comprehension(document: Document, node: cst.BaseExpression, item: cst.CSTNode) -> Bracket | None:
+    """Those of the comprehension whose element, or the value of it, or what a clause of it goes through is `node`."""
+    clause = item
+    while isinstance(item, cst.CompFor):
+        above = document.parent(item)
+        assert above is not None
+        item = above
+    match item:
+        case cst.ListComp(elt=own) | cst.SetComp(elt=own) | cst.GeneratorExp(elt=own):
+            first = document.outer_span(own)
+        case cst.DictComp(key=key, value=own):
+            first = document.outer_span(key)[0], document.outer_span(own)[1]
+        case _:
+            return None
+    outer: cst.BaseExpression = item
+    around = edges(document, item)
+    if around is None:
+        call = document.parent(document.parent(item) or item)
+        if item.lpar or not isinstance(call, cst.Call) or len(call.args) != 1:
+            return None
+        outer, around = call, call_parentheses(document, call)
+    clauses = list(_clauses(document, item.for_in))
+    parts = (first, *(span for _, span in clauses))
+    index = next((number for number, (owner, _) in enumerate(clauses, 1) if owner is clause), 0)
+    inside = own if index == 0 else clause.iter if isinstance(clause, cst.CompFor) else None
+    if inside is not node:
+        return None
+    return Bracket(outer, *around, parts, index, has_commas=False, has_final_comma=False)
+
+
+def _clauses(document: Document, clause: cst.CompFor) -> Iterator[tuple[cst.CSTNode, _Span]]:
+    yield clause, _without_space(document, document.start(clause), document.outer_span(clause.iter)[1])
+    for test in clause.ifs:
+        yield test, _without_space(document, document.start(test), document.outer_span(test.test)[1])
+    if clause.inner_for_in is not None:
+        yield from _clauses(document, clause.inner_for_in)
+
+
+def _without_space(document: Document, start: int, end: int) -> _Span:
+    text = document.text[start:end]
+    return start + len(text) - len(text.lstrip()), end
