@@ -187,6 +187,11 @@ class _Reader:
                     return None
         return self._hold_data(self.ev.values(node, frame), depth)
 
+    def _is_number(self, node: tree.Expr, frame: Frame) -> bool:
+        """Whether an attribute is proven to be a plain number: `self.size`, which is four."""
+        values = self.ev.values(node, frame) if isinstance(node, tree.Attribute) else frozenset()
+        return bool(values) and all(isinstance(one, Constant) and type(one.value) is int for one in values)
+
     def _gathers_from_elsewhere(self, frame: Frame) -> bool:
         """Whether a function goes through something of which nothing is known: what it puts in a list is from there."""
         node = frame.scope.node
@@ -208,7 +213,8 @@ class _Reader:
         functions = self.ev.values(func, frame)
         names = {value.name for value in functions if isinstance(value, External)}
         if names == {"builtins.range"}:
-            return any(_is_length(part) for part in walk(arg.value for arg in args))
+            parts = walk(arg.value for arg in args)
+            return any(_is_length(part) and not self._is_number(part, frame) for part in parts)
         if names and len(names) == len(functions):
             last = {name.rpartition(".")[2] for name in names}
             if last <= _PASSES_ON:
