@@ -122,7 +122,8 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
             fault = fault_of(seeding, old_torch=old_torch)
             if fault is None or (fault is Fault.REPEATS and is_persistent):
                 continue
-            matters = bool(seeding.rngs & drawn)
+            # A generator that a worker gets is there to be drawn from, also where the draw is not followed to it.
+            matters = bool(seeding.rngs & drawn) or "receiver" in seeding.rngs
             # Where all that workers draw is known, a seed of another generator does no harm beside one that counts.
             if fault is not Fault.RANGE and is_known and not (matters or (drawn and not covers)):
                 continue
