@@ -18,7 +18,7 @@ from torchrepro_lint.program.ops.op_runs import (
     may_run_on_cuda,
     speaks_of_a_device,
 )
-from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.operations import Operation, called_by
 from torchrepro_lint.program.ops.proven_rows import rows_proven
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
@@ -37,7 +37,7 @@ ELSEWHERE = frozenset({"cublas", "attention", "memory", "mps", "compiled", "cudn
 
 
 def operations(program: Program, file: str = "main.py") -> list[Operation]:
-    return sorted(program.operations(program.root / file), key=lambda one: one.call.site)
+    return list(program.operations(program.root / file, called_by(lambda row: True)))
 
 
 def effects(program: Program, operation: Operation) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 
@@ -73,6 +73,7 @@ class Program:
         self.places = Places(self.project, parsed_of)
         self.imports = ImportGraph(self.project)
         self._runs: dict[Loader, WorkerRun] = {}
+        self._operations: dict[Path, dict[str, list[Operation]]] = {}
         self._refused: set[Path] = set()
         #: What the planners of fixes have made of a file.
         self.documents: dict[Path, object] = {}
@@ -220,9 +221,16 @@ class Program:
 
     # --- operations -------------------------------------------------------------------------------------------
 
-    def operations(self, path: Path) -> Sequence[Operation]:
-        """The operations of torch that a file calls, nondeterministic in some version."""
-        return self.ev.remembered(("operations", path), lambda: find_operations(self.ev, path), [])
+    def operations(self, path: Path, called: Set[str]) -> Sequence[Operation]:
+        """The operations of torch that a file calls by one of these names (the last parts), and that are
+        nondeterministic in some version, in the order of the text.
+        """
+        known = self._operations.setdefault(path, {})
+        missing = called - known.keys()
+        known.update((name, []) for name in missing)
+        for name, operation in find_operations(self.ev, path, missing) if missing else ():
+            known[name].append(operation)
+        return sorted((one for name in called for one in known[name]), key=lambda one: one.call.site)
 
     # --- places -----------------------------------------------------------------------------------------------
 

@@ -6,8 +6,7 @@ it is constructed.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,7 +18,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.ops import op_names, op_rows
+from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import External, Site
@@ -27,16 +26,15 @@ from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
-from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
     "Operation",
+    "called_by",
     "find_operations",
     "operation_at",
-    "operation_words",
 ]
 
 _METHOD = "torch.Tensor."
@@ -110,16 +108,18 @@ class Operation:
         return self.name
 
 
-@cache
-def operation_words() -> re.Pattern[bytes]:
-    """Finds in the bytes of a file the last part of any operation's name."""
-    return any_word({name.rpartition(".")[2] for name in op_names()} - {"*"})
+def called_by(speaks_of: Callable[[OpRow], bool]) -> frozenset[str]:
+    """The names by which operations are called of which such a row tells: what stands behind the last dot."""
+    names = _by_last_part().items()
+    return frozenset(last for last, full in names if any(speaks_of(row) for name in full for row in op_rows(name)))
 
 
 @cache
 def _by_last_part() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for name in sorted(op_names()):
+        if name.endswith("*"):
+            continue  # what is called so has no name to look for
         found.setdefault(name.rpartition(".")[2], []).append(name)
     return {last: tuple(names) for last, names in found.items()}
 
@@ -147,24 +147,30 @@ def _is_ruled_out(call: tree.Call, condition: Condition) -> bool:
     return condition.holds(False) is False
 
 
-def find_operations(ev: Evaluator, path: Path) -> list[Operation]:
-    """The operations that one file calls, in the order of the text, each in one of the frames in which it runs."""
+def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tuple[str, Operation]]:
+    """The operations that one file calls by one of these names, each with that name and in one of the frames in which
+    it runs.
+    """
     facts = ev.project.facts(path)
     if facts is None:
-        return []
-    found: list[Operation] = []
-    for scope in facts.walk_scopes():
-        found.extend(_in_scope(ev, facts, scope))
-    return found
-
-
-def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Operation]:
+        return
     nothing: dict[str, str] = {}
     aliases = ev.remembered(("imported-as", id(facts)), lambda: _imported_as(facts), nothing)
+    for scope in facts.walk_scopes():
+        for operation in _in_scope(ev, facts, scope, aliases, called):
+            name = called_name(operation.call.func) or ""
+            yield aliases.get(name, name), operation
+
+
+def _in_scope(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, aliases: Mapping[str, str], called: Set[str]
+) -> Iterator[Operation]:
     calls = [
         (call, path)
         for call, path in scope.calls
-        if (name := called_name(call.func)) is not None and _may_matter(call, aliases.get(name, name))
+        if (name := called_name(call.func)) is not None
+        and (last := aliases.get(name, name)) in called
+        and _may_matter(call, last)
     ]
     if not calls:
         return

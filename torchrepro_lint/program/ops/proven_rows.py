@@ -23,10 +23,23 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Flag", "rows_possible", "rows_proven", "runs_somewhere"]
+__all__ = ["Flag", "can_be_proven", "rows_possible", "rows_proven", "runs_somewhere"]
 
 #: How torch's determinism flag stands.
 Flag = Literal["off", "warn", "raise"]
+
+
+def can_be_proven(row: OpRow, *, any_backend: bool = False) -> bool:
+    """Whether a program can show that all conditions of a row hold: of some, such as the number of dimensions, none
+    can. `any_backend` as in `rows_proven`.
+    """
+    return all(
+        condition.decided_by_arguments
+        or condition.parameter == "context"
+        or _is_about_a_tensor(condition)
+        or (any_backend and condition.parameter == "backend")
+        for condition in row.when
+    )
 
 
 def rows_possible(

@@ -15,11 +15,12 @@ from torchrepro_lint.program.ops.op_runs import (
     trains,
     ways_to,
 )
-from torchrepro_lint.program.ops.operations import Operation, operation_words
-from torchrepro_lint.program.ops.proven_rows import Flag, rows_possible, rows_proven, runs_somewhere
+from torchrepro_lint.program.ops.operations import Operation, called_by
+from torchrepro_lint.program.ops.proven_rows import Flag, can_be_proven, rows_possible, rows_proven, runs_somewhere
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
+from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.source.target import TargetTorch
 
 __all__ = ["OTHERS_SPEAK", "Candidate", "candidates", "releases", "when_it_runs"]
@@ -43,23 +44,27 @@ def candidates(
 
     Work is done only where there is something to find: files that mention an operation, below a module with intent.
     """
-    words = operation_words()
+    newest = program.target.newest()
+
+    def matters(row: OpRow) -> bool:
+        possible = speaks_of(row) and row.holds_at(newest) and is_about_cuda(row)
+        return possible and can_be_proven(row, any_backend=any_backend)
+
+    called = called_by(matters)
+    words = any_word(called)
     paths = program.asked_with(words) if asked else program.others_with(words)
     wanted = [one for one in program.evidence if is_wanted(one)] if paths else []
     roots = frozenset(root for one in wanted for root in one.roots)
     forced = program.settings.intent == "deterministic" and flag != "raise"
     if not roots and not forced:
         return
-    newest = program.target.newest()
     for path in paths:
         if not forced and roots.isdisjoint(program.imports.above(path)):
             continue
         if not may_use_cuda(program, path):
             continue
-        for operation in program.operations(path):
-            rows = [
-                row for row in op_rows(operation.name) if speaks_of(row) and row.holds_at(newest) and is_about_cuda(row)
-            ]
+        for operation in program.operations(path, called):
+            rows = [row for row in op_rows(operation.name) if matters(row)]
             if not rows:
                 continue
             # What is asked first is what takes least: whose run the call is in, before what its tensors are.

@@ -124,9 +124,12 @@ class NondeterministicOp(Rule):
 
 
 def _found(program: Program, *, asked: bool) -> list[Candidate]:
+    # Where the flag is set beside it, no run that comes by a switch runs without the flag.
+    flagged = {(id(one.frame.scope), one.path) for one in program.evidence if one.level and one.effect in _FLAG}
+
     def is_wanted(one: Evidence) -> bool:
         is_intent = one.level == "deterministic" or (program.strict and one.level is not None)
-        return one.effect not in _FLAG and is_intent
+        return one.effect not in _FLAG and is_intent and (id(one.frame.scope), one.path) not in flagged
 
     found = list(candidates(program, is_wanted, _speaks_of, flag="off", asked=asked))
     open_flags = with_open_flag(program) if found else frozenset()
