@@ -62,21 +62,21 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         for scope, node in _sets(program, facts):
             program.ev.begin_question()
             whole = _whole(program, facts, node)
-            if (
-                whole.site not in found
-                and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text"
-            ):
-                _add(program, facts, whole, found)
+            # What its order decides is asked first: what its elements are takes far longer.
+            ordered = _ordered(program, facts, whole) if whole.site not in found else None
+            if ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
+                found[whole.site] = ordered
         for one in [one for one in found.values() if not one.at_once]:
             for whole in _made_of(program, one):
-                _add(program, facts, whole, found)
+                if (ordered := _ordered(program, facts, whole)) is not None:
+                    found.setdefault(whole.site, ordered)
         yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
 
 
-def _add(program: Program, facts: ModuleFacts, node: tree.Expr, found: dict[int, OrderedSet]) -> None:
+def _ordered(program: Program, facts: ModuleFacts, node: tree.Expr) -> OrderedSet | None:
+    """A set with what its order decides; None where that is nothing."""
     sink = find_sink(program, facts, node, of_set=True)
-    if sink is not None:
-        found.setdefault(node.site, OrderedSet(node, facts, sink, _is_iterated_at_once(program, facts, node)))
+    return OrderedSet(node, facts, sink, _is_iterated_at_once(program, facts, node)) if sink is not None else None
 
 
 def _made_of(program: Program, one: OrderedSet) -> Iterator[tree.Expr]:
