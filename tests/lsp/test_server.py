@@ -335,3 +335,14 @@ def test_without_pygls_it_says_what_to_install(tmp_path: Path, capsys, monkeypat
     )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == ('torchrepro-lint: error: the server needs pygls 2: pip install "torchrepro-lint[server]"\n')
+
+
+def test_a_change_of_a_document_that_is_not_open_is_not_shown(write) -> None:
+    root = write({"split.py": SPLIT})
+
+    async def act(editor: Editor) -> None:
+        editor.replace((root / "other.py").as_uri(), 2, "x = 1\n")
+        assert codes(await editor.diagnostics(editor.open(root / "split.py"), 1)) == ["TRL202"]
+        assert editor.messages == []
+
+    run(root, act)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import FeatureNotificationError
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
@@ -159,6 +160,15 @@ class Server(LanguageServer):
         for error in report.errors:
             self._log(error)
         self.result = _Result(buffers, report, shown)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """What went wrong with a message that waits for no answer, such as a change of a document that was never
+        opened, goes to the log: the person at the editor can do nothing about it.
+        """
+        if source is FeatureNotificationError:
+            self._log(str(error))
+        else:
+            super().report_server_error(error, source)
 
     def _log(self, text: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
