@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     Constant,
     DictValue,
+    External,
     ExternalObject,
     Instance,
     SequenceValue,
@@ -97,6 +99,8 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 parts.append(registered(ev, value))
             case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
                 parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
+            case External(name=name) if loader_class(name) is not None:
+                parts.append(values_of(value))  # `DataLoader[int]`: the class, with a word for who checks types
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING

@@ -216,11 +216,11 @@ def _may_make_one(value: Value) -> bool:
 
 
 def _calls_a_call(func: tree.Expr) -> bool:
-    """`partial(DataLoader, ...)(dataset)` and `LOADERS[kind](dataset)`."""
+    """`partial(DataLoader, ...)(dataset)`, `LOADERS[kind](dataset)`, `DataLoader[int](dataset)`."""
     match func:
         case tree.Call(func=tree.Name(id="partial") | tree.Attribute(attr="partial")):
             return True
-        case tree.Subscript(value=tree.Name()):
+        case tree.Subscript(value=tree.Name() | tree.Attribute()):
             return True
     return False
 
