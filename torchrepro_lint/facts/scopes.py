@@ -78,6 +78,7 @@ class Touch:
     """Something that may change a list or dict: an item of it is assigned, or a method called.
 
     It begins at `site` and ends with the site `last`, in the arms of `path`; `method` is the name of what is called.
+    `within` are the indexes by which one is reached that it holds: `a` of `names[a][b] = value`.
     """
 
     site: int
@@ -85,6 +86,7 @@ class Touch:
     made: tree.Call | Store
     path: Path
     method: str = ""
+    within: tuple[tree.Expr, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -155,13 +157,17 @@ class Scope:
         if self._touches is None:
             self._touches = {}
             for store in self.stores:
-                if isinstance(store.target, tree.Subscript) and (owner := dotted_name(store.target.value)) is not None:
-                    touch = Touch(store.statement.site, last_site(store.value), store, store.path)
-                    self._touches.setdefault(owner, []).append(touch)
+                if isinstance(store.target, tree.Subscript):
+                    owner, within = _held_by(store.target.value)
+                    if owner is not None:
+                        touch = Touch(store.statement.site, last_site(store.value), store, store.path, within=within)
+                        self._touches.setdefault(owner, []).append(touch)
             for call, path in self.calls:
-                if isinstance(call.func, tree.Attribute) and (owner := dotted_name(call.func.value)) is not None:
-                    touch = Touch(call.site, last_site(call), call, path, call.func.attr)
-                    self._touches.setdefault(owner, []).append(touch)
+                if isinstance(call.func, tree.Attribute):
+                    owner, within = _held_by(call.func.value)
+                    if owner is not None:
+                        touch = Touch(call.site, last_site(call), call, path, call.func.attr, within)
+                        self._touches.setdefault(owner, []).append(touch)
             for touches in self._touches.values():
                 touches.sort(key=lambda one: one.site)
         return self._touches
@@ -337,6 +343,15 @@ def dotted_name(node: tree.Expr) -> str | None:
             inner = dotted_name(value)
             return f"{inner}.{attr}" if inner is not None else None
     return None
+
+
+def _held_by(node: tree.Expr) -> tuple[str | None, tuple[tree.Expr, ...]]:
+    """The dotted name that holds `a.b[c][d]`, and the indexes by which it is reached; None for what has no name."""
+    indexes: list[tree.Expr] = []
+    while isinstance(node, tree.Subscript):
+        indexes.append(node.index)
+        node = node.value
+    return dotted_name(node), tuple(reversed(indexes))
 
 
 def strings_in(root: tree.Expr) -> Iterator[str]:

@@ -13,7 +13,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program.evaluation.containers import elements, unpack, updated
+from torchrepro_lint.program.evaluation.containers import elements, inner_changed, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.values import (
@@ -110,15 +110,11 @@ def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
     for scope in module.facts.walk_scopes():
         if not isinstance(scope.node, tree.FunctionDef):
             continue
-        names: set[str] = set()
-        for store in scope.stores:
-            match store.target:
-                case tree.Subscript(value=tree.Name(id=owner)):
-                    names.add(owner)
-        for call, _ in scope.calls:
-            match call.func:
-                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if attr in _CHANGES:
-                    names.add(owner)
+        names = {
+            name
+            for name, touches in scope.all_touches().items()
+            if any(isinstance(one.made, Store) or one.method in _CHANGES for one in touches)
+        }
         for name in sorted(names):
             if name not in scope.bindings and name in module.scope.bindings:
                 found.setdefault(name, []).append(scope)
@@ -151,8 +147,7 @@ def with_changes(
         # What is stored may be made of the target: it is not changed yet where that is read.
         runs = _runs(ev, change.path, taken, around, frame) if change.last < end else False
         if runs is not False:
-            made = change.made
-            values = union(*(_changed(ev, value, made, runs is True, frame) for value in values)) if values else NOTHING
+            values = _all_changed(ev, values, change, runs is True, frame)
     return values
 
 
@@ -205,14 +200,14 @@ def _after_many(ev: Evaluator, values: Values, changes: Sequence[Touch], frame: 
 def _mixed(ev: Evaluator, value: Value, changes: Sequence[Touch], frame: Frame) -> Values:
     if isinstance(value, SequenceValue):
         for change in changes:
-            (value,) = _changed(ev, value, change.made, False, frame)
+            (value,) = _all_changed(ev, values_of(value), change, False, frame)
         return values_of(value)
     if not isinstance(value, DictValue):
         return values_of(value)
     entries = {(type(key), key): values for key, values, _ in value.entries}
     rest = value.rest
     for change in changes:
-        if not isinstance(change.made, Store):
+        if not isinstance(change.made, Store) or change.within:
             return values_of(DictValue((), True, unknown()))
         index, stored = _stored(ev, change.made, frame)
         for key in index:
@@ -222,6 +217,13 @@ def _mixed(ev: Evaluator, value: Value, changes: Sequence[Touch], frame: Frame) 
             else:
                 rest = union(rest, stored)
     return values_of(DictValue(tuple((key, found, False) for (_, key), found in entries.items()), True, rest))
+
+
+def _all_changed(ev: Evaluator, values: Values, change: Touch, certain: bool, frame: Frame) -> Values:
+    indexes = [ev.values(index, frame) for index in change.within]
+    return inner_changed(
+        ev, values, indexes, lambda value, sure: _changed(ev, value, change.made, sure, frame), certain
+    )
 
 
 def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bool, frame: Frame) -> Values:
@@ -234,7 +236,7 @@ def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bo
         return _after_call(ev, value, change.func.attr, arguments, certain)
     index, stored = _stored(ev, change, frame)
     if isinstance(value, DictValue):
-        return values_of(_after_item(value, index, stored, certain))
+        return values_of(_after_item(value, index, stored, certain and not change.augmented))
     if isinstance(value, SequenceValue):
         return values_of(SequenceValue(value.kind, None, union(value.elements(), stored)))
     return values_of(value)
@@ -243,7 +245,8 @@ def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bo
 def _stored(ev: Evaluator, store: Store, frame: Frame) -> tuple[Values, Values]:
     """What `owner[index] = value` can have for its index and for its value."""
     assert isinstance(store.target, tree.Subscript)
-    return ev.values(store.target.index, frame), unpack(ev, ev.values(store.value, frame), store.unpack)
+    stored = unpack(ev, ev.values(store.value, frame), store.unpack)
+    return ev.values(store.target.index, frame), union(stored, unknown()) if store.augmented else stored
 
 
 def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) -> DictValue:

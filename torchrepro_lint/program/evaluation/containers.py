@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
@@ -26,7 +27,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["TENSOR", "elements", "subscript", "unpack", "updated"]
+__all__ = ["TENSOR", "elements", "inner_changed", "subscript", "unpack", "updated"]
 
 TENSOR = "torch.Tensor"
 
@@ -117,6 +118,41 @@ def _dict_item(value: DictValue, index: Values) -> Values:
         elif value.open:
             parts.append(value.rest or unknown())
     return union(*parts) if parts else (unknown() if value.open or not index else NOTHING)
+
+
+def inner_changed(
+    ev: Evaluator, values: Values, indexes: Sequence[Values], change: Callable[[Value, bool], Values], certain: bool
+) -> Values:
+    """Lists and dicts after a change of what they hold at these indexes, one within the other. `change` gives what a
+    value is after it, and whether it surely happened.
+    """
+    if not indexes:
+        return union(*(change(value, certain) for value in values)) if values else NOTHING
+    index, rest = indexes[0], indexes[1:]
+    constant = ev.one_constant(index)
+    keys = {(type(key.value), key.value) for key in index if isinstance(key, Constant)}
+    is_known = len(keys) == len(index) > 0
+
+    def inner(held: Values, sure: bool) -> Values:
+        after = inner_changed(ev, held, rest, change, sure)
+        return after if sure else union(held, after)
+
+    parts: list[Values] = []
+    for value in values:
+        if isinstance(value, DictValue):
+            entries = tuple(
+                (key, inner(held, certain and constant is not None), is_sure)
+                if not is_known or (type(key), key) in keys
+                else (key, held, is_sure)
+                for key, held, is_sure in value.entries
+            )
+            parts.append(values_of(DictValue(entries, value.open, inner(value.rest, False))))
+        elif isinstance(value, SequenceValue):
+            items = None if value.items is None else tuple(inner(item, False) for item in value.items)
+            parts.append(values_of(SequenceValue(value.kind, items, inner(value.element, False))))
+        else:
+            parts.append(values_of(value))
+    return union(*parts) if parts else NOTHING
 
 
 def updated(base: DictValue, other: DictValue, certain: bool) -> DictValue:

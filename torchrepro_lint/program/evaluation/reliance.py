@@ -157,6 +157,7 @@ def _bound(binding: Binding) -> Iterator[tree.Expr]:
 
 def _put_in(change: Touch) -> Iterator[tree.Expr]:
     """The expressions of what is put into a list or dict, and where."""
+    yield from change.within
     match change.made:
         case tree.Call(args=args):
             yield from (arg.value for arg in args)

@@ -52,6 +52,8 @@ def _items(tensors: Tensors, node: tree.Expr, frame: Frame) -> list[tree.Expr] |
             return None
         items.extend(made.items)
     for touch in frame.scope.touches(node.id):
+        if touch.within:
+            continue
         match touch.made:
             case tree.Call(args=(tree.Arg(star="", keyword=None, value=value),)) if touch.method == "append":
                 items.append(value)
