@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Instance, Site, Value
+from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
 from torchrepro_lint.program.running.guards import place_of, walk
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
@@ -82,9 +82,7 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
 
 def starts_again_in_every_epoch(program: Program, loader: Loader, held: HeldGenerator) -> bool:
     """Whether the workers of each epoch get the generator in the state in which it was made."""
-    kept = loader.value("persistent_workers")
-    persistent = bool(kept) and all(isinstance(value, Constant) and value.value is True for value in kept)
-    return not persistent and not any(_is_made_again(program, site) for site in held.made)
+    return not loader.switches_on("persistent_workers") and not any(_is_made_again(program, site) for site in held.made)
 
 
 def _is_made_again(program: Program, site: Site) -> bool:

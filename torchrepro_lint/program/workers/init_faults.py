@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tensors import tensor_methods
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, Instance, MethodValue, Value
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Instance, MethodValue, Value
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.init_walk import Seeding
@@ -114,7 +114,7 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
     work = program.worker_run(loader)
     drawn = _may_draw(work)
     is_known = _is_followed(program.ev, work) and not work.is_cut
-    is_persistent = _is_true(loader, "persistent_workers")
+    is_persistent = loader.switches_on("persistent_workers")
     old_torch = program.target.admits_below("1.9")
     for run in runs:
         covers = any(seeding.rngs & drawn for seeding in run.seedings)
@@ -128,11 +128,6 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
             if fault is not Fault.RANGE and is_known and not (matters or (drawn and not covers)):
                 continue
             yield FaultySeeding(run, seeding, fault, matters)
-
-
-def _is_true(loader: Loader, role: str) -> bool:
-    values = loader.value(role)
-    return bool(values) and all(isinstance(value, Constant) and value.value is True for value in values)
 
 
 def _may_draw(work: WorkerRun) -> frozenset[str]:

@@ -93,6 +93,11 @@ class Loader:
             return any(isinstance(value, Constant) and value.value is None for value in given)
         return may_be_missing or any(isinstance(value, Constant) and value.value is None for value in given)
 
+    def switches_on(self, role: str) -> bool:
+        """Whether it is proven that True is passed for a role, such as `persistent_workers`, or is its default."""
+        values = self.value(role)
+        return bool(values) and all(isinstance(value, Constant) and value.value is True for value in values)
+
     @property
     def has_workers(self) -> bool:
         """A loader has workers unless `num_workers` is missing or proven 0."""

@@ -86,7 +86,6 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
-from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_shape import called_init
@@ -116,7 +115,7 @@ class NumpyRngInWorkers(LoaderRule):
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
                 continue
             if seeds_by_the_number(program.ev, run, "numpy"):
-                if not _live_on(loader):
+                if not loader.switches_on("persistent_workers"):
                     return self._report_repeated(program, loader, draws[0])
                 continue
             controlled = has_seeded_generator(loader) or may_be_seeded(program, loader)
@@ -143,12 +142,6 @@ class NumpyRngInWorkers(LoaderRule):
         severity = Severity.ERROR if is_old else Severity.WARNING
         message = _message(event.name, program, is_old, controlled)
         return self.finding(program, loader.site, message, trace, severity=severity, fix=fix, declined=declined)
-
-
-def _live_on(loader: Loader) -> bool:
-    """Whether the workers are proven to live on from epoch to epoch."""
-    kept = loader.value("persistent_workers")
-    return bool(kept) and all(isinstance(value, Constant) and value.value is True for value in kept)
 
 
 def _message(name: str, program: Program, is_old: bool, controlled: bool) -> str:
