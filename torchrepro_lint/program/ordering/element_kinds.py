@@ -87,7 +87,9 @@ class _Reader:
             case tree.Call():
                 return self._elements_of_call(node, depth)
             case tree.Name(id=name):
-                return None if name in self._open else self._elements_of_name(name, depth) or _by_name(node)
+                if name in self._open:
+                    return None
+                return self._elements_of_name(name, depth) or self._by_loops(name) or _by_name(node)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.scope.self_name:
                 return self._elements_of_attribute(f"self.{attr}", depth) or _by_name(node)
             case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
@@ -126,6 +128,12 @@ class _Reader:
                 found = joined(self._bound(one, depth) for one in self._bindings(name))
                 return found or _by_name(node)
         return _by_name(node)
+
+    def _by_loops(self, name: str) -> ElementKind | None:
+        """Numbers, where a loop says so of what it takes from a name: `for node_idx in token_nodes`."""
+        called = (one for found in self.scope.bindings.values() for one in found if one.kind == "element")
+        taken = (one for one in called if isinstance(one.node, tree.Name) and one.node.id == name and not one.unpack)
+        return "number" if any(_NUMBERS.search(one.name) for one in taken) else None
 
     def _is_text(self, node: tree.Expr) -> bool:
         """Whether it is one text: iterating gives its letters."""
