@@ -75,7 +75,8 @@ def test_the_text_of_a_name_stands_where_its_node_does(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "\r", "a\n    # c", "a\n\n    # c", "a\n\n  ", "if a:\n  b\n\n  # c\n  ", "a\r\n#c", "\x0c\na",
+        "", "\r", "a\n    # c", "a\n\n    # c", "a\n\n  ",
+        "a\n    # c\n\n    # d", "if a:\n  b\n\n  # c\n  ", "a\r\n#c", "\x0c\na",
         "\x0cdef f():\n  a", "\x0c@a\n\x0cdef f(): pass\n\x0c\na",
     ],
 )  # fmt: skip

@@ -64,6 +64,7 @@ def assert_same_places(text: str) -> int:
         "x = (  # why\n    a.\n    b\n)",
         "del (a), b[c]",
         "while (a := b()): c()",
+        "a\n    # comment\n\n    # comment",
     ],
 )
 def test_as_libcst_has_it(text: str) -> None:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from torchrepro_lint.source.lines import LineTable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -64,20 +66,24 @@ def node_spans(module: cst.Module, text: str) -> Mapping[int, tuple[int, int]]:
 
     `text` is what `module` was parsed from. Raises ValueError if libcst does not give that text back, for then
     no offset could be trusted. Blank characters that it forgets or adds are allowed for: it drops a form feed before a
-    `def`, and a blank line before an indented comment at the end.
+    `def`, a blank line before an indented comment at the end, and such comments themselves behind another one.
     """
     state = _SpanRecorder(default_indent=module.default_indent, default_newline=module.default_newline)
     module._codegen(state)
     generated = "".join(state.tokens)
     if generated == text:
         return state.spans
-    places = _aligned(generated, text)
+    places = _aligned(generated, text) or _aligned_without_tail(generated, text)
+    if places is None:
+        raise ValueError("libcst did not reproduce the text of the file")
     last = len(generated)  # a newline that is taken back at the end was counted
     return {node: (places[min(start, last)], places[min(end, last)]) for node, (start, end) in state.spans.items()}
 
 
-def _aligned(generated: str, text: str) -> list[int]:
-    """For each offset in `generated`, its end included, the one in `text`, which differs by blank characters only."""
+def _aligned(generated: str, text: str) -> list[int] | None:
+    """For each offset in `generated`, its end included, the one in `text`, which differs by blank characters only; None
+    where it differs by more.
+    """
     places: list[int] = []
     at = 0
     for character in generated:
@@ -87,8 +93,26 @@ def _aligned(generated: str, text: str) -> list[int]:
         if at < len(text) and text[at] == character:
             at += 1
         elif not character.isspace():
-            raise ValueError("libcst did not reproduce the text of the file")
+            return None
     if text[at:].strip():
-        raise ValueError("libcst did not reproduce the text of the file")
+        return None
     places.append(at)
     return places
+
+
+def _aligned_without_tail(generated: str, text: str) -> list[int] | None:
+    """The same, where the comments behind the last line of code may differ as well."""
+    whole, end = _end_of_code(generated), _end_of_code(text)
+    places = _aligned(generated[:whole], text[:end])
+    return [*places, *(end for _ in generated[whole:])] if places is not None else None
+
+
+def _end_of_code(text: str) -> int:
+    """Where the last line ends that is neither blank nor a comment."""
+    end = len(text)
+    for start in reversed(LineTable(text).starts):
+        line = text[start:end].rstrip()
+        if line and not line.lstrip().startswith("#"):
+            return start + len(line)
+        end = start
+    return 0
