@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Bracket", "bracket_of", "call_parentheses", "edges"]
+__all__ = ["Bracket", "bracket_of", "call_parentheses"]
 
 _Span = tuple[int, int]
 
@@ -40,7 +40,7 @@ def call_parentheses(document: Document, call: cst.Call) -> _Span:
     return document.text.index("(", function_end), document.end(call) - 1
 
 
-def edges(document: Document, node: cst.BaseExpression) -> _Span | None:
+def _edges(document: Document, node: cst.BaseExpression) -> _Span | None:
     """Offsets of the brackets of a call, a list, a set, a dict, a tuple or a comprehension; None of what has none."""
     if isinstance(node, cst.Call):
         return call_parentheses(document, node)
@@ -68,7 +68,7 @@ def bracket_of(document: Document, node: cst.BaseExpression) -> Bracket | None:
             pass
         case _:
             return None
-    own = edges(document, outer)
+    own = _edges(document, outer)
     index = next((number for number, part in enumerate(parts) if part is item), None)
     if own is None or index is None:
         return None
@@ -100,7 +100,7 @@ def _of_comprehension(document: Document, node: cst.BaseExpression, item: cst.CS
         case _:
             return None
     outer: cst.BaseExpression = item
-    around = edges(document, item)
+    around = _edges(document, item)
     if around is None:
         call = document.parent(document.parent(item) or item)
         if item.lpar or not isinstance(call, cst.Call) or len(call.args) != 1:

@@ -212,9 +212,10 @@ class _Reader:
         found: Entropy | None = None
         files = [frame.facts]
         if isinstance(value, ExternalObject) and is_parsed(value):
-            defaults = [self.of(default, where) for default, where in defaults_of(ev, value, node.attr)]
+            declared = list(defaults_of(ev, value, node.attr))
+            defaults = [self.of(default, where) for default, where in declared]
             found = next((replace(one, fallback=True) for one in defaults if one is not None), None)
-            files.extend([where.facts for _, where in defaults_of(ev, value, node.attr)])
+            files.extend(where.facts for _, where in declared)
         elif isinstance(value, (ClassValue, Instance)):
             cls = value.cls if isinstance(value, Instance) else value
             kept = list(self._kept(cls, node.attr))
