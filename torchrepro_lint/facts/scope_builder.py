@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.exits import exits_of
-from torchrepro_lint.facts.scopes import Binding, Exit, Path, Scope, ScopeNode, Store, last_site, sub_expressions
+from torchrepro_lint.facts.expressions import last_site, sub_expressions
+from torchrepro_lint.facts.scopes import Binding, Exit, Path, Scope, ScopeNode, Store
 
 __all__ = ["ELSEWHERE", "build_scopes"]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import call_sites, dotted_name, held_by, last_site
 
 __all__ = [
     "END",
@@ -27,8 +28,6 @@ __all__ = [
     "ScopeNode",
     "Store",
     "Touch",
-    "last_site",
-    "sub_expressions",
 ]
 
 ScopeNode: TypeAlias = Union[tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension, None]
@@ -158,13 +157,13 @@ class Scope:
             self._touches = {}
             for store in self.stores:
                 if isinstance(store.target, tree.Subscript):
-                    owner, within = _held_by(store.target.value)
+                    owner, within = held_by(store.target.value)
                     if owner is not None:
                         touch = Touch(store.statement.site, last_site(store.value), store, store.path, within=within)
                         self._touches.setdefault(owner, []).append(touch)
             for call, path in self.calls:
                 if isinstance(call.func, tree.Attribute):
-                    owner, within = _held_by(call.func.value)
+                    owner, within = held_by(call.func.value)
                     if owner is not None:
                         touch = Touch(call.site, last_site(call), call, path, call.func.attr, within)
                         self._touches.setdefault(owner, []).append(touch)
@@ -181,7 +180,7 @@ class Scope:
             assigned = [(b.name, b.node) for each in self.bindings.values() for b in each if b.kind == "assign"]
             stored = [(s.target.attr, s.value) for s in self.stores if isinstance(s.target, tree.Attribute)]
             for name, value in (*assigned, *stored):
-                for site in _calls_in(value):  # type: ignore[arg-type]
+                for site in call_sites(value):  # type: ignore[arg-type]
                     self._given.setdefault(site, []).append(name)
             for outer, _ in self.calls:
                 for arg in outer.args:
@@ -332,105 +331,3 @@ def _test_of(statement: tree.Stmt | None) -> tuple[str | None, bool]:
         case tree.Unary(op="not", operand=operand):
             return dotted_name(operand), False
     return dotted_name(statement.test), True
-
-
-def dotted_name(node: tree.Expr) -> str | None:
-    """`a.b.c` for a chain of names; None for anything else."""
-    match node:
-        case tree.Name(id=name):
-            return name
-        case tree.Attribute(value=value, attr=attr):
-            inner = dotted_name(value)
-            return f"{inner}.{attr}" if inner is not None else None
-    return None
-
-
-def _held_by(node: tree.Expr) -> tuple[str | None, tuple[tree.Expr, ...]]:
-    """The dotted name that holds `a.b[c][d]`, and the indexes by which it is reached; None for what has no name."""
-    indexes: list[tree.Expr] = []
-    while isinstance(node, tree.Subscript):
-        indexes.append(node.index)
-        node = node.value
-    return dotted_name(node), tuple(reversed(indexes))
-
-
-def strings_in(root: tree.Expr) -> Iterator[str]:
-    """The string constants in an expression, without those in scopes of their own."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Const) and isinstance(node.value, str):
-            yield node.value
-        pending.extend(sub_expressions(node))
-
-
-def _calls_in(root: tree.Expr) -> Iterator[int]:
-    """The sites of the calls in an expression, without those in scopes of their own."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Call):
-            yield node.site
-        pending.extend(sub_expressions(node))
-
-
-def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
-    """The direct parts of an expression, without those that live in a scope of their own."""
-    match node:
-        case tree.Attribute(value=value) | tree.Starred(value=value) | tree.Await(value=value):
-            yield value
-        case tree.Call(func=func, args=args):
-            yield func
-            for arg in args:
-                yield arg.value
-        case tree.Subscript(value=value, index=index):
-            yield value
-            yield index
-        case tree.Display(items=items):
-            yield from items
-        case tree.DictDisplay(items=pairs):
-            for key, value in pairs:
-                if key is not None:
-                    yield key
-                yield value
-        case tree.Unary(operand=operand):
-            yield operand
-        case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
-            yield left
-            yield right
-        case tree.Compare(left=left, comparators=comparators):
-            yield left
-            yield from comparators
-        case tree.Conditional(test=test, body=body, orelse=orelse):
-            yield test
-            yield body
-            yield orelse
-        case tree.Yield(value=value):
-            if value is not None:
-                yield value
-        case tree.Walrus(target=target, value=value):
-            yield target
-            yield value
-        case tree.FormatString(values=values):
-            yield from values
-        case tree.Opaque(parts=parts):
-            yield from parts
-
-
-def last_site(root: tree.Expr) -> int:
-    """The greatest site in an expression, inner scopes included."""
-    last = root.site
-    pending: list[tree.Expr] = [root]
-    while pending:
-        node = pending.pop()
-        last = max(last, node.site)
-        match node:
-            case tree.Lambda(body=body):
-                pending.append(body)
-            case tree.Comprehension(key=key, element=element, clauses=clauses):
-                pending.extend((element, *(() if key is None else (key,))))
-                for clause in clauses:
-                    pending.extend((clause.iter, clause.target, *clause.conditions))
-            case _:
-                pending.extend(sub_expressions(node))
-    return last

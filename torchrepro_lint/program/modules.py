@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.facts.scopes import strings_in
 from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Binding, Scope, Store, Touch, sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.scopes import Binding, Scope, Store, Touch
 from torchrepro_lint.program.evaluation.changes import changes_by_root
 from torchrepro_lint.program.evaluation.narrowing import kinds_asked
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import dotted_name
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names

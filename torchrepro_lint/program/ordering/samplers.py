@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import dotted_name, sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects

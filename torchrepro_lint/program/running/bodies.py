@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames

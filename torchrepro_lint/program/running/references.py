@@ -10,8 +10,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.calling_places import calling_places

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.ways import Way

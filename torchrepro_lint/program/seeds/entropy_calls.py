@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import dotted_name
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, dotted_name, sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
+from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.program.evaluation import calls
 from torchrepro_lint.program.evaluation.attributes import mro
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_assigned, is_parsed

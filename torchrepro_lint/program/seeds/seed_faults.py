@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none

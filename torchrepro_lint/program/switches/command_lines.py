@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import strings_in
 from torchrepro_lint.knowledge.command_lines import ABSENT, CommandLine, Given, command_line, command_lines
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import attributes, classes

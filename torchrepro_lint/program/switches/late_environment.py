@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts

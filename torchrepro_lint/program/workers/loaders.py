@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope, sub_expressions
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.arguments import each_arguments

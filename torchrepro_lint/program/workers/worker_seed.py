@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding, dotted_name, sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
+from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
