@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.imports import ImportPlanner, plan_import
+from torchrepro_lint.fixes.imports import ImportPlanner
 
 MODULES = ("random", "numpy", "torch")
 
@@ -211,8 +211,9 @@ def at_marker(text: str, module: str, name: str | None = None) -> tuple[str, str
     parsed = document(text)
     start = text.index("MARK")
     node = next(node for node in parsed.walk() if parsed.span(node) == (start, start + 4))
-    found = plan_import(parsed, module, name, at=node)
-    return found.expression, applied(text, list(found.edits))
+    planner = ImportPlanner(parsed)
+    expression = planner.require(module, name, at=node)
+    return expression, applied(text, planner.edits())
 
 
 @pytest.mark.parametrize(

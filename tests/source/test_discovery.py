@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
-from torchrepro_lint.source.discovery import ProjectTree, find_files, in_order
+from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
+from torchrepro_lint.source.root import project_root
 
 
 def names(root: Path, *paths: str, **changes: object) -> list[str]:
-    found = find_files([root / path for path in paths or ("",)], Settings(**changes))  # type: ignore[arg-type]
+    own = Settings(**changes)  # type: ignore[arg-type]
+    found = expand([root / path for path in paths or ("",)], lambda folder: ProjectTree(project_root(folder), own))
     assert found == sorted(found)
     assert all(path.is_absolute() for path in found)
     return [path.relative_to(root).as_posix() for path in found]

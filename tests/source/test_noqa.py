@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
-from torchrepro_lint.source.noqa import is_suppressed, read_directives
+from torchrepro_lint.source.noqa import read_directives
 
 
 def finding(row: int = 1, rows: tuple[int, int] | None = None) -> Finding:
@@ -36,7 +36,7 @@ def finding(row: int = 1, rows: tuple[int, int] | None = None) -> Finding:
     ],
 )
 def test_silenced(comment: str) -> None:
-    assert is_suppressed(finding(), read_directives(f"x = 1  {comment}\n"))
+    assert read_directives(f"x = 1  {comment}\n").silencing(finding())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_silenced(comment: str) -> None:
     ],
 )
 def test_not_silenced(line: str) -> None:
-    assert not is_suppressed(finding(), read_directives(f"{line}\n"))
+    assert not read_directives(f"{line}\n").silencing(finding())
 
 
 @pytest.mark.parametrize(
@@ -70,33 +70,33 @@ def test_not_silenced(line: str) -> None:
     ],
 )
 def test_whole_files(line: str) -> None:
-    assert is_suppressed(finding(1), read_directives(f"x = 1\nif x:\n    y = 1\n{line}\n"))
+    assert read_directives(f"x = 1\nif x:\n    y = 1\n{line}\n").silencing(finding(1))
 
 
 def test_any_row_of_the_statement_counts() -> None:
     text = "x = f(\n    1,\n    2,  # noqa: TRL101\n)\ny = 1\n"
     directives = read_directives(text)
-    assert is_suppressed(finding(1), directives)
-    assert is_suppressed(finding(4), directives)
-    assert not is_suppressed(finding(5), directives)
-    assert is_suppressed(finding(5, (3, 5)), directives)
+    assert directives.silencing(finding(1))
+    assert directives.silencing(finding(4))
+    assert not directives.silencing(finding(5))
+    assert directives.silencing(finding(5, (3, 5)))
 
 
 def test_the_head_of_a_compound_statement_is_not_its_body() -> None:
     directives = read_directives("for x in f(\n    1,\n):\n    g(x)  # noqa\n    h(x)\n")
-    assert not is_suppressed(finding(1), directives)
-    assert is_suppressed(finding(4), directives)
-    assert not is_suppressed(finding(5), directives)
+    assert not directives.silencing(finding(1))
+    assert directives.silencing(finding(4))
+    assert not directives.silencing(finding(5))
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_rows_do_not_depend_on_line_endings(newline: str) -> None:
     directives = read_directives(newline.join(["a = 1", "\fb = 2  # noqa", "c = 3", ""]))
-    assert [row for row in (1, 2, 3) if is_suppressed(finding(row), directives)] == [2]
+    assert [row for row in (1, 2, 3) if directives.silencing(finding(row))] == [2]
 
 
 def test_a_file_that_does_not_tokenize() -> None:
     directives = read_directives("a = 1  # noqa\nb = (\nc = '# noqa\nd = 2  # noqa: TRL101\n")
-    assert is_suppressed(finding(1), directives)
-    assert is_suppressed(finding(4), directives)
-    assert not is_suppressed(finding(2), directives)
+    assert directives.silencing(finding(1))
+    assert directives.silencing(finding(4))
+    assert not directives.silencing(finding(2))

@@ -13,18 +13,11 @@ from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["add_keyword_arguments", "given", "replace_argument", "replace_expression"]
+__all__ = ["add_keyword_arguments", "given", "replace_argument"]
 
-_WHITE = re.compile(r"[ \t\f]*")
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
 # What may stand behind brackets that the formatter breaks before those within them.
 _END = re.compile(r"(?:\[[^][#\r\n]*\])*(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
-
-
-def replace_expression(document: Document, node: cst.BaseExpression, text: str) -> Edit:
-    """Put `text` in the place of an expression; parentheses around it stay."""
-    start, end = document.span(node)
-    return document.replacement(start, end, text)
 
 
 def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:

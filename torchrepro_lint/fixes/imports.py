@@ -18,27 +18,10 @@ from torchrepro_lint.fixes.import_layout import ImportLine, place_imports
 from torchrepro_lint.fixes.scopes import Binding, Scope, Target
 from torchrepro_lint.fixes.visibility import is_made_on_the_way, runs_later
 
-__all__ = ["ImportPlan", "ImportPlanner", "plan_import"]
+__all__ = ["ImportPlanner"]
 
 _USUAL_ALIAS = {"numpy": "np"}
 _STARS_WITH_RANDOM = frozenset({"numpy", "pylab", "matplotlib.pylab", "scipy"})
-
-
-@dataclass(frozen=True, slots=True)
-class ImportPlan:
-    """The expression that stands for the wanted thing, and the edits that make it hold."""
-
-    expression: str
-    edits: tuple[Edit, ...]
-
-
-def plan_import(
-    document: Document, module: str, name: str | None = None, *, at: cst.CSTNode | None = None
-) -> ImportPlan:
-    """How to speak of `module` (or of its `name`) at the node `at`. See `ImportPlanner.require`."""
-    planner = ImportPlanner(document)
-    expression = planner.require(module, name, at=at)
-    return ImportPlan(expression, tuple(planner.edits()))
 
 
 @dataclass(slots=True)

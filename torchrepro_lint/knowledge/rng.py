@@ -11,7 +11,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["RNGS", "Kind", "RngEffect", "rng_effect", "rng_effects"]
+__all__ = ["RNGS", "Kind", "RngEffect", "rng_effects"]
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 
@@ -65,12 +65,6 @@ class RngEffect:
     def holds_at(self, version: str) -> bool:
         """Whether the effect is there in the release `version` of its package."""
         return admits(self.versions, version)
-
-
-def rng_effect(qualname: str) -> RngEffect | None:
-    """The effect of calling `qualname`: the first of `rng_effects`, which holds in the newest version."""
-    effects = rng_effects(qualname)
-    return effects[0] if effects else None
 
 
 @cache

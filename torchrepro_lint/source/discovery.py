@@ -14,9 +14,9 @@ from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.cells import NOTEBOOK_SUFFIX
 from torchrepro_lint.source.git_index import tracked_files
 from torchrepro_lint.source.ignore import Layer, git_folder, git_top, gitignore_layer, info_exclude_layer, is_ignored
-from torchrepro_lint.source.root import absolute, is_shared_folder, project_root
+from torchrepro_lint.source.root import absolute, is_shared_folder
 
-__all__ = ["ProjectTree", "expand", "find_files", "in_order", "present"]
+__all__ = ["ProjectTree", "expand", "in_order", "present"]
 
 SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 #: The pattern of a folder that is left out, of which only what git tracks is taken.
@@ -144,11 +144,6 @@ class ProjectTree:
         files = [path for path in tracked_files(git_folder(top) / "index") if path.endswith(SUFFIXES)]
         folders = {str(folder) for path in files for folder in PurePosixPath(path).parents}
         return frozenset(f"{_posix(top)}/{path}" for path in (*files, *folders))
-
-
-def find_files(paths: Iterable[Path], settings: Settings) -> list[Path]:
-    """The files that `paths` stand for when all of them are under the same settings; see `expand`."""
-    return expand(paths, lambda folder: ProjectTree(project_root(folder), settings))
 
 
 def expand(paths: Iterable[Path], tree_of: Callable[[Path], ProjectTree]) -> list[Path]:

@@ -18,7 +18,6 @@ __all__ = [
     "Directive",
     "Directives",
     "Word",
-    "is_suppressed",
     "may_name_a_rule",
     "may_silence",
     "read_directives",
@@ -134,11 +133,6 @@ def may_silence(data: bytes) -> bool:
 def may_name_a_rule(data: bytes) -> bool:
     """Whether there can be a directive in the bytes of a file that names a rule of ours."""
     return _NOQA_OF_OURS.search(data) is not None
-
-
-def is_suppressed(finding: Finding, directives: Directives) -> bool:
-    """Whether a directive silences the finding."""
-    return bool(directives.silencing(finding))
 
 
 def rows_with_an_end(text: str) -> list[int]:

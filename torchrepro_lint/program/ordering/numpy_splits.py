@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["NumpySplit", "may_be_seeded_unseen", "numpy_splits", "seeding_before"]
-
-_RANDOM_STATE: Final = "random_state"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The statements of a file, in the order of the text."""
+"""The blocks that a statement has inside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["blocks_of", "statements_of"]
+__all__ = ["blocks_of"]
 
 
 def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
@@ -30,12 +30,3 @@ def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
         case tree.Match(cases=cases):
             for case in cases:
                 yield case.body
-
-
-def statements_of(block: tree.Block) -> Iterator[tree.Stmt]:
-    """The statements of a block and of all blocks inside it, outer ones first."""
-    pending = list(reversed(block))
-    while pending:
-        statement = pending.pop()
-        yield statement
-        pending.extend(reversed([inner for body in blocks_of(statement) for inner in body]))
