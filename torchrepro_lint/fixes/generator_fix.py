@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -59,7 +58,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
     if document.loops(node):
         return None, "the generator is made in a loop, and one seed would give the same order in each turn"
     if isinstance(node, cst.Call):
-        return _of_seeding_call(document, site.path, node, keep_seeding=keep_seeding)
+        return _of_seeding_call(document, node, keep_seeding=keep_seeding)
     if not isinstance(node, cst.Attribute):
         return None, "torch is not named where the generator is"
     seed = find_seed(document, document.statement(node), program.settings.seed).text
@@ -69,7 +68,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
     ), None
 
 
-def _of_seeding_call(document: Document, path: Path, call: cst.Call, *, keep_seeding: bool) -> Planned:
+def _of_seeding_call(document: Document, call: cst.Call, *, keep_seeding: bool) -> Planned:
     func = call.func
     if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name):
         return None, "torch is not named where the generator is"

@@ -54,15 +54,14 @@ class Word:
 class Directive:
     """One comment that silences. Without `words` it silences all; with `file`, in the whole file.
 
-    `start` and `end` bound the directive from its `#` to its last word, `comment_start` and `comment_end` the comment
-    that it stands in: offsets in the text.
+    `start` and `end` bound the directive from its `#` to its last word; the comment that it stands in goes on to
+    `comment_end`. They are offsets in the text.
     """
 
     row: int
     words: tuple[Word, ...]
     start: int
     end: int
-    comment_start: int
     comment_end: int
     file: bool = False
 
@@ -156,7 +155,7 @@ def _directive(row: int, at: int, comment: str, found: re.Match[str], file: bool
         skip = len(listed) - len(listed.lstrip(": \t"))  # the form for files has the colon in its list
         words = tuple(Word(one[0], first + one.start(), first + one.end()) for one in _WORD.finditer(listed, skip))
     end = words[-1].end if words else at + found.end()
-    return Directive(row, words, at + found.start(), end, at, at + len(comment), file)
+    return Directive(row, words, at + found.start(), end, at + len(comment), file)
 
 
 def _comments(text: str, logical: dict[int, tuple[int, int]]) -> Iterator[tuple[int, int, str, bool]]:

@@ -189,7 +189,7 @@ def moved(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame
 def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs: list[Tensor]) -> Tensor:
     """What a call of a function of torch, or of a class of tensors, gives for the tensors among its arguments."""
     arguments = ev.arguments(node.args, frame)
-    floating = _floating_of(ev, name, node, inputs, arguments)
+    floating = _floating_of(name, node, inputs, arguments)
     grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
     last = name.rpartition(".")[2]
     is_copied = made_on_cpu(name) and bool(node.args) and are_distinct(ev, node.args[0].value, frame)
@@ -214,7 +214,7 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
     return Tensor(on_cpu, floating, grad, distinct, whole, apart, single)
 
 
-def _floating_of(ev: Evaluator, name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments) -> bool | None:
+def _floating_of(name: str, node: tree.Call, inputs: list[Tensor], arguments: Arguments) -> bool | None:
     given, values = argument(arguments, "dtype", None)
     if given:
         return _dtype(values)

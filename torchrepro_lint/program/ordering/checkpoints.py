@@ -47,7 +47,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
     """
     seen: set[Hashable] = set()
     for group in asked_calls(program, _SAVES):
-        save = next((call for call in group if _is_for_resuming(program, call)), None)
+        save = next((call for call in group if _is_for_resuming(call)), None)
         if save is None or (made := _made(save)) in seen:
             continue
         seen.add(made)
@@ -72,7 +72,7 @@ def _made(save: KnownCall) -> Hashable:
     return id(save.call)
 
 
-def _is_for_resuming(program: Program, save: KnownCall) -> bool:
+def _is_for_resuming(save: KnownCall) -> bool:
     """Whether an optimizer and a count of epochs or steps are saved, and nothing that is called a random state."""
     _, values = argument(save.arguments, "obj", 0)
     for value in values:

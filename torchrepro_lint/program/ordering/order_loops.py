@@ -11,6 +11,7 @@ from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
@@ -38,14 +39,13 @@ def through_comprehension(
 
 def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
     """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
-    parents = parents_of(program.ev, carrier.facts)
     numbers = _numbers(loop.target, loop.iter) if carrier.numbered else set()
     varied = {node.id for node in walk([loop.target]) if isinstance(node, tree.Name)}
     filled: set[str] = set()
-    for statement in _statements(loop.body):
+    for statement in own_statements(loop.body):
         match statement:
             case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
-                counted = _mentions(value, numbers) or _is_count(value, loop, parents)
+                counted = _mentions(value, numbers) or _is_count(value, loop)
                 if counted and _mentions(key, varied - numbers):
                     yield from numbering(program, carrier, statement)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
@@ -113,24 +113,6 @@ def _is_kept_by_element(owner: tree.Expr, loop: tree.For) -> bool:
     return False
 
 
-def _statements(block: tree.Block) -> Iterator[tree.Stmt]:
-    for statement in block:
-        yield statement
-        match statement:
-            case (
-                tree.If(body=body, orelse=orelse)
-                | tree.For(body=body, orelse=orelse)
-                | tree.While(body=body, orelse=orelse)
-            ):
-                yield from _statements(body)
-                yield from _statements(orelse)
-            case tree.With(body=body):
-                yield from _statements(body)
-            case tree.Try(body=body, orelse=orelse):
-                yield from _statements(body)
-                yield from _statements(orelse)
-
-
 def _numbers(target: tree.Expr, iterated: tree.Expr) -> set[str]:
     """The name that gets the position in `for i, x in enumerate(...)`, or in `for x, i in zip(xs, range(n))`."""
     if not isinstance(target, tree.Display):
@@ -173,13 +155,13 @@ def _mentions(node: tree.Expr, names: set[str]) -> bool:
     return any(isinstance(part, tree.Name) and part.id in names for part in walk([node]))
 
 
-def _is_count(value: tree.Expr, loop: tree.For, parents: Parents) -> bool:
+def _is_count(value: tree.Expr, loop: tree.For) -> bool:
     """Whether a value counts up along the loop: `len(mapping)`, or a counter that the body augments."""
     match value:
         case tree.Call(func=tree.Name(id="len")):
             return True
         case tree.Name(id=name):
-            for statement in _statements(loop.body):
+            for statement in own_statements(loop.body):
                 match statement:
                     case tree.AugAssign(target=tree.Name(id=counted), op="+", value=tree.Const()) if counted == name:
                         return True

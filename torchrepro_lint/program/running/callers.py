@@ -94,7 +94,7 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
             seen = True
             yield frame
         if not seen:
-            yield from _frames_unseen(ev, facts, scope, outer)
+            yield from _frames_unseen(ev, scope, outer)
 
 
 def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
@@ -109,7 +109,7 @@ def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Fr
     return ev.shared(Frame(facts, scope, parent))
 
 
-def _frames_unseen(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]:
     """Frames of a function that nothing in sight calls."""
     assert isinstance(scope.node, tree.FunctionDef)
     function = FunctionValue(scope.node, outer)
@@ -141,7 +141,7 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
         for function in ordered(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
     if _takes_one(scope.node):
-        for value, arguments in decorator_uses(ev, facts, scope):
+        for value, arguments in decorator_uses(ev, scope):
             yield from _frames_from(ev, value, arguments, scope, outer)
 
 
@@ -264,7 +264,7 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
             if isinstance(function, MethodValue) and function.receiver == instance:
                 for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
                     frames.setdefault(made)
-    for value, arguments in decorator_uses(ev, facts, scope):
+    for value, arguments in decorator_uses(ev, scope):
         if isinstance(value, MethodValue) and value.receiver == instance:
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -39,15 +38,15 @@ def is_function(value: Value, scope: Scope) -> bool:
     return False
 
 
-def decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
+def decorator_uses(ev: Evaluator, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
     """The decorators above the project's functions and classes that can be this function, with what each is given.
 
     A nested one is looked for under the names of the functions around it too: `@register("name")` gives `decorator`.
     """
-    return ev.remembered(("decorator-uses", id(scope)), lambda: tuple(_decorator_uses(ev, facts, scope)), ())
+    return ev.remembered(("decorator-uses", id(scope)), lambda: tuple(_decorator_uses(ev, scope)), ())
 
 
-def _decorator_uses(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+def _decorator_uses(ev: Evaluator, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
     names = []
     outer: Scope | None = scope
     while outer is not None:

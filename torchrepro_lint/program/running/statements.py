@@ -1,4 +1,4 @@
-"""The blocks that a statement has inside."""
+"""The blocks that a statement has inside, and the statements in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["blocks_of"]
+__all__ = ["blocks_of", "own_statements"]
 
 
 def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
@@ -30,3 +30,13 @@ def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
         case tree.Match(cases=cases):
             for case in cases:
                 yield case.body
+
+
+def own_statements(block: tree.Block) -> Iterator[tree.Stmt]:
+    """The statements of a block and of all blocks inside it, in the order of the text; not those of inner scopes."""
+    pending = list(reversed(block))
+    while pending:
+        statement = pending.pop()
+        yield statement
+        if not isinstance(statement, (tree.FunctionDef, tree.ClassDef)):
+            pending.extend(reversed([inner for body in blocks_of(statement) for inner in body]))

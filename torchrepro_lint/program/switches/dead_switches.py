@@ -16,6 +16,7 @@ from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, Values
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -96,7 +97,7 @@ def _may_be_module(scope: Scope, node: tree.Expr) -> bool:
 
 def _of_store(ev: Evaluator, store: Store, target: tree.Attribute, frame: Frame) -> DeadSwitch | None:
     values = ev.values(target.value, frame)
-    if _is_unbound(ev, target.value, frame):
+    if _is_unbound(target.value, frame):
         name = f"torch.backends.cudnn.{target.attr}"
         meant = name if name in backend_attributes() else meant_attribute(name)
         if meant is None:
@@ -117,7 +118,7 @@ def _of_store(ev: Evaluator, store: Store, target: tree.Attribute, frame: Frame)
     return DeadSwitch("misspelt", name, meant, store.statement, target, store.value, frame)
 
 
-def _is_unbound(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
+def _is_unbound(node: tree.Expr, frame: Frame) -> bool:
     """Whether this is the name `cudnn` in a file that binds it nowhere."""
     if not isinstance(node, tree.Name) or node.id != "cudnn":
         return False
@@ -151,7 +152,7 @@ def _is_plain_value(node: tree.Expr, values: Values) -> bool:
 def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
     node = scope.node
     body = facts.body if node is None else node.body if isinstance(node, (tree.FunctionDef, tree.ClassDef)) else ()
-    for statement in _statements(body):
+    for statement in own_statements(body):
         match statement:
             case tree.ExprStmt(value=tree.Attribute() | tree.Name() as named):
                 fault: Fault = "not-called"
@@ -165,22 +166,3 @@ def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[De
         wanted = name in backend_attributes() and not _is_seed_or_switch(name)
         if (fault == "not-called" and _is_seed_or_switch(name)) or (fault == "compared" and wanted):
             yield DeadSwitch(fault, name, name, statement, named, None, frame)
-
-
-def _statements(body: tree.Block) -> Iterator[tree.Stmt]:
-    """The statements of a block and of the blocks in it, functions and classes aside."""
-    pending = list(reversed(body))
-    while pending:
-        statement = pending.pop()
-        yield statement
-        match statement:
-            case tree.If(body=first, orelse=second) | tree.For(body=first, orelse=second):
-                pending.extend(reversed((*first, *second)))
-            case tree.While(body=first, orelse=second):
-                pending.extend(reversed((*first, *second)))
-            case tree.With(body=inner):
-                pending.extend(reversed(inner))
-            case tree.Try(body=inner, handlers=handlers, orelse=orelse, final=final):
-                pending.extend(reversed((*inner, *(s for h in handlers for s in h.body), *orelse, *final)))
-            case tree.Match(cases=cases):
-                pending.extend(reversed([s for case in cases for s in case.body]))

@@ -255,13 +255,13 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     if isinstance(scope.parent.node, tree.ClassDef):
         return _where_made(ev, facts, scope) or frozenset((facts.path,))
     if isinstance(scope.parent.node, tree.FunctionDef):  # what a decorator gives, too: it runs where that is used
-        return running_modules(ev, facts, scope.parent) | frozenset(_decorated(ev, facts, scope.parent))
+        return running_modules(ev, facts, scope.parent) | frozenset(_decorated(ev, scope.parent))
     return frozenset((facts.path,)) if node.decorators or node.name in _ENTRY_NAMES else frozenset()
 
 
-def _decorated(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Path]:
+def _decorated(ev: Evaluator, scope: Scope) -> Iterator[Path]:
     """The modules with functions and classes to which a function is applied as a decorator."""
-    for _, arguments in decorator_uses(ev, facts, scope):
+    for _, arguments in decorator_uses(ev, scope):
         for decorated in ordered(arguments.positional[0]):
             if isinstance(decorated, (FunctionValue, ClassValue)):
                 yield decorated.frame.facts.path

@@ -135,7 +135,7 @@ def _speaking_of_loaders(ev: Evaluator) -> tuple[set[str], set[Path]]:
             facts = ev.project.facts(path)
             if facts is None:
                 continue
-            for name in _subclasses(ev, facts, names):
+            for name in _subclasses(ev, facts):
                 if name not in names:
                     names.add(name)
                     fresh.append(name)
@@ -150,7 +150,7 @@ def _defines_loaders(ev: Evaluator, path: Path, names: set[str]) -> bool:
     return facts is not None and any(node.name in names for node in facts.classes)
 
 
-def _subclasses(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[str]:
+def _subclasses(ev: Evaluator, facts: ModuleFacts) -> Iterator[str]:
     """The classes of the file that derive from a loader."""
     for scope in facts.walk_scopes():
         if not isinstance(scope.node, tree.ClassDef) or not scope.node.bases:

@@ -21,7 +21,6 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.source.target import TargetTorch
 
 __all__ = ["OTHERS_SPEAK", "Candidate", "candidates", "releases", "when_it_runs"]
 
@@ -95,7 +94,7 @@ def when_it_runs(row: OpRow) -> str:
     return {"forward": "in its forward pass", "backward": "in its backward pass"}.get(row.phase, "")
 
 
-def releases(row: OpRow, target: TargetTorch) -> str:
+def releases(row: OpRow) -> str:
     """For which releases a row holds, as a person says it."""
     since, until = row.since, row.until
     if since is None:

@@ -79,7 +79,7 @@ class OpRaisesUnderDeterminism(Rule):
         device = "on every device" if row.device == "any" else "on CUDA"
         message = (
             f"{operation.short} raises RuntimeError {device} {when_it_runs(row)} under "
-            f"use_deterministic_algorithms(True), {releases(row, program.target)}; instead: {row.alternative}"
+            f"use_deterministic_algorithms(True), {releases(row)}; instead: {row.alternative}"
         )
         trace = [
             Link(switch.site, f"asks for determinism: {switch.name}"),

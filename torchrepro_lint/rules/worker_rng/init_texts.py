@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_faults import FaultySeeding
 
@@ -25,7 +24,7 @@ def seeded(found: FaultySeeding) -> str:
     return f"worker_init_fn {name} seeds {' and '.join(filter(None, (', '.join(rngs[:-1]), rngs[-1])))}"
 
 
-def trace_of(program: Program, found: FaultySeeding, note: str) -> list[Link]:
+def trace_of(found: FaultySeeding, note: str) -> list[Link]:
     """From the loaders over the init function to the call that seeds."""
     links = [Link(loader.site, "the loader whose workers run it") for loader in found.loaders]
     if found.run.site is not None:

@@ -101,7 +101,7 @@ class WorkerInitFnBroken(Rule):
                 f"worker_init_fn `{found.run.name}` seeds NumPy with torch's seed of 64 bits, and NumPy takes 32: "
                 "it raises ValueError in the worker"
             )
-            trace = trace_of(program, found, "the seed is out of range")
+            trace = trace_of(found, "the seed is out of range")
             yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
 
     def _called(self, program: Program) -> Iterator[Finding]:

@@ -94,7 +94,7 @@ class WorkerInitFnFromEntropy(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in faulty_seedings(program, Fault.ENTROPY):
             fix, declined = reseed_fix(program, found)
-            trace = trace_of(program, found, "takes a seed that differs in every run")
+            trace = trace_of(found, "takes a seed that differs in every run")
             yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
 
 

@@ -100,7 +100,7 @@ class WorkerInitFnRepeatsEveryEpoch(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in faulty_seedings(program, Fault.REPEATS):
             fix, declined = reseed_fix(program, found)
-            trace = trace_of(program, found, "seeds each worker as in the epoch before")
+            trace = trace_of(found, "seeds each worker as in the epoch before")
             yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
 
 

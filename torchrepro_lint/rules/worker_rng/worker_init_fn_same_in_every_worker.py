@@ -97,7 +97,7 @@ class WorkerInitFnSameInEveryWorker(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in faulty_seedings(program, Fault.SAME):
             fix, declined = reseed_fix(program, found)
-            trace = trace_of(program, found, "seeds all workers alike")
+            trace = trace_of(found, "seeds all workers alike")
             yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
 
 
