@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity, TraceStep
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.keyword_fix import keyword_fix
 from torchrepro_lint.knowledge.names import canonical
@@ -151,7 +152,7 @@ class Project:
         as d`, `self.act = F.dropout`. Code that is proven not to run is left out.
         """
         wanted = frozenset(canonical(name) for name in names)
-        words = "|".join(sorted(re.escape(name.rpartition(".")[2]) for name in wanted))
+        words = "|".join(sorted(re.escape(last_part(name)) for name in wanted))
         ev = self._program.ev
         for call, frame in calls_of(ev, wanted, ev.project.matching(re.compile(words.encode()))):
             values = {canonical(one.name) for one in ev.values(call.func, frame) if isinstance(one, External)}

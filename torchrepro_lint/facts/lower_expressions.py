@@ -9,8 +9,8 @@ from typing import Any
 
 import libcst as cst
 
+from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.dotted import dotted_beginning
 
 __all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
 

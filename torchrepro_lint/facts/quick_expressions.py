@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.dotted import dotted_beginning
 
 __all__ = ["ARITHMETIC", "QuickExpressions"]
 

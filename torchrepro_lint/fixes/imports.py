@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.import_layout import ImportLine, place_imports
 from torchrepro_lint.fixes.scopes import Binding, Scope, Target
@@ -99,7 +100,7 @@ def _spellings(module: str, name: str | None) -> Iterator[tuple[str, str]]:
         stem = name
         line = f"from {module} import {name} as "
     else:
-        stem = module.rpartition(".")[2]
+        stem = last_part(module)
         usual = _USUAL_ALIAS.get(module)
         if usual is not None:
             yield usual, f"import {module} as {usual}"

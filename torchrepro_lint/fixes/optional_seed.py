@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.parsed_options import option_names
 
@@ -108,7 +109,7 @@ def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
 
 def _is_option_without_value(call: cst.Call, text: str) -> bool:
     """`parser.add_argument("--seed", type=int)`, for `args.seed`: nothing given means None."""
-    if "." not in text or text.rpartition(".")[2] not in option_names(call):
+    if "." not in text or last_part(text) not in option_names(call):
         return False
     given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     default = given.get("default")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Scope
 
@@ -51,4 +52,4 @@ def is_parsing(value: cst.BaseExpression) -> bool:
     if not isinstance(value, cst.Call):
         return False
     called = dotted_name(value.func) or (value.func.attr.value if isinstance(value.func, cst.Attribute) else "")
-    return called.rpartition(".")[2] == "parse_args"
+    return last_part(called) == "parse_args"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
 
@@ -284,7 +285,7 @@ def _is_loader(call: cst.Call) -> bool:
 
 
 def _last_name(node: cst.BaseExpression) -> str:
-    return (dotted_name(node) or "").rpartition(".")[2]
+    return last_part(dotted_name(node) or "")
 
 
 def _has_workers(call: cst.Call) -> bool:

@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
@@ -33,7 +34,7 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     for node in document.walk():
         if isinstance(node, cst.Call) and not node.args:
             text = dotted_name(node.func) or ""
-            wanted = text.rpartition(".")[2] == "get_rank"
+            wanted = last_part(text) == "get_rank"
         elif isinstance(node, cst.Attribute):
             text = dotted_name(node) or ""
             wanted = node.attr.value in _RANKS

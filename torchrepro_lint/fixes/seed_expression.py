@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
@@ -100,7 +101,7 @@ def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
     if called is None or not call.args:
         return None
     receiver, _, last = called.rpartition(".")
-    owner = receiver.rpartition(".")[2]
+    owner = last_part(receiver)
     if last == "manual_seed":
         known = owner in ("", "torch", "th", "cuda", "random")
     elif last == "seed":
@@ -279,7 +280,7 @@ def _is_pure(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.BinaryOperation):
         return _is_pure(node.left) and _is_pure(node.right)
     if isinstance(node, cst.Call):
-        called = (dotted_name(node.func) or "").rpartition(".")[2]
+        called = last_part(dotted_name(node.func) or "")
         if called == "get_rank":
             return not node.args
         if called == "get" and isinstance(node.func, cst.Attribute):

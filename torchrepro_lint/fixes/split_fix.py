@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
@@ -94,10 +95,9 @@ def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bo
     """Whether all that may be called has the parameter: `sampler_class` may be a DistributedSampler in other runs. A
     method of the same name (`rows.train_test_split`, of rows that come from elsewhere) is taken for the same one.
     """
-    own = call.name.rpartition(".")[2]
+    own = last_part(call.name)
     return all(
-        name is not None and (name.rpartition(".")[2] == own or _takes(name, parameter))
-        for name in all_names(program, call)
+        name is not None and (last_part(name) == own or _takes(name, parameter)) for name in all_names(program, call)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Binding, Scope
 
@@ -78,7 +79,7 @@ def is_made_on_the_way(document: Document, binding: Binding, at: cst.CSTNode | N
             return True
         if not _is_passed(outer, inner, around):
             return False
-        if isinstance(outer, cst.If) and (dotted_name(outer.test) or "").rpartition(".")[2] == "TYPE_CHECKING":
+        if isinstance(outer, cst.If) and last_part(dotted_name(outer.test) or "") == "TYPE_CHECKING":
             return False
         inner = outer
     return True

@@ -8,6 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.conditions import Condition, parse_conditions
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
@@ -142,13 +143,13 @@ def loader_class(qualname: str) -> LoaderClass | None:
 @cache
 def loader_names() -> tuple[str, ...]:
     """The last parts of all loaders' names: a file that holds none of them makes no loader under its own name."""
-    return tuple(sorted({name.rpartition(".")[2] for name in _loaders()}))
+    return tuple(sorted(last_parts(_loaders())))
 
 
 @cache
 def manager_names() -> frozenset[str]:
     """The last parts of all managers' names."""
-    return frozenset(name.rpartition(".")[2] for name in _managers())
+    return last_parts(_managers())
 
 
 def manager(qualname: str) -> Manager | None:

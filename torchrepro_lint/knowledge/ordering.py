@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
@@ -20,7 +21,7 @@ OrderingTable = Literal[
 @cache
 def ordering_words(table: OrderingTable) -> frozenset[str]:
     """The last parts of the names in a table: by these they are known where the receiver is not."""
-    return frozenset(name.rpartition(".")[2] for name in ordering_names(table))
+    return last_parts(ordering_names(table))
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
@@ -92,7 +93,7 @@ def seeding_call(qualname: str) -> SeedingCall | None:
 @cache
 def switch_call_names() -> frozenset[str]:
     """The last parts of the names of all calls that switch or seed: what a quick look at a call compares with."""
-    return frozenset(name.rpartition(".")[2] for name in (*_switches("call"), *_seeding()))
+    return last_parts((*_switches("call"), *_seeding()))
 
 
 @cache

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -103,7 +104,7 @@ def is_none(value: Value) -> bool | None:
         case SequenceValue() | DictValue() | External():
             return False
         case ExternalObject(name=name):
-            last = name.rpartition(".")[2]
+            last = last_part(name)
             return False if last[:1].isupper() else None
     return None
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.dotted import dotted_beginning
 from torchrepro_lint.program.evaluation import names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (

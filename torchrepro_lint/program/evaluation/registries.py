@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -24,7 +25,7 @@ __all__ = ["is_registry", "registered"]
 
 def is_registry(value: ExternalObject) -> bool:
     """Whether the object is of a library's registry class; these are called `Registry` everywhere."""
-    return value.name.rpartition(".")[2] == "Registry"
+    return last_part(value.name) == "Registry"
 
 
 def registered(ev: Evaluator, registry: ExternalObject) -> Values:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.ops import op_names, op_rows
@@ -40,7 +41,7 @@ _WITHOUT_MEMORY = frozenset(
 @cache
 def _last_parts() -> frozenset[str]:
     return frozenset(
-        name.rpartition(".")[2] for name in op_names() if any(row.effect == "fills_memory" for row in op_rows(name))
+        last_part(name) for name in op_names() if any(row.effect == "fills_memory" for row in op_rows(name))
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import Constant
@@ -64,7 +65,7 @@ def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         return False
     if subject.floating is False:
         return True
-    parameter = _SOURCES.get(operation.name.rpartition(".")[2])
+    parameter = _SOURCES.get(last_part(operation.name))
     if parameter is None:
         return False
     source = argument_of(operation, *parameter)
@@ -99,7 +100,7 @@ _FILLED = frozenset(
 
 def _is_one_value(operation: Operation) -> bool:
     """Whether what is written or added is the same everywhere, so that the order does not matter."""
-    parameter = _SOURCES.get(operation.name.rpartition(".")[2])
+    parameter = _SOURCES.get(last_part(operation.name))
     source = argument_of(operation, *parameter) if parameter is not None else None
     if source is None or (parameter == ("src", 2) and argument_of(operation, "reduce", 3) is not None):
         return False

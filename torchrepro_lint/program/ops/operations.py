@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
@@ -97,7 +98,7 @@ class Operation:
     @property
     def is_module(self) -> bool:
         """Whether this constructs what runs the operation later, in its `forward`."""
-        return self.name.rpartition(".")[2][:1].isupper()
+        return last_part(self.name)[:1].isupper()
 
     @property
     def short(self) -> str:
@@ -120,7 +121,7 @@ def _by_last_part() -> dict[str, tuple[str, ...]]:
     for name in sorted(op_names()):
         if name.endswith("*"):
             continue  # what is called so has no name to look for
-        found.setdefault(name.rpartition(".")[2], []).append(name)
+        found.setdefault(last_part(name), []).append(name)
     return {last: tuple(names) for last, names in found.items()}
 
 

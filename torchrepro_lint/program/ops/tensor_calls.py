@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.tensors import gives_tensors, returns_tensor
@@ -73,7 +74,7 @@ def of_several(tensors: Tensors, node: tree.Expr, frame: Frame, place: int | Non
     for name in external_names(functions):
         if gives_tensors(name) and not (name == "torch.where" and len(node.args) > 1):
             first = joined(tensors.of(arg.value, frame) for arg in node.args[:1])
-            single = single_by_call(tensors.ev, name.rpartition(".")[2], node, frame, is_method=False)
+            single = single_by_call(tensors.ev, last_part(name), node, frame, is_method=False)
             return replace(one_of_several(first or SOME, name, place), single=single)
     match node.func:
         case tree.Attribute(value=value, attr=attr) if gives_tensors(f"torch.Tensor.{attr}"):

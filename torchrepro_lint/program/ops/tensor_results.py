@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.tensors import (
     dtype_is_floating,
@@ -156,7 +157,7 @@ def _of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: 
 
 def one_of_several(found: Tensor, name: str, place: int | None) -> Tensor:
     """What the function of torch `name` gives at one place of a tuple, for the tensor that it is given."""
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     one = Tensor(on_cpu=found.on_cpu, grad=found.grad, whole=found.is_exact)
     if last in ("sort", "topk") and place == 1:
         return replace(one, floating=False, grad=False, distinct=True)
@@ -191,7 +192,7 @@ def of_function(ev: Evaluator, name: str, node: tree.Call, frame: Frame, inputs:
     arguments = ev.arguments(node.args, frame)
     floating = _floating_of(name, node, inputs, arguments)
     grad = True if any(one.grad for one in inputs) else (False if floating is False else None)
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     is_copied = made_on_cpu(name) and bool(node.args) and are_distinct(ev, node.args[0].value, frame)
     apart = gives_trait(last, "apart") or is_copied
     distinct = gives_trait(last, "distinct") or apart

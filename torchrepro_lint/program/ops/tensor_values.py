@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import attributes
@@ -20,7 +21,7 @@ __all__ = ["by_values", "external_names", "is_network", "is_network_class"]
 def is_network_class(ev: Evaluator, cls: ClassValue) -> bool:
     """Whether a class of the project is a torch.nn.Module, by its bases; one from elsewhere counts by its name."""
     for base in attributes.external_bases(ev, cls):
-        last = base.rpartition(".")[2]
+        last = last_part(base)
         if base.startswith("torch.nn.") or last.endswith(("Module", "Model")):
             return True
     return False
@@ -30,7 +31,7 @@ def is_network(ev: Evaluator, value: Value) -> bool:
     """Whether a value is a network: an object of a torch.nn.Module."""
     match value:
         case ExternalObject(name=name):
-            return name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper() and not returns_tensor(name)
+            return name.startswith("torch.nn.") and last_part(name)[:1].isupper() and not returns_tensor(name)
         case Instance(cls=cls):
             return is_network_class(ev, cls)
     return False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
@@ -29,7 +30,7 @@ _TABLES: Final = ("names", "lazy", "walks")
 
 def _words() -> frozenset[str]:
     """The last words of the names of all listings."""
-    return frozenset(name.rpartition(".")[2] for table in _TABLES for name in ordering_names("listings", table))
+    return frozenset(last_part(name) for table in _TABLES for name in ordering_names("listings", table))
 
 
 _WORDS: Final = any_word(_words())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import classes
@@ -34,7 +35,7 @@ def own_samplers(program: Program, names: frozenset[str]) -> Iterator[KnownCall]
 
 
 def _classes(program: Program, names: frozenset[str]) -> Iterator[ClassValue]:
-    words = sorted(name.rpartition(".")[2] for name in names)
+    words = sorted(last_parts(names))
     for path in program.project.matching(re.compile("|".join(map(re.escape, words)).encode())):
         facts = program.facts(path)
         for node in facts.classes if facts is not None else ():

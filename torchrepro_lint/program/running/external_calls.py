@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -23,7 +24,7 @@ def calls_of(ev: Evaluator, names: frozenset[str], files: Iterable[Path]) -> Ite
     """The calls in `files` of any of `names` (canonical), in the order of the text, each in one frame in which it runs.
     What a file calls otherwise counts too.
     """
-    last = {name.rpartition(".")[2] for name in names}
+    last = last_parts(names)
     for path in files:
         facts = ev.project.facts(path)
         if facts is None:

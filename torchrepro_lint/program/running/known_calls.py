@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
@@ -83,7 +84,7 @@ def asked_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownC
 
 @cache
 def _words(names: frozenset[str]) -> re.Pattern[bytes]:
-    return any_word({name.rpartition(".")[2] for name in names})
+    return any_word(last_parts(names))
 
 
 def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
@@ -95,7 +96,7 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[Know
     facts = program.facts(path)
     if facts is None:
         return []
-    last = {name.rpartition(".")[2] for name in names}
+    last = last_parts(names)
     last |= aliases_of(facts, last)
     found: list[tuple[int, list[KnownCall]]] = []
     for scope in facts.walk_scopes():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.running.reach import Event
 
@@ -20,7 +21,7 @@ _IDLE = re.compile(
 
 def is_idle(event: Event) -> bool:
     """Whether a draw serves no computation, as far as the names around it tell."""
-    names = [link.note.removeprefix("calls ").rpartition(".")[2] for link in event.chain]
+    names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     if event.frame is not None and event.call is not None:
         scope = event.frame.scope
         names.extend(scope.given_to(event.call))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
@@ -88,7 +89,7 @@ def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
         return False
-    if _SPLITS.fullmatch(event.name.rpartition(".")[2]):
+    if _SPLITS.fullmatch(last_part(event.name)):
         return False
     return not draws_weights(event) or (run.trains and not brings_weights(event))
 

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts
@@ -57,7 +58,7 @@ def command_line_names() -> re.Pattern[bytes]:
 
 @cache
 def _last_names() -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for known in command_lines() for name in known.names)
+    return frozenset(last_part(name) for known in command_lines() for name in known.names)
 
 
 def command_line_calls(program: Program) -> list[CommandLineCall]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Literal
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
@@ -56,7 +57,7 @@ def _is_constant(value: Value) -> bool:
         case SequenceValue(items=items) if items is not None:
             return bool(items) and all(part and all(map(_is_constant, part)) for part in items)
         case ExternalObject(name=name, arguments=arguments) if arguments is not None:
-            if name.rpartition(".")[2] in _SEED_OBJECTS and arguments.positional:
+            if last_part(name) in _SEED_OBJECTS and arguments.positional:
                 return all(map(_is_constant, arguments.positional[0]))
     return False
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
@@ -206,7 +207,7 @@ def _in_comprehension(scopes: Iterable[object], site: Site | None) -> bool:
 
 def _fixes_an_order(program: Program, loader: Loader, group: list[tuple[Event, ExternalObject]]) -> bool:
     """Whether a stream that shards itself shuffles with it: its workers must agree on the order that they share."""
-    if any(event.name.rpartition(".")[2] not in _ORDERS for event, _ in group):
+    if any(last_part(event.name) not in _ORDERS for event, _ in group):
         return False
     return any(
         isinstance(value, Instance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
@@ -25,7 +26,7 @@ _STARTS: Final = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )  # fmt: skip
-_START_NAMES: Final = frozenset(name.rpartition(".")[2] for name in _STARTS)
+_START_NAMES: Final = last_parts(_STARTS)
 
 
 def distributed_start(program: Program, loader: Loader) -> Site | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part, last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation import attributes
@@ -202,7 +203,7 @@ class _Reader:
         match node:
             case tree.Call(func=func, args=args):
                 names = [value.name for value in self.ev.values(func, frame) if isinstance(value, External)]
-                if names and all(name.rpartition(".")[2] in _PASSES_ON for name in names):
+                if names and all(last_part(name) in _PASSES_ON for name in names):
                     return any(self._is_foreign(arg.value, frame) for arg in args if _is_iterated(arg))
         values = self.ev.values(node, frame)
         return not values or UNKNOWN in values
@@ -216,7 +217,7 @@ class _Reader:
             parts = walk(arg.value for arg in args)
             return any(_is_length(part) and not self._is_number(part, frame) for part in parts)
         if names and len(names) == len(functions):
-            last = {name.rpartition(".")[2] for name in names}
+            last = last_parts(names)
             if last <= _PASSES_ON:
                 given = args[1:] if last <= _APPLIES else args
                 return _any(self._is_stored(arg.value, frame, depth) for arg in given if _is_iterated(arg))

@@ -60,6 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
@@ -87,7 +88,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
 
 
 def _message(one: UnseededSplit, *, leaks: bool) -> str:
-    name = one.call.name.rpartition(".")[2]
+    name = last_part(one.call.name)
     if one.kind == "sampler":
         return f"{name} without `generator`: the order comes from torch's global RNG, and any other draw changes it"
     if leaks:

@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import random_state_fix
 from torchrepro_lint.program.ordering.numpy_splits import may_be_seeded_unseen, numpy_splits, seeding_before
 from torchrepro_lint.program.program import Program
@@ -68,7 +69,7 @@ class SplitWithoutRandomState(Rule):
                 continue
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
             fix, declined = random_state_fix(program, one.call, one.parameter)
-            message = _message(one.call.name.rpartition(".")[2], one.parameter.name, seeded=seeded)
+            message = _message(last_part(one.call.name), one.parameter.name, seeded=seeded)
             yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
 
 

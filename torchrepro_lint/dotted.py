@@ -1,0 +1,25 @@
+"""Dotted names as text: `torch.utils.data.DataLoader`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["dotted_beginning", "last_part", "last_parts"]
+
+_BEGINNING = re.compile(r"(?:[^\W\d]\w*\.)+")
+
+
+def last_part(name: str) -> str:
+    """What stands behind the last dot, `DataLoader`: what code says after `from torch.utils.data import DataLoader`."""
+    return name.rpartition(".")[2]
+
+
+def last_parts(names: Iterable[str]) -> frozenset[str]:
+    """The last part of each name."""
+    return frozenset(map(last_part, names))
+
+
+def dotted_beginning(text: str) -> str:
+    """The text, where a name that follows makes it a dotted name, as in `f"datasets.{name}"`; else none."""
+    return text if _BEGINNING.fullmatch(text) else ""
