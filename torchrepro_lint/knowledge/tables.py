@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -43,8 +44,9 @@ def read_table(name: str, columns: Sequence[str]) -> Iterator[dict[str, str]]:
         yield dict(zip(columns, (cell.strip() for cell in cells), strict=True))
 
 
+@cache
 def read_toml(name: str) -> Mapping[str, Any]:
-    """The TOML file `name`."""
+    """The TOML file `name`; read once, however many of its tables are asked for one by one."""
     with (HERE / name).open("rb") as file:
         return tomllib.load(file)
 

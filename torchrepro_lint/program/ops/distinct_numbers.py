@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
 from torchrepro_lint.program.running.parents import Node, is_named, parents_of
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["are_distinct"]
-
-_COUNTED_OFF = frozenset(
-    {
-        *("builtins.range", "random.sample", "numpy.arange", "numpy.argsort", "numpy.flatnonzero"),
-        "numpy.random.permutation",
-    }
-)
-_SAME_NUMBERS = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed", "builtins.set"})
 
 
 def are_distinct(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
@@ -36,9 +29,9 @@ def are_distinct(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
             return len(numbers) == len(items) == len(set(numbers))
         case tree.Call(func=func, args=args):
             names = {value.name for value in ev.values(func, frame) if isinstance(value, External)}
-            if names & _SAME_NUMBERS and len(args) == 1:
+            if names & known_calls("same_numbers") and len(args) == 1:
                 return are_distinct(ev, args[0].value, frame)
-            return bool(names & _COUNTED_OFF)
+            return bool(names & known_calls("distinct_numbers"))
         case tree.Comprehension(element=tree.Name(id=name), clauses=(clause,)):
             return _counts(ev, clause.target, clause.iter, name, frame)
         case tree.Name(id=name, site=site):

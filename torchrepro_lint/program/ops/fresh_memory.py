@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fresh_words", "has_elements", "makes_fresh_memory"]
 
-#: Around these there may be no memory at all: on the meta device, or for the form of a model alone.
-_WITHOUT_MEMORY = frozenset(
-    {"torch.device", "torch._subclasses.FakeTensorMode", "torch._subclasses.fake_tensor.FakeTensorMode"}
-    | {"accelerate.init_empty_weights", "transformers.modeling_utils.no_init_weights"}
-)
-
 
 @cache
 def _last_parts() -> frozenset[str]:
@@ -56,6 +51,7 @@ def makes_fresh_memory(program: Program, path: Path) -> Iterator[Operation]:
     facts = program.facts(path)
     if facts is None:
         return
+    without_memory = known_calls("without_memory")
     for scope in facts.walk_scopes():
         frame: Frame | None = None
         for call, arms in scope.calls:
@@ -63,7 +59,7 @@ def makes_fresh_memory(program: Program, path: Path) -> Iterator[Operation]:
                 continue
             frame = frame or frame_without_callers(program.ev, facts, scope)
             made = _makes(program.ev, call, frame, arms)
-            if made is not None and _is_fresh(program, made) and not is_inside(program, made, _WITHOUT_MEMORY):
+            if made is not None and _is_fresh(program, made) and not is_inside(program, made, without_memory):
                 yield made
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -20,7 +21,6 @@ __all__ = ["is_called_only_where", "module_runs"]
 
 MAX_HOLDERS = 4
 
-_HOLDERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.DataParallel"})
 _SAME_OBJECT = frozenset({"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_"})
 
 
@@ -158,4 +158,5 @@ def _outermost(ev: Evaluator, parents: Parents, made: tree.Call, scope: Scope, f
 
 def _is_holder(ev: Evaluator, call: tree.Call, scope: Scope, facts: ModuleFacts) -> bool:
     values = ev.values(call.func, frame_without_callers(ev, facts, scope))
-    return bool(values) and all(isinstance(value, External) and value.name in _HOLDERS for value in values)
+    holders = known_calls("module_holders")
+    return bool(values) and all(isinstance(value, External) and value.name in holders for value in values)

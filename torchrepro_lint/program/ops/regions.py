@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["is_without_grad", "stands_in"]
 
-_WITHOUT_GRAD: Final = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-
 
 def is_without_grad(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> bool:
     """Whether no graph is kept of what is computed at a place: its function or a block around it says so."""
     frame = ev.module_frame(facts)
+    wanted = known_calls("without_gradient")
     if isinstance(scope.node, tree.FunctionDef):
-        if any(_is_one_of(ev, decorator, frame, _WITHOUT_GRAD) for decorator in scope.node.decorators):
+        if any(_is_one_of(ev, decorator, frame, wanted) for decorator in scope.node.decorators):
             return True
-    return stands_in(ev, facts, scope, site, _WITHOUT_GRAD)
+    return stands_in(ev, facts, scope, site, wanted)
 
 
 def stands_in(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int, contexts: frozenset[str]) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -22,15 +24,6 @@ from torchrepro_lint.program.evaluation.values import (
 __all__ = ["MAX_EVENTS", "Event", "Link", "distinct", "is_notable", "outside_name", "shown"]
 
 MAX_EVENTS = 300
-
-
-#: Outside calls that are events although they touch no random number generator themselves.
-_NOTABLE = frozenset(
-    {
-        "torch.utils.data.get_worker_info", "torch.initial_seed", "torch.random.initial_seed", "os.getpid", "time.time",
-        "time.time_ns", "os.urandom", "numpy.random.get_state", "torch.distributed.get_rank", "cv2.setRNGSeed",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,7 @@ def outside_name(value: Value) -> str | None:
 
 def is_notable(name: str) -> bool:
     """Whether a call of this outside function is an event."""
-    return name in _NOTABLE or bool(rng_effects(name)) or seeding_call(name) is not None
+    return canonical(name) in known_calls("notable") or bool(rng_effects(name)) or seeding_call(name) is not None
 
 
 def distinct(events: Iterable[Event]) -> tuple[Event, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Value, Values
@@ -13,15 +14,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["first_use_before"]
-
-#: Functions that start CUDA in the process; those that only ask (`is_available`) or wait for it (`manual_seed`) do not.
-_STARTS = frozenset(
-    f"torch.cuda.{name}"
-    for name in (
-        "set_device", "current_device", "synchronize", "init", "get_device_properties", "get_device_name", "Stream",
-        "current_stream", "memory_allocated", "mem_get_info", "current_blas_handle", "Event",
-    )
-)  # fmt: skip
 
 
 def first_use_before(ev: Evaluator, frame: Frame, site: int) -> tree.Call | None:
@@ -34,7 +26,8 @@ def first_use_before(ev: Evaluator, frame: Frame, site: int) -> tree.Call | None
 
 
 def _uses(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
-    if any(isinstance(v, External) and canonical(v.name) in _STARTS for v in ev.values(call.func, frame)):
+    starts = known_calls("starts_cuda")
+    if any(isinstance(v, External) and canonical(v.name) in starts for v in ev.values(call.func, frame)):
         return True
     match call.func:
         case tree.Attribute(attr="cuda"):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
-from torchrepro_lint.dotted import last_part
+from torchrepro_lint.dotted import last_part, last_parts
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, SequenceValue, Value
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.workers.worker_frames import WORKER_INFO
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ __all__ = ["SeedKind", "fixed_seed", "seed_parameter"]
 
 #: "constant": the same in every call. "worker": the same in every call within one worker.
 SeedKind = Literal["constant", "worker"]
-
-_WORKER_SEEDS: Final = frozenset({"torch.initial_seed", "torch.random.initial_seed"}) | WORKER_INFO
-_SEED_OBJECTS: Final = frozenset({"SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
 
 def seed_parameter(name: str) -> Parameter | None:
@@ -57,7 +55,7 @@ def _is_constant(value: Value) -> bool:
         case SequenceValue(items=items) if items is not None:
             return bool(items) and all(part and all(map(_is_constant, part)) for part in items)
         case ExternalObject(name=name, arguments=arguments) if arguments is not None:
-            if last_part(name) in _SEED_OBJECTS and arguments.positional:
+            if last_part(name) in last_parts(known_calls("seed_objects")) and arguments.positional:
                 return all(map(_is_constant, arguments.positional[0]))
     return False
 
@@ -112,7 +110,7 @@ def _is_number(node: tree.Expr) -> bool:
 def _is_from_torch(value: Value | None) -> bool:
     match value:
         case ExternalObject(name=name):
-            return name in _WORKER_SEEDS
-        case MemberOf(receiver=ExternalObject(name=name)):
-            return name in _WORKER_SEEDS
+            return canonical(name) in known_calls("worker_seed") | known_calls("worker_info")
+        case MemberOf(receiver=ExternalObject() as receiver):
+            return _is_from_torch(receiver)
     return False

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.loaders import manager
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UnseededWorkers", "unseeded_workers"]
 
-_SEEDS = frozenset({"lightning.pytorch.seed_everything", "lightning.fabric.seed_everything"})
 _MAKES_LOADERS = "lightning.pytorch.LightningDataModule.from_datasets"
 _DATASETS = (("train_dataset", 0), ("val_dataset", 1), ("test_dataset", 2), ("predict_dataset", 3))
 _NUM_WORKERS = ("num_workers", 5)
@@ -46,7 +46,7 @@ def unseeded_workers(program: Program) -> Iterator[UnseededWorkers]:
         return
     made = list(_loaders(program))
     for one in program.evidence if made else ():
-        if one.name not in _SEEDS or not isinstance(one.node, tree.Call) or program.is_test(one.site.path):
+        if not isinstance(one.node, tree.Call) or program.is_test(one.site.path) or not _seeds_all_workers(one.name):
             continue
         given, values = argument(program.ev.arguments(one.node.args, one.frame), "workers", 1)
         if given and not (values and all(isinstance(value, Constant) and not value.value for value in values)):
@@ -56,6 +56,12 @@ def unseeded_workers(program: Program) -> Iterator[UnseededWorkers]:
             if roots & above or one.roots & program.runs_with(roots):
                 yield UnseededWorkers(one, site, draw)
                 break
+
+
+def _seeds_all_workers(name: str) -> bool:
+    """Whether a call can have the workers of every loader seeded."""
+    known = manager(name)
+    return known is not None and known.reaches == "program"
 
 
 def _loaders(program: Program) -> Iterator[tuple[Site, frozenset[Path], Event]]:

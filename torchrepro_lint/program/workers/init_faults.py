@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tensors import tensor_methods
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Instance, MethodValue, Value
@@ -49,8 +50,6 @@ class FaultySeeding:
 #: By the place of the init function and the fault.
 _Faults = dict[tuple[tuple[str, int], str], FaultySeeding]
 
-#: Calls that take a seed of 32 bits, and raise for another one.
-_OF_32_BITS = frozenset({"numpy.random.seed", "numpy.random.RandomState", "numpy.random.RandomState.seed"})
 #: Of several statements with one fault, the one that is named.
 _PREFERENCE = ("numpy", "python", "torch")
 
@@ -60,7 +59,7 @@ def fault_of(seeding: Seeding, *, old_torch: bool) -> Fault | None:
 
     `old_torch`: releases before 1.9 count, which leave NumPy's state as the main process had it.
     """
-    if seeding.name in _OF_32_BITS and seeding.seed.wide:
+    if seeding.name in known_calls("seeds_of_32_bits") and seeding.seed.wide:
         return Fault.RANGE
     seed = seeding.seed.read_on(old_torch=old_torch)
     if seed.has(Term.ENTROPY):

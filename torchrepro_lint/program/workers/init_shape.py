@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.order import ordered
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["CalledInit", "Misfit", "called_init", "misfit"]
-
-_GIVE_NONE = frozenset({"numpy.random.seed", "random.seed"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +67,7 @@ def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
         return None
     (function,) = functions
     if isinstance(function, External):
-        is_seed = function.name in _GIVE_NONE and seeding_call(function.name) is not None
+        is_seed = function.name in known_calls("seeds_and_gives_none") and seeding_call(function.name) is not None
         return CalledInit(node, function.name, None, written) if is_seed else None
     plain = function.function if isinstance(function, MethodValue) else function
     if not isinstance(plain, FunctionValue) or not isinstance(plain.node, tree.FunctionDef):

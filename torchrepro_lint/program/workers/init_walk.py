@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -41,14 +42,6 @@ __all__ = ["InitWalk", "Seeding"]
 
 _MAX_DEPTH = 8
 _GLOBAL = frozenset({"numpy", "python", "torch", "imgaug", "opencv", "faker", "dgl", "tensorflow"})
-#: Packages whose calls seed nothing beyond what knowledge/ says.
-_PLAIN = frozenset(
-    {
-        "builtins", "os", "sys", "math", "time", "random", "numpy", "torch", "logging", "warnings", "signal", "hashlib",
-        "struct", "functools", "itertools", "collections", "multiprocessing", "threading", "psutil", "operator", "copy",
-        "datetime", "uuid", "secrets", "cv2", "json", "re", "string", "socket", "gc", "resource", "pathlib", "h5py",
-    }
-)  # fmt: skip
 _HARMLESS = frozenset(
     {"print", "info", "debug", "warning", "set_num_threads", "setNumThreads", "append", "format", "get"}
 )
@@ -161,7 +154,8 @@ class InitWalk:
                 rngs = frozenset({effect.rng if effect.rng in _GLOBAL else "receiver"})
                 self.note(name, rngs, seed, call, frame, top, chain)
                 return
-        if not effects and name.partition(".")[0] not in _PLAIN and not _is_harmless(call.func):
+        is_known = bool(effects) or name.partition(".")[0] in known_packages("seeds_nothing")
+        if not is_known and not _is_harmless(call.func):
             self.is_complete = False
 
     def note(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_parts
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
@@ -19,15 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["distributed_start"]
 
-_STARTS: Final = frozenset(
-    {
-        "torch.distributed.init_process_group", "torch.nn.parallel.DistributedDataParallel",
-        "torch.utils.data.distributed.DistributedSampler", "torch.utils.data.DistributedSampler",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-    }
-)  # fmt: skip
-_START_NAMES: Final = last_parts(_STARTS)
-
 
 def distributed_start(program: Program, loader: Loader) -> Site | None:
     """A place in the loader's program that makes it one of several processes; None where none is seen."""
@@ -40,17 +33,19 @@ def distributed_start(program: Program, loader: Loader) -> Site | None:
 
 def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:
     ev = program.ev
-    for path in program.project.matching(any_word(_START_NAMES)):
+    starts = known_calls("starts_ranks")
+    words = last_parts(starts)
+    for path in program.project.matching(any_word(words)):
         facts = program.facts(path)
         if facts is None:
             continue
         for scope in facts.walk_scopes():
             for call, arms in scope.calls:
-                if called_name(call.func) not in _START_NAMES:
+                if called_name(call.func) not in words:
                     continue
                 ev.begin_question()
                 for frame in contexts(ev, facts, scope)[:1]:
                     functions = ev.values(call.func, frame)
-                    starts = any(isinstance(value, External) and value.name in _STARTS for value in functions)
-                    if starts and ev.may_run(call.site, arms, frame):
+                    is_start = any(isinstance(one, External) and canonical(one.name) in starts for one in functions)
+                    if is_start and ev.may_run(call.site, arms, frame):
                         yield ev.site(call, frame), running_modules(ev, facts, scope)

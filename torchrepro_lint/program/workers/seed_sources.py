@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from torchrepro_lint.knowledge.calls import known_calls, known_packages
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence, Term, on
@@ -12,18 +13,6 @@ __all__ = ["CallInWorker", "initial_state", "outside_call"]
 
 #: Reads the present state of one of the global generators: "python", "numpy" or "torch".
 State = Callable[[str], Dependence]
-
-_KEEPS_SIZE = frozenset(
-    {"builtins.int", "builtins.abs", "builtins.float", "builtins.round", "builtins.max", "operator.index"}
-)
-#: Packages whose functions compute their result from their arguments, as far as no other row says.
-_PURE = frozenset(
-    {
-        "builtins", "math", "operator", "numpy", "torch", "os", "sys", "hashlib", "struct", "zlib", "binascii", "json",
-        "copy", "functools", "itertools", "socket", "platform", "string", "re", "collections", "datetime", "time",
-    }
-)  # fmt: skip
-_NOT_FOLLOWED = frozenset({"multiprocessing.current_process", "torch.multiprocessing.current_process"})
 
 
 class CallInWorker:
@@ -51,15 +40,15 @@ def outside_call(call: CallInWorker) -> Dependence:
     name = call.name
     if name == "torch.initial_seed":
         return call.state("torch")
-    if name in _NOT_FOLLOWED:
+    if name in known_calls("present_process"):
         return UNKNOWN_SEED
     for effect in rng_effects(name):
         found = _of_effect(effect, call)
         if found is not None:
             return found
-    if name in _KEEPS_SIZE:
+    if name in known_calls("keeps_size"):
         return call.given
-    if name.partition(".")[0] in _PURE or call.given.terms or call.receiver.terms:
+    if name.partition(".")[0] in known_packages("computes") or call.given.terms or call.receiver.terms:
         return (call.given | call.receiver).narrow
     return UNKNOWN_SEED if "seed" in name.lower() or "rand" in name.lower() else (call.given | call.receiver).narrow
 

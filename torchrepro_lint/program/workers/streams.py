@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part, last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.calls import known_calls, known_packages
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.calls import bound_frame
@@ -47,24 +48,12 @@ __all__ = ["WholeStream", "whole_streams"]
 ITERABLE_DATASET: Final = "torch.utils.data.IterableDataset"
 #: What asks which worker it runs in, or comes from something that did.
 _SHARDING_WORD: Final = re.compile(r"worker|shard|getpid", re.IGNORECASE)
-_SHARDING_CALLS: Final = frozenset(
-    {"torch.utils.data.get_worker_info", "os.getpid", "multiprocessing.current_process", "webdataset.split_by_worker"}
-)
 #: Calls that give the elements of what they are given.
 _PASSES_ON: Final = frozenset(
     {"enumerate", "sorted", "reversed", "list", "tuple", "set", "iter", "zip", "map", "filter", "tqdm", "chain",
      "from_iterable", "cycle", "islice", "copy", "deepcopy", "permutation"}
 )  # fmt: skip
 _APPLIES: Final = frozenset({"map", "filter"})
-#: Packages whose objects are data that was read from somewhere, and do not know of workers.
-_STORES: Final = frozenset(
-    {"builtins", "csv", "glob", "gzip", "h5py", "io", "json", "lzma", "bz2", "numpy", "os", "pandas", "pathlib",
-     "pickle", "PIL", "pyarrow", "torch", "yaml", "zipfile", "tarfile", "sqlite3"}
-)  # fmt: skip
-#: Packages whose datasets know of workers, or may.
-_STREAMING: Final = frozenset(
-    {"datasets", "webdataset", "torchdata", "tensorflow", "tensorflow_datasets", "litdata", "streaming", "ray", "grain"}
-)
 _MAX_DEPTH = 6
 
 
@@ -83,7 +72,7 @@ def whole_streams(program: Program, loader: Loader) -> Iterator[WholeStream]:
         return
     for value in ordered(values):
         events = program.walker.fetching(frozenset((value,)))
-        if any(event.name in _SHARDING_CALLS for event in events):
+        if any(event.name in known_calls("asks_for_the_worker") for event in events):
             continue
         reader = _Reader(program.ev)
         if not reader.of_object(value, 0) or reader.shards:
@@ -258,9 +247,9 @@ class _Reader:
 
 def _package_holds_data(name: str) -> bool | None:
     """Whether what a library's call gives is plain data; False where it is not known to be, None where it may shard."""
-    if name.startswith("torch.utils.data.") or name.partition(".")[0] in _STREAMING:
+    if name.startswith("torch.utils.data.") or name.partition(".")[0] in known_packages("knows_of_workers"):
         return None
-    return name.partition(".")[0] in _STORES
+    return name.partition(".")[0] in known_packages("stored_data")
 
 
 def _any(verdicts: Iterable[bool | None]) -> bool | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation import attributes, calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -29,10 +30,7 @@ from torchrepro_lint.program.workers.seed_sources import initial_state
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["WORKER_INFO", "WorkerFrames"]
-
-#: What `get_worker_info()` gives.
-WORKER_INFO = frozenset({"torch.utils.data._utils.worker.WorkerInfo", "torch.utils.data.get_worker_info"})
+__all__ = ["WorkerFrames"]
 
 
 class WorkerFrames(ABC):
@@ -103,7 +101,7 @@ class WorkerFrames(ABC):
             isinstance(value, MemberOf)
             and value.attr == "dataset"
             and isinstance(value.receiver, ExternalObject)
-            and value.receiver.name in WORKER_INFO
+            and value.receiver.name in known_calls("worker_info")
             for value in self.ev.values(node, frame)
         )
 

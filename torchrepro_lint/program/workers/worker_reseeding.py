@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value, Values
 from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.workers.worker_frames import WORKER_INFO
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
 
 MAX_NAMES = 6
-_INITIAL_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
 #: Modules whose numbers differ between the workers of a run: the clock and the hash of a text may not.
 _OF_THE_PROCESS = frozenset({"os", "secrets", "uuid"})
 
@@ -91,12 +91,12 @@ def _from_torch(ev: Evaluator, root: tree.Expr, frame: Frame, depth: int) -> boo
 def _is_worker_seed(value: Value) -> bool:
     match value:
         case ExternalObject(name=name):
-            return name in _INITIAL_SEED
+            return canonical(name) in known_calls("worker_seed")
     return _is_of_worker(value, "seed")
 
 
 def _is_of_worker(value: Value, attr: str) -> bool:
     match value:
         case MemberOf(receiver=ExternalObject(name=name), attr=own):
-            return own == attr and name in WORKER_INFO
+            return own == attr and name in known_calls("worker_info")
     return False

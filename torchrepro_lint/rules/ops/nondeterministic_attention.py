@@ -56,6 +56,7 @@ import re
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside
 from torchrepro_lint.program.ops.operations import Operation
@@ -68,7 +69,6 @@ from torchrepro_lint.rules.ops.candidates import candidates, when_it_runs
 
 #: It asks for the weights by default, and then multiplies matrices one by one.
 _OTHER_WAY = frozenset({"torch.nn.MultiheadAttention"})
-_BACKENDS = frozenset({"torch.nn.attention.sdpa_kernel", "torch.backends.cuda.sdp_kernel"})
 _MATH_ALONE = re.compile(rb"enable_flash_sdp\(False\)[\s\S]*enable_mem_efficient_sdp\(False\)")
 
 
@@ -108,6 +108,6 @@ def _why(row: OpRow) -> str:
 
 def _is_math_alone(program: Program, operation: Operation) -> bool:
     """Whether the backends are chosen around the call, or the fast ones are off in the program."""
-    if is_inside(program, operation, _BACKENDS):
+    if is_inside(program, operation, known_calls("attention_backends")):
         return True
     return program.imports.any_together(operation.site.path, _MATH_ALONE)
