@@ -36,6 +36,7 @@ __all__ = [
     "runs_with",
     "says",
     "surely_before",
+    "tests_around",
     "ways",
 ]
 
@@ -193,15 +194,22 @@ def chosen_by(all_ways: tuple[Way, ...], word: re.Pattern[str], *, wanted: bool)
     """Whether on every way an `if` about a name with `word` in it stands around the place, in its arm for yes
     (`wanted`) or in the one for no.
     """
-    return all(any(_asks(stand, word, wanted) for stand in way) for way in all_ways)
+    return all(_says(way, word, wanted=wanted) for way in all_ways)
 
 
-def _asks(stand: Stand, word: re.Pattern[str], wanted: bool) -> bool:
-    for branch, arm in stand.path:
-        statement = stand.scope.branches.get(branch)
-        if isinstance(statement, tree.If) and says(statement.test, arm == "then", word) is wanted:
-            return True
-    return False
+def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
+    """Whether an `if` around a place of the way says yes (`wanted`), or no, of a name with `word` in it."""
+    return any(
+        says(test, holds, word) is wanted for stand in way for test, holds in tests_around(stand.scope, stand.path)
+    )
+
+
+def tests_around(scope: Scope, path: ArmPath) -> Iterator[tuple[tree.Expr, bool]]:
+    """The tests of the `if` statements in whose arms a place stands, each with whether it held."""
+    for branch, arm in path:
+        statement = scope.branches.get(branch)
+        if isinstance(statement, tree.If):
+            yield statement.test, arm == "then"
 
 
 _NO = frozenset({None, False, -1, ""})  # 0 is False

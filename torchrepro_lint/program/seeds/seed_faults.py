@@ -17,7 +17,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
-from torchrepro_lint.program.running.ways import Stand, Way, says
+from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, says
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -184,7 +184,7 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
 
 def _is_guarded(program: Program, one: Evidence) -> bool:
     """Whether an `if` about a seed sends the run here only where the user has given none, or a conditional does."""
-    return _is_other_arm(program, one) or all(_no_seed_given(way) for way in ways_of(program, one))
+    return _is_other_arm(program, one) or chosen_by(ways_of(program, one), _SEED, wanted=False)
 
 
 def _is_other_arm(program: Program, one: Evidence) -> bool:
@@ -203,15 +203,6 @@ def _is_other_arm(program: Program, one: Evidence) -> bool:
             case _:
                 return False
         node = above
-    return False
-
-
-def _no_seed_given(way: Way) -> bool:
-    for stand in way:
-        for branch, arm in stand.path:
-            statement = stand.scope.branches.get(branch)
-            if isinstance(statement, tree.If) and says(statement.test, arm == "then", _SEED) is False:
-                return True
     return False
 
 

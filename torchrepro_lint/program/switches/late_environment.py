@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.ways import tests_around
 from torchrepro_lint.program.switches.environment import assignments
 from torchrepro_lint.program.switches.intent import running_modules
 
@@ -99,21 +100,7 @@ def _is_environ(program: Program, node: tree.Expr, facts: ModuleFacts, scope: Sc
 
 def _is_asked_for_first(setting: _Setting) -> bool:
     """Whether it is set only where it is missing or different, as programs do that start themselves again."""
-    for branch, _ in setting.path:
-        statement = setting.scope.branches.get(branch)
-        if isinstance(statement, tree.If) and _speaks_of(statement.test, setting.name):
-            return True
-    return False
-
-
-def _speaks_of(root: tree.Expr, text: str) -> bool:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Const) and node.value == text:
-            return True
-        pending.extend(sub_expressions(node))
-    return False
+    return any(setting.name in strings_in(test) for test, _ in tests_around(setting.scope, setting.path))
 
 
 # --- who reads it -------------------------------------------------------------------------------------------------
