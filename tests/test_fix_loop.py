@@ -331,3 +331,16 @@ def test_an_interruption_between_two_files_leaves_each_of_them_whole(write, monk
         fix([root], toolkit=toolkit(BAD))
     assert [(root / f"{name}.py").read_text().split()[-1] for name in "abc"] == ["good", "bad", "bad"]
     assert sorted(path.name for path in root.iterdir()) == ["a.py", "b.py", "c.py"]
+
+
+def test_a_call_that_one_fix_lays_out_anew_is_left_alone_by_another(write) -> None:
+    text = (
+        "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Ds(Dataset):\n    def __len__(self):\n        return 8\n\n    def __getitem__(self, index):\n"
+        "        return np.random.rand(3)\n\n\n"
+        "def main():\n    torch.manual_seed(0)\n    loader = DataLoader(Ds(), batch_size=4, shuffle=True, num_workers=2)\n"
+        "    for batch in loader:\n        print(batch)\n\n\nmain()\n"
+    )
+    result = fix([write({"train.py": text})])
+    assert sorted(finding.code for finding in result.fixed) == ["TRL101", "TRL201"]
+    assert (result.report.findings, result.dropped) == ((), ())

@@ -177,6 +177,11 @@ class _Loop:
         edits = tuple(edit.content for edit in finding.fix.edits) if finding.fix else ()
         return (finding.code, finding.location.path, line, edits)
 
+    def in_vain(self, report: Report) -> tuple[Dropped, ...]:
+        """The fixes that were tried in vain, less those of findings that other fixes have mended."""
+        left = {self.key(finding) for finding in report.findings if finding.fix is not None} if self.dropped else set()
+        return tuple(dropped for key, dropped in self.dropped.items() if key in left)
+
     def marked(self, report: Report) -> Report:
         """The report, in which the findings whose fix was tried in vain say why."""
         if not self.dropped:
@@ -293,11 +298,12 @@ def fix(
         held = _grown(loop, report, _Held(), chosen)
         if held.result is not None:
             loop.overlay, report = held.result
-    dropped = tuple(loop.dropped.values())
     if len(report.findings) >= len(first.findings):
         loop.overlay = dict(overlay or {}) if given is None else {given.path: given.text}
-        return FixReport(loop.marked(first), dropped=dropped)
-    report = loop.marked(_tidied(loop, report))
+        return FixReport(loop.marked(first), dropped=loop.in_vain(first))
+    report = _tidied(loop, report)
+    dropped = loop.in_vain(report)
+    report = loop.marked(report)
     changes = tuple(
         Change(loop.sources[path], text)
         for path, text in sorted(loop.overlay.items())

@@ -146,8 +146,11 @@ class _Call:
         return "\n" not in self.text[self.open : self.close] and "\r" not in self.text[self.open : self.close]
 
     def _as_one(self, edits: list[Edit]) -> Edit:
-        """One edit for several of a new layout: what alters a part of what it lays out waits for the next round."""
-        start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
+        """One edit for several of a new layout: what alters a part of what it lays out, or adds an argument behind the
+        others, waits for the next round.
+        """
+        start = min(self.open, *(edit.start for edit in edits))
+        end = max(self.close + 1, *(edit.end for edit in edits))
         whole = [*edits, *self.altered]
         shifted = [Edit(edit.path, edit.start - start, edit.end - start, edit.content) for edit in whole]
         return self.document.replacement(start, end, apply_edits(self.text[start:end], shifted))
