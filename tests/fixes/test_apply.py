@@ -166,3 +166,9 @@ def test_verify() -> None:
     assert "parse" in (verify_edit("x = 1\n", "x = = 1\n") or "")
     assert "compile" in (verify_edit("x = 1\n", "f(a=1, a=2)\n") or "")
     assert "compile" in (verify_edit("x = 1\n", "return 1\n") or "")
+
+
+@pytest.mark.parametrize("end", ["\f\n", "    # one\n\n    # two\n", "    # one\n    # two"])
+def test_what_libcst_forgets_does_not_keep_a_fix_back(end: str) -> None:
+    edit = Edit(Path("a.py"), 4, 5, "2")
+    assert verify_edit(f"x = 1\n{end}", f"x = 2\n{end}", [edit]) is None

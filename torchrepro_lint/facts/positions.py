@@ -20,7 +20,7 @@ from torchrepro_lint.source.lines import LineTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["node_spans"]
+__all__ = ["is_reproduced", "node_spans"]
 
 
 @dataclass(slots=True)
@@ -78,6 +78,15 @@ def node_spans(module: cst.Module, text: str) -> Mapping[int, tuple[int, int]]:
         raise ValueError("libcst did not reproduce the text of the file")
     last = len(generated)  # a newline that is taken back at the end was counted
     return {node: (places[min(start, last)], places[min(end, last)]) for node, (start, end) in state.spans.items()}
+
+
+def is_reproduced(generated: str, text: str) -> bool:
+    """Whether what libcst makes of a text says the same: it differs by blanks, or in the comments behind the last line
+    of code, of which libcst drops some where they are indented.
+    """
+    if generated == text or generated.split() == text.split():
+        return True
+    return generated[: _end_of_code(generated)].split() == text[: _end_of_code(text)].split()
 
 
 def _aligned(generated: str, text: str) -> list[int] | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.facts.positions import is_reproduced
 
 __all__ = ["outside_is_equal", "verify_edit"]
 
@@ -25,8 +26,8 @@ def verify_edit(
         module = cst.parse_module(new_text)
     except cst.ParserSyntaxError as error:
         return f"the result does not parse (line {error.raw_line}: {error.message})"
-    # libcst drops some blanks, such as a form feed before a `def`; they stay in the text, which is not made from it.
-    if module.code != new_text and module.code.split() != new_text.split():
+    # What libcst drops, such as a form feed before a `def`, stays in the text, which is not made from the tree.
+    if not is_reproduced(module.code, new_text):
         return "the result is not what its syntax tree says"
     try:
         with warnings.catch_warnings():
