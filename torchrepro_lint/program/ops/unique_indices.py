@@ -23,6 +23,8 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     """Whether an index has one place along the dimension, or none that comes twice."""
     frame = operation.frame
     written = _unclamped(unmoved(_written_as(index, frame)), frame)
+    if _is_viewed_as_one_number(written):
+        return True
     dimension = argument_of(operation, "dim", 0)
     if dimension is not None and _is_written_with_one_place(ev, written, ev.values(dimension, frame), frame):
         return True
@@ -33,6 +35,14 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         return False
     numbers = numbers_of(ev.values(dimension, frame))
     return any(numbers in ([place], [-place]) for place in found.single)
+
+
+def _is_viewed_as_one_number(written: tree.Expr) -> bool:
+    """`index.view(1)`, `index.reshape(1, 1)`."""
+    match written:
+        case tree.Call(func=tree.Attribute(attr="view" | "reshape"), args=(_, *_) as sizes):
+            return all(_written_number(size.value) == 1 for size in sizes)
+    return False
 
 
 def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame: Frame) -> bool:

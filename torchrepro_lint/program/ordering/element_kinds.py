@@ -19,6 +19,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
+from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -126,8 +127,11 @@ class _Reader:
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or _by_name(node)
             case tree.Name(id=name):
-                found = joined(self._bound(one, depth) for one in self._bindings(name))
-                return found or _by_name(node)
+                bindings = self._bindings(name)
+                # `pid = pid_to_label[pid]`: what is made of the name itself tells least of what it was before.
+                first = [one for one in bindings if not _is_made_of_itself(one)]
+                found = joined(self._bound(one, depth) for one in first)
+                return found or joined(self._bound(one, depth) for one in bindings) or _by_name(node)
         return _by_name(node)
 
     def _by_loops(self, name: str) -> ElementKind | None:
@@ -234,6 +238,8 @@ class _Reader:
                 return self.kind(bound, depth - 1)  # type: ignore[arg-type]
             case "assign", tree.Call(func=func) if called_name(func) in ordering_names("texts", "lists"):
                 return "text"
+            case "assign", tree.Call(func=tree.Name(id="map")) as call:
+                return self._elements_of_call(call, depth)
             case "element", tree.Call(func=tree.Name(id="enumerate"), args=(arg, *_)) if binding.unpack:
                 return "number" if binding.unpack[0] == 0 else self.elements(arg.value, depth - 1)
             case "element", bound if bound is not None and not binding.unpack:
@@ -258,6 +264,13 @@ class _Reader:
             return None
         texts = any(isinstance(one, Constant) and isinstance(one.value, (str, bytes)) for one in elements)
         return "text" if texts else "number"
+
+
+def _is_made_of_itself(binding: Binding) -> bool:
+    if binding.kind != "assign" or binding.node is None:
+        return False
+    parts = walk([binding.node])  # type: ignore[list-item]
+    return any(isinstance(one, tree.Name) and one.id == binding.name for one in parts)
 
 
 def _by_name(node: tree.Expr) -> ElementKind | None:
