@@ -43,6 +43,8 @@ def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
     canonical = _canonical_fix(program, run)
     if canonical is not None:
         return canonical, None
+    if is_called(program, run):
+        return None, f"`{run.name}` is called outside of workers, too, where its seed is to stay"
     old = program.target.admits_below("1.9")
     wrong = {one.top for one in run.seedings if fault_of(one, old_torch=old) not in (None, Fault.RANGE)}
     sites = sorted(wrong, key=lambda site: site.number)
@@ -101,9 +103,9 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
-    """The canonical body for a function that only seeds. Unsafe where a rank took part, or where others call it."""
+    """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part."""
     found = definition_of(program, run)
-    if found is None or run.function is None or run.site is None:
+    if found is None or run.function is None or run.site is None or is_called(program, run):
         return None
     document, function = found
     if not run.seedings or not all(seeding.is_direct and seeding.rngs <= _SEEDS for seeding in run.seedings):
@@ -112,7 +114,7 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     if not seeds_alone(document, function, [call for call in calls if call is not None]):
         return None
     edits: list[Edit] = plan_canonical_body(document, function)
-    plain = not _RANK.search(document.text_of(function)) and not is_called(program, run)
+    plain = not _RANK.search(document.text_of(function))
     return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
 
 
@@ -145,6 +147,7 @@ def _is_one_call(run: InitRun) -> bool:
 
 def is_called(program: Program, run: InitRun) -> bool:
     """Whether the project calls the function itself somewhere, and so relies on what it seeds with."""
-    assert run.function is not None
+    if run.function is None or not isinstance(run.function.node, tree.FunctionDef):
+        return False
     scope = program.ev.function_scope(run.function)
     return bool(visible_calls(program.ev, run.function.frame.facts, scope))

@@ -7,6 +7,7 @@ run in the worker; names of all other frames were computed in the main process b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -77,6 +78,9 @@ class SeedReader(WorkerFrames):
 
     def of(self, node: tree.Expr, frame: Frame) -> Dependence:
         """What the value of `node` depends on, in a frame that runs in the worker."""
+        return self._once(node, frame, lambda: self._of(node, frame))
+
+    def _once(self, node: tree.Expr | tree.AugAssign, frame: Frame, read: Callable[[], Dependence]) -> Dependence:
         key = (id(node), frame)
         if key in self._active:
             return CONSTANT  # a loop: what takes part is found on the outer turn
@@ -84,7 +88,7 @@ class SeedReader(WorkerFrames):
             return UNKNOWN_SEED
         self._active.add(key)
         try:
-            return self._of(node, frame)
+            return read()
         finally:
             self._active.discard(key)
 
@@ -94,8 +98,8 @@ class SeedReader(WorkerFrames):
                 return NONE if value is None else CONSTANT
             case tree.Lambda():
                 return CONSTANT
-            case tree.Name():
-                return self._name(node, frame)
+            case tree.Name(id=name, site=site):
+                return self._name(name, site, frame)
             case tree.Attribute():
                 return self._attribute(node, frame)
             case tree.Call():
@@ -124,20 +128,20 @@ class SeedReader(WorkerFrames):
 
     # --- names ------------------------------------------------------------------------------------------------
 
-    def _name(self, node: tree.Name, frame: Frame) -> Dependence:
+    def _name(self, name: str, place: int, frame: Frame) -> Dependence:
+        """What a name stands for at a place."""
         current: Frame | None = frame
-        place = node.site
         wanted = None
         while current is not None:
             scope = current.scope
-            wanted = scope.declared.get(node.id) or wanted
+            wanted = scope.declared.get(name) or wanted
             at_module = wanted == "global" and scope.node is not None
             foreign_class = current is not frame and isinstance(scope.node, tree.ClassDef)
-            if not (at_module or foreign_class) and node.id in scope.bindings:
+            if not (at_module or foreign_class) and name in scope.bindings:
                 if current not in self.inside:
-                    return name_of_main(node.id, current)
+                    return name_of_main(name, current)
                 where = current
-                bindings, _ = scope.reaching(node.id, place, lambda path, at=where: self.ev.decide(path, at))  # type: ignore[misc]
+                bindings, _ = scope.reaching(name, place, lambda path, at=where: self.ev.decide(path, at))  # type: ignore[misc]
                 if bindings:
                     return joined(self._binding(binding, current, place) for binding in bindings)
             if not isinstance(scope.node, (tree.Comprehension, tree.ClassDef)):
@@ -150,8 +154,9 @@ class SeedReader(WorkerFrames):
         match binding.kind, node:
             case "param", tree.Param(name=name):
                 return of_values(frame.param(name) or frozenset())
-            case "augmented", tree.AugAssign(target=target, op=op, value=value):
-                return combined(op, self.of(target, frame), self.of(value, frame), self.ev.values(value, frame))
+            case "augmented", tree.AugAssign(target=tree.Name(id=name), op=op, value=value, site=site):
+                before = self._once(node, frame, lambda: self._name(name, site, frame))
+                return combined(op, before, self.of(value, frame), self.ev.values(value, frame))
             case "assign", tree.Display(items=items) if len(binding.unpack) == 1 and binding.unpack[0] < len(items):
                 return self.of(items[binding.unpack[0]], frame)
             case "assign", _:
