@@ -11,7 +11,7 @@ from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.source.text import split_lines
 
-_SHOWN = re.compile(r" *(\d+) ([-+]) ?(.*)")
+_SHOWN = re.compile(r" *(\d+)(?: ([-+]) ?|   |$)(.*)")
 
 
 def diff(text: str, *edits: Edit) -> list[str]:
@@ -25,6 +25,15 @@ def test_lines_that_go_and_come_with_their_numbers() -> None:
         "…",
         "4 - x = f(1)",
         "5 + x = f(1, 2)",
+    ]
+
+
+def test_a_line_between_two_changes_neither_goes_nor_comes() -> None:
+    text = "import a\n\nimport c\n"
+    assert diff(text, Edit(PATH, 9, 9, "import b\n"), Edit(PATH, 10, 10, "import bb\n")) == [
+        "2 + import b",
+        "3",
+        "4 + import bb",
     ]
 
 
@@ -60,6 +69,9 @@ def test_the_lines_shown_make_the_new_text(lines: list[str], wanted: list[tuple[
         if line == "…":
             continue
         number, sign, code = _SHOWN.fullmatch(line).groups()
+        if sign is None:
+            assert new[int(number) - 1].rstrip() == code
+            continue
         (gone if sign == "-" else come)[int(number)] = code
     kept = iter(line for row, line in enumerate(lines, 1) if row not in gone)
     rebuilt = [come[row] if row in come else next(kept) for row in range(1, len(new) + 1)]

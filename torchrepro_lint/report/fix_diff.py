@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import groupby
 
 from torchrepro_lint.diagnostics import Edit, Finding
@@ -17,11 +18,13 @@ from torchrepro_lint.source.text import split_lines
 
 __all__ = ["fix_diff"]
 
+_SHOWN_BETWEEN = 2
+
 
 def fix_diff(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
     """The lines that the fix of `finding` changes, each with its number: the old one where it goes, the new one where
-    it comes. `…` stands between changes that lie apart, and the file's name before those of another file. In a
-    notebook, each cell is a text of its own.
+    it comes. `…` stands between changes that lie apart, a line or two between those that do not, and the file's name
+    before those of another file. In a notebook, each cell is a text of its own.
     """
     if finding.fix is None:
         return
@@ -64,11 +67,25 @@ def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str
         new = split_lines(apply_edits(text[start:end], own))
         head = shared_start(old, new)
         tail = shared_start(old[head:][::-1], new[head:][::-1])
-        for row, line in enumerate(old[head : len(old) - tail], first + head):
-            yield colours.gone(f"{row:{gutter}} - {as_shown(line)}".rstrip())
-        for row, line in enumerate(new[head : len(new) - tail], first + head + moved):
-            yield colours.good(f"{row:{gutter}} + {as_shown(line)}".rstrip())
+        gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+        for kind, left, left_end, right, right_end in SequenceMatcher(None, gone, come, autojunk=False).get_opcodes():
+            if kind == "equal":
+                yield from _between(come[right:right_end], first + moved + head + right, gutter)
+                continue
+            for row, line in enumerate(gone[left:left_end], first + head + left):
+                yield colours.gone(f"{row:{gutter}} - {as_shown(line)}".rstrip())
+            for row, line in enumerate(come[right:right_end], first + moved + head + right):
+                yield colours.good(f"{row:{gutter}} + {as_shown(line)}".rstrip())
         moved += len(new) - len(old)
+
+
+def _between(lines: Sequence[str], first: int, gutter: int) -> Iterator[str]:
+    """What stays between two changes of one place: a line or two as they are, `…` for more."""
+    if len(lines) > _SHOWN_BETWEEN:
+        yield "…"
+        return
+    for row, line in enumerate(lines, first):
+        yield f"{row:{gutter}}   {as_shown(line)}".rstrip()
 
 
 def _blocks(table: LineTable, edits: Sequence[Edit]) -> Iterator[list[Edit]]:
