@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Store
+from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
 from torchrepro_lint.program.ops.tensor_results import Tensor, joined
@@ -21,8 +22,10 @@ _KEEPS_ELEMENTS: Final = frozenset({"pop", "reverse", "clear", "remove", "index"
 
 def element(tensors: Tensors, node: tree.Expr, frame: Frame) -> Tensor | None:
     """What holds for all elements of a list; None where one shows itself as no tensor, or others may be added."""
-    items = _items(tensors, node, frame)
-    found = [tensors.of(item, frame) for item in items or ()]
+    if isinstance(node, tree.Comprehension) and node.kind in ("list", "generator"):
+        found = [tensors.of(node.element, inner) for inner in comprehension_frames(tensors.ev, node, frame)]
+    else:
+        found = [tensors.of(item, frame) for item in _items(tensors, node, frame) or ()]
     return joined(found) if None not in found else None
 
 

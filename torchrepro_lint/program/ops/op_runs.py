@@ -19,7 +19,7 @@ from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
-from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, surely_before, ways
+from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, runs_as_script, surely_before, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -119,9 +119,19 @@ def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[E
     return [
         one
         for one in intent
-        if any(program.imports.any_together(root, _MAY_TRAIN) for root in one.roots & above)
+        if any(_may_train(program, one, root) for root in one.roots & above)
         and not is_without_grad(program.ev, one.frame.facts, one.frame.scope, one.site.number)
     ]
+
+
+def _may_train(program: Program, one: Evidence, root: Path) -> bool:
+    """Whether a program in which a switch is set by what `root` runs may train. What `root` does as a script is of that
+    program alone, whatever imports it elsewhere.
+    """
+    own = [way for way in ways_of(program, one) if way[-1].facts.path == root]
+    if own and all(map(runs_as_script, own)):
+        return program.imports.any_below(root, _MAY_TRAIN)
+    return program.imports.any_together(root, _MAY_TRAIN)
 
 
 def _is_trained(program: Program, path: Path) -> bool:
