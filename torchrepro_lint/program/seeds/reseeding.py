@@ -65,7 +65,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
             continue
         for way in ways_of(program, one):
             made = _of_way(program.ev, one, way)
-            if made is not None:
+            if made is not None and not _is_seeded_anew_before(program, one, *made):
                 stand, repeated = made
                 blocks = found.setdefault(id(stand.scope), [])
                 # What an arm below seeds as well belongs to the block around it.
@@ -73,6 +73,22 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
                     blocks.append((stand.path, repeated))
     every = (again for blocks in found.values() for _, again in blocks)
     yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
+
+
+def _is_seeded_anew_before(program: Program, one: Evidence, stand: Stand, repeated: Reseeding) -> bool:
+    """Whether the loop gives the generator another seed in each turn, before this one: what follows is the evaluation,
+    which is to see the same each time.
+    """
+    return any(
+        at.scope is stand.scope
+        and at.site < stand.site
+        and any(branch == repeated.loop.number for branch, _ in at.path)
+        and varies_within(program.ev, way, index, other.value)
+        for other in program.evidence
+        if other.effect == "seed" and one.seeds <= other.seeds and other.value is not None
+        for way in ways_of(program, other)
+        for index, at in enumerate(way)
+    )
 
 
 def _is_below(stand: Stand, path: ArmPath) -> bool:

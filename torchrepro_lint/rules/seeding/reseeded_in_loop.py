@@ -39,8 +39,9 @@ Fix safety
 Do not flag
     A seed in which the epoch or the step takes part; loops over seeds, folds, runs or configurations, where each turn
     is a run of its own; `torch.random.fork_rng()`, and code that saves the state of the generator and puts it back; the
-    first turn only (`if epoch == 0:`). A `torch.Generator` that is reset in each epoch is TRL205, worker init functions
-    and code of the dataset are the 1xx rules'.
+    first turn only (`if epoch == 0:`); a loop that seeds with the epoch before, where the constant is for the
+    evaluation that follows. A `torch.Generator` that is reset in each epoch is TRL205, worker init functions and code
+    of the dataset are the 1xx rules'.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html
