@@ -237,6 +237,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--write-baseline", "--diff"], "--write-baseline and --diff do not go together"),
         (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),
         (["--watch", "-"], "--watch and - do not go together"),
+        (["--statistics", "--diff"], "--diff and --statistics do not go together"),
         (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - do not go together"),
         (["--statistics", "--output-format", "sarif"], "--statistics comes as text or json, not as sarif"),
         (["--stdin-filename", "b.py", "a.py"], "beside it there is no other path"),

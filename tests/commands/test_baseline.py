@@ -7,9 +7,10 @@ import pytest
 from fakes import WordRule, toolkit
 
 from torchrepro_lint.commands.check import CheckOptions, run_check
-from torchrepro_lint.commands.write_baseline import DEFAULT_BASELINE, write_baseline
+from torchrepro_lint.commands.write_baseline import write_baseline
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.settings import DEFAULT_BASELINE
 
 BAD = WordRule("TRL101", "wrong-word", "bad", "good")
 RISKY = WordRule("TRL102", "risky-word", "risky")
@@ -106,9 +107,10 @@ def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[s
     }  # fmt: skip
 
 
-def test_without_a_name_it_lies_in_the_current_folder(project: Path) -> None:
+def test_without_a_name_it_lies_in_the_current_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_baseline(CheckOptions(), KIT)
     assert (project / DEFAULT_BASELINE).is_file()
+    assert f"It counts with `--baseline {DEFAULT_BASELINE}`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "findings": [1]}', "\xff"])

@@ -61,6 +61,9 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
     instead = [name for name in _INSTEAD if is_given(name)]
     beside = [name for name in _OF_A_CHECK if is_given(name)]
     apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
+    if options.statistics and len(apart) < 2:
+        # They print no findings that could be counted.
+        apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
     if len(apart) > 1:
         parser.error(f"{apart[0]} and {apart[1]} do not go together")
     if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):

@@ -13,7 +13,7 @@ from torchrepro_lint.arguments.parser import ArgumentParser, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
-from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride
 from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.source.root import absolute
 
@@ -115,7 +115,11 @@ def _add_known(parser: ArgumentParser) -> None:
     known.add_argument(
         "--baseline", type=path_named, metavar="FILE", help="leave out the findings that this file records"
     )
-    known.add_argument("--write-baseline", action="store_true", help="record the findings in the file of --baseline")
+    known.add_argument(
+        "--write-baseline",
+        action="store_true",
+        help=f"record the findings in the file of --baseline ({DEFAULT_BASELINE})",
+    )
     known.add_argument(
         "--add-noqa",
         type=_one_line,

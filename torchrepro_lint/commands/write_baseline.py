@@ -12,14 +12,12 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import runs
-from torchrepro_lint.settings import Settings, SettingsOverride
+from torchrepro_lint.settings import DEFAULT_BASELINE, Settings, SettingsOverride
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["DEFAULT_BASELINE", "write_baseline"]
-
-DEFAULT_BASELINE = "torchrepro-lint-baseline.json"
+__all__ = ["write_baseline"]
 
 
 def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
@@ -31,7 +29,8 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     """
     projects = Projects(options.override)
     files = projects.files(options.paths)
-    path = options.override.get("baseline") or _from_settings(files, projects) or absolute(Path(DEFAULT_BASELINE))
+    named = options.override.get("baseline") or _from_settings(files, projects)
+    path = named or absolute(Path(DEFAULT_BASELINE))
     override: SettingsOverride = {**options.override, "baseline": None}
     report = check(options.paths, override, toolkit=toolkit)
     if report.errors:
@@ -45,6 +44,8 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     write_atomically(path, baseline.text().encode("utf-8"), before)
     if not options.quiet:
         print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
+        if named is None:
+            print(f"It counts with `--baseline {DEFAULT_BASELINE}`, or where the settings name it.")
     return 0
 
 

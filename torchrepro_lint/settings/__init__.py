@@ -11,11 +11,19 @@ specifier.py  versions of torch
 from __future__ import annotations
 
 from torchrepro_lint.settings.files import load_settings
-from torchrepro_lint.settings.model import DEFAULT_EXCLUDE, Intent, Profile, Settings, SettingsOverride
+from torchrepro_lint.settings.model import (
+    DEFAULT_BASELINE,
+    DEFAULT_EXCLUDE,
+    Intent,
+    Profile,
+    Settings,
+    SettingsOverride,
+)
 from torchrepro_lint.settings.override import override_from_table
 from torchrepro_lint.settings.specifier import normalised_specifier
 
 __all__ = [
+    "DEFAULT_BASELINE",
     "DEFAULT_EXCLUDE",
     "Intent",
     "Profile",

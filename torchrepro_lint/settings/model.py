@@ -8,10 +8,13 @@ from typing import Any, Literal, TypedDict
 
 from torchrepro_lint.settings.values import target_torch
 
-__all__ = ["DEFAULT_EXCLUDE", "Intent", "Profile", "Settings", "SettingsOverride"]
+__all__ = ["DEFAULT_BASELINE", "DEFAULT_EXCLUDE", "Intent", "Profile", "Settings", "SettingsOverride"]
 
 Profile = Literal["default", "strict"]
 Intent = Literal["seeded", "deterministic"]
+
+#: What `--write-baseline` writes where neither the command line nor the settings name a file.
+DEFAULT_BASELINE = "torchrepro-lint-baseline.json"
 
 # The folders that ruff leaves out by default, and caches of tools that came after its list was made.
 DEFAULT_EXCLUDE = (
