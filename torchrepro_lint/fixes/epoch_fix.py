@@ -35,8 +35,8 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     if node is None or not isinstance(node.body, cst.IndentedBlock):
         return None, "the loop could not be located"
     named = _sampler_name(program, one)
-    if named is None:
-        return None, "the sampler has no name where the loop is"
+    if isinstance(named, str):
+        return None, named
     name, may_be_none = named
     first = node.body.body[0]
     if not is_bound_at(document, name.partition(".")[0], node):
@@ -60,18 +60,22 @@ def _counter(document: Document, loop: cst.For, name: str) -> tuple[str, list[Ed
     return "epoch", [document.replacement(*document.span(loop.target), "epoch")]
 
 
-def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | None:
-    """What the sampler is called where the loop stands, and whether that may be None."""
+def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | str:
+    """What the sampler is called where the loop stands, and whether that may be None; or why nothing calls it so."""
+    unfit = "the sampler has no name where the loop is"
     for name, values in _names(program, one):
         rest = [value for value in values if not _is_made_at(value, one.sampler.site)]
-        if len(rest) < len(values) and all(isinstance(value, Constant) and value.value is None for value in rest):
+        if len(rest) == len(values):
+            continue
+        if all(isinstance(value, Constant) and value.value is None for value in rest):
             return name, bool(rest)
+        unfit = f"`{name}` may be another sampler, which counts no epochs"
     if len(one.loader.given("sampler")[0]) != 1:
-        return None
+        return unfit
     for name, values in _names(program, one):
         if values and all(_is_made_at(value, one.loader.site) for value in values):
             return f"{name}.sampler", False
-    return None
+    return unfit
 
 
 def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:

@@ -1,0 +1,50 @@
+"""Repairs that need the whole program and are not made: each says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from torchrepro_lint.engine import check
+
+INIT = """
+    from functools import partial
+
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader
+
+    def set_seed(seed, base=0):
+        seed += base
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+
+    set_seed(7)
+    loader = DataLoader(data, num_workers=2, worker_init_fn=partial(set_seed, base=7))
+    """
+
+EITHER = """
+    from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
+
+    def train(data, rank, epochs):
+        sampler = RandomSampler(data) if rank == -1 else DistributedSampler(data)
+        loader = DataLoader(data, sampler=sampler)
+        for epoch in range(epochs):
+            for batch in loader:
+                print(batch)
+    """
+
+
+@pytest.mark.parametrize(
+    ("code", "program", "reason"),
+    [
+        ("TRL104", INIT, "`set_seed` is called outside of workers, too, where its seed is to stay"),
+        ("TRL206", EITHER, "`sampler` may be another sampler, which counts no epochs"),
+    ],
+)
+def test_a_repair_that_is_not_made_says_why(tmp_path: Path, code: str, program: str, reason: str) -> None:
+    (tmp_path / "train.py").write_text(dedent(program))
+    (found,) = [one for one in check([tmp_path]).findings if one.code == code]
+    assert (found.fix, found.declined) == (None, reason)
