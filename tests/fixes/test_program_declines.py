@@ -47,4 +47,4 @@ EITHER = """
 def test_a_repair_that_is_not_made_says_why(tmp_path: Path, code: str, program: str, reason: str) -> None:
     (tmp_path / "train.py").write_text(dedent(program))
     (found,) = [one for one in check([tmp_path]).findings if one.code == code]
-    assert (found.fix, found.declined) == (None, reason)
+    assert (found.fix, found.fix_declined) == (None, reason)
