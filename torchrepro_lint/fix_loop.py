@@ -285,7 +285,7 @@ def fix(
     loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs, told, cache)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
-        loop.sources[path] = Source(path, text.encode("utf-8", "replace"), text, "utf-8", False)
+        loop.sources[path] = Source(path, text.encode("utf-8", "replace"), "utf-8", False, text)
     if given is not None:
         loop.given, loop.sources[given.path], loop.overlay[given.path] = given.path, given, given.text
     first = report = loop.check(loop.overlay)

@@ -1,10 +1,10 @@
-"""The quick look at a text for calls of a name passes over definitions and words, and over no call."""
+"""The quick looks at a text pass over definitions and words, and over no call and no subclass."""
 
 from __future__ import annotations
 
 import pytest
 
-from torchrepro_lint.program.call_words import may_call
+from torchrepro_lint.program.call_words import may_call, subclass_of
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,23 @@ def test_calls_and_other_names(text: str) -> None:
 )
 def test_what_is_no_call(text: str) -> None:
     assert not may_call(text.encode(), b"f")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["class A(Base): pass", "class A(Base):", "class  A (m.Base):", "class A(Other, Base):", "class A(\n    Base,\n):",
+     "class A(  # a, b: c\n    Other,  # d: e\n    Base):", "class A(f(x={1: 2}), Base):", "class A[T: int](Base):",
+     "class A[\n    T: int,\n](Base):", "class A(Base[int], Base):", "@d\nclass A(Other[lambda x: x], Base): ...",
+     "class A(Other, metaclass=M, x=y[1:2], z=Base):"],
+)  # fmt: skip
+def test_subclasses(text: str) -> None:
+    assert subclass_of("Base").search(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["class Base(Other):\n    pass", "class A(Other):\n    b = Base()", "class A(Bases): pass", "class A:\n    Base()",
+     "def f(x: Base):", "A(Base)\n"],
+)  # fmt: skip
+def test_what_is_no_subclass(text: str) -> None:
+    assert not subclass_of("Base").search(text.encode())

@@ -1,10 +1,14 @@
-"""A look at a text for calls of a name, before anything is parsed."""
+"""A look at a text for calls of a name, or for subclasses of a class, before anything is parsed."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import Final
 
-__all__ = ["may_call"]
+from torchrepro_lint.program.word_index import any_word
+
+__all__ = ["may_call", "subclass_of"]
 
 _FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
 _PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
@@ -25,3 +29,13 @@ def may_call(data: bytes, name: bytes) -> bool:
                 return True
         at = data.find(name, end)
     return False
+
+
+# What may stand in the list of bases before one of them: not the colon that ends it.
+_BASES: Final = rb"(?:[^:#]|#[^\n]*\n|:(?!\s*[\n\r]))*?"
+
+
+@cache
+def subclass_of(name: str) -> re.Pattern[bytes]:
+    """Finds the definitions of classes that may have a base of that name, before anything is parsed."""
+    return re.compile(rb"\bclass\s[^#:(]*(?:\[[^#]*?\]\s*)?\(" + _BASES + any_word([name]).pattern)

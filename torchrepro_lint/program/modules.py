@@ -29,7 +29,9 @@ _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
-_BEHIND_AT = re.compile(rb"@[^\n\r]*")
+# The decorators of the functions and classes that are statements of a module: what stands behind an `@` in the first
+# column.
+_DECORATORS = re.compile(rb"(?:^|[\n\r\f]|\xbb\xbf)@[^\n\r]*")
 
 
 def _finds(pattern: re.Pattern[bytes], data: bytes) -> bool:
@@ -100,7 +102,7 @@ class Project:
     def _read(self, path: Path) -> Source | None:
         if path in self.overlay:
             text = self.overlay[path]
-            return Source(path, text.encode("utf-8", "surrogatepass"), text, "utf-8", False)
+            return Source(path, text.encode("utf-8", "surrogatepass"), "utf-8", False, text)
         try:
             return decode(path, self.read(path))
         except TorchReproLintError as error:
@@ -156,17 +158,19 @@ class Project:
         return self._mentioning[word]
 
     @cached_property
-    def _words_behind_at(self) -> WordIndex:
+    def _words_of_decorators(self) -> WordIndex:
         sources = map(self._source, self.files)
-        return WordIndex(b" ".join(_BEHIND_AT.findall(one.searched)) if one is not None else b"" for one in sources)
+        return WordIndex(b" ".join(_DECORATORS.findall(one.searched)) if one is not None else b"" for one in sources)
 
     def decorating(self, name: str) -> list[Path]:
-        """The files in which the name stands behind an `@` in a line, so that it may be a decorator, in order."""
-        pattern = re.compile(_BEHIND_AT.pattern + any_word([name]).pattern)
+        """The files in which the name stands behind an `@` at the start of a line, so that it may be a decorator of
+        what the module itself defines, in order.
+        """
+        pattern = re.compile(_DECORATORS.pattern + any_word([name]).pattern)
         if not name.isascii():
             return self._searched(pattern, self.containing(name))
         self.looks.patterns.add(pattern)
-        return [self.files[number] for number in self._words_behind_at.holding(name.encode())]
+        return [self.files[number] for number in self._words_of_decorators.holding(name.encode())]
 
     def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
         """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""
@@ -202,6 +206,10 @@ class Project:
         self.looks.called.add(name.encode())
         source = self._source(path)
         return source is not None and may_call(source.searched, name.encode())
+
+    def may_call_any(self, path: Path, names: Iterable[str]) -> bool:
+        """Whether `may_call` holds of one of these names."""
+        return any(self.may_call(path, name) for name in names)
 
     # --- imports ----------------------------------------------------------------------------------------------
 

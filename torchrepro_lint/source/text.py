@@ -37,20 +37,31 @@ class SourceError(TorchReproLintError):
 
 @dataclass(frozen=True)
 class Source:
-    """One file. `text` has the line endings of the file exactly, and no byte order mark; `bom` says if there is one.
-    Of a notebook, `text` is what its cells say, joined (see cells.py).
+    """One file. `bom` says whether it begins with a byte order mark. `given` is the text where the bytes are not all
+    there is to it: of a notebook what its cells say, joined (see cells.py), and what an editor holds.
     """
 
     path: Path
     data: bytes
-    text: str
     encoding: str
     bom: bool
+    given: str | None = None
     notebook: Notebook | None = None
 
-    @cached_property
+    @property
+    def text(self) -> str:
+        """The text, with the line endings of the file exactly, and no byte order mark. It is decoded each time: most
+        files are asked for it once, and kept until the end of a run, texts take twice the memory of bytes.
+        """
+        return _body(self.data, self.bom).decode(self.encoding) if self.given is None else self.given
+
+    @property
     def python(self) -> str:
         """The text as a parser can read it: with every offset as in `text`, and without what is not Python."""
+        return self._python_of_cells if is_notebook(self.path) else self.text
+
+    @cached_property
+    def _python_of_cells(self) -> str:
         return python_text(self.path, self.text)
 
     @property
@@ -136,14 +147,14 @@ def _decode_notebook(path: Path, data: bytes) -> Source:
         notebook = read_notebook(source.text)
     except NotebookError as error:
         raise SourceError(path, error.row, error.column, error.reason) from error
-    return replace(source, text=join(notebook.cells), notebook=notebook)
+    return replace(source, given=join(notebook.cells), notebook=notebook)
 
 
 def _decode(path: Path, data: bytes, encoding: str) -> Source:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise SourceError(path, 1, 1, "UTF-16, which Python does not read")
     bom = data.startswith(codecs.BOM_UTF8)
-    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    body = _body(data, bom)
     try:
         text = body.decode(encoding)
     except UnicodeError as error:
@@ -157,7 +168,11 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
         before = text[: text.index("\0") + 1]
         lines = split_lines(before)
         raise SourceError(path, len(lines), len(lines[-1]), "holds a null character")
-    return Source(path, data, text, encoding, bom)
+    return Source(path, data, encoding, bom)
+
+
+def _body(data: bytes, bom: bool) -> bytes:
+    return data[len(codecs.BOM_UTF8) :] if bom else data
 
 
 def _encoding(path: Path, data: bytes) -> str:

@@ -152,7 +152,7 @@ def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tup
     """The operations that one file calls by one of these names, each with that name and in one of the frames in which
     it runs.
     """
-    facts = ev.project.facts(path)
+    facts = ev.project.facts(path) if ev.project.may_call_any(path, called) else None
     if facts is None:
         return
     nothing: dict[str, str] = {}

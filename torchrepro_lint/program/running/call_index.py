@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.call_words import subclass_of
 from torchrepro_lint.program.evaluation.values import ClassValue
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
     while pending and len(names) < MAX_CLASSES:
         wanted = pending.pop(0)
         for path in files_mentioning(ev, cls.frame.facts.path, wanted):
-            facts = ev.project.facts(path)
+            facts = ev.project.facts(path) if ev.project.holds(path, subclass_of(wanted)) else None
             if facts is None:
                 continue
             for node in facts.classes:

@@ -93,10 +93,10 @@ def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[list[K
 
 def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
     ev = program.ev
-    facts = program.facts(path)
+    last = last_parts(names)
+    facts = program.facts(path) if program.project.may_call_any(path, last) else None
     if facts is None:
         return []
-    last = last_parts(names)
     last |= aliases_of(facts, last)
     found: list[tuple[int, list[KnownCall]]] = []
     for scope in facts.walk_scopes():

@@ -34,7 +34,7 @@ def is_named(node: Node | None, name: str) -> bool:
 class Parents:
     """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys."""
 
-    _above: dict[int, Node]
+    _above: dict[Node, Node]
     loops: dict[int, tree.For | tree.While]
     names: dict[str, list[tree.Name]]
     attributes: dict[str, list[tree.Attribute]]
@@ -43,7 +43,7 @@ class Parents:
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
-        return self._above.get(id(node))
+        return self._above.get(node)
 
     def around(self, node: Node) -> Iterator[Node]:
         """All that the node stands in, from the inside out."""
@@ -87,7 +87,7 @@ def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
 
 
 def _parents(facts: ModuleFacts) -> Parents:
-    above: dict[int, Node] = {}
+    above: dict[Node, Node] = {}
     loops: dict[int, tree.For | tree.While] = {}
     names: dict[str, list[tree.Name]] = {}
     attributes: dict[str, list[tree.Attribute]] = {}
@@ -109,7 +109,7 @@ def _parents(facts: ModuleFacts) -> Parents:
                 texts.append((node.index.value, node))
         children = _children(node)
         for child in children:
-            above[id(child)] = node
+            above[child] = node
         pending.extend(reversed(children))
     return Parents(above, loops, names, attributes, sets, texts)
 

@@ -63,7 +63,7 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
     ev = program.ev
     names = manager_names()
     for path in program.project.matching(any_word(names)):
-        facts = program.facts(path)
+        facts = program.facts(path) if program.project.may_call_any(path, names) else None
         if facts is None:
             continue
         for scope in facts.walk_scopes():
