@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from program.asking import program_of
 
 from torchrepro_lint.program.running.entry_path import entry_runs
@@ -28,6 +29,36 @@ def _entries(root: Path, files: dict[str, str]) -> list[str]:
 
 def test_guards_and_scripts_start_programs(tmp_path: Path) -> None:
     assert _entries(tmp_path, {"a.py": GUARDED, "b.py": "import torch\nprint(torch.rand(1))\n"}) == ["a.py", "b.py"]
+
+
+COMMAND_LINE = """\
+    {imported}
+    import torch
+
+    def train(epochs=3):
+        torch.rand(1)
+        torch.manual_seed(0)
+
+    if __name__ == "__main__":
+        {called}
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("import fire", "fire.Fire(train)"),
+        ("from fire import Fire", "Fire(component=train)"),
+        ("import typer", "typer.run(train)"),
+        ("from absl import app", "app.run(train)"),
+        ("import absl.app", "absl.app.run(main=train)"),
+        ("from jsonargparse import CLI", "CLI(train)"),
+        ("import tyro", "tyro.cli(train)"),
+    ],
+)
+def test_command_lines_call_the_function_they_are_given(tmp_path: Path, imported: str, called: str) -> None:
+    (run,) = entry_runs(program_of(tmp_path, {"train.py": COMMAND_LINE.format(imported=imported, called=called)}))
+    assert [step.event.name for step in run.steps] == ["torch.rand", "torch.manual_seed"]
 
 
 def test_modules_tests_and_trials_of_library_modules_start_none(tmp_path: Path) -> None:
