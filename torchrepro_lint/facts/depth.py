@@ -28,7 +28,12 @@ _TOKEN = re.compile(
 )
 _WORD = re.compile(rf"{_TEXT}|(?P<word>\w+)", re.DOTALL)
 _CASE = re.compile(r"^[ \t]+case\b(?=[ \t]*[^ \t=.,)])", re.MULTILINE)
-_OPERATORS = (*"-+*/%@|&^~.<>=[(", "and", "or", "not", "if", "lambda", "await", "yield")
+_LINE = re.compile(
+    _TEXT + r"|(?P<open>[\[({])|(?P<close>[\])}])|(?P<line>\\\r?\n|\n|\r)",
+    re.DOTALL,
+)
+_SIGNS = b"-+*/%@|&^~.<>=[("
+_WORDS = (b"and", b"or", b"not", b"if", b"lambda", b"await", b"yield")
 
 
 def is_too_deep(text: str) -> bool:
@@ -40,10 +45,13 @@ def is_too_deep(text: str) -> bool:
     brackets = text.count("(") + text.count("[") + text.count("{")
     if brackets <= MAX_BRACKETS and len(text) < MAX_OPERATORS:
         return False
-    operators = sum(text.count(operator) for operator in _OPERATORS) > MAX_OPERATORS
-    if not operators and not _may_nest(text):
-        return False
-    return _nests(text)
+    return (_may_have_operators(text) or _may_nest(text)) and _nests(text)
+
+
+def _may_have_operators(text: str) -> bool:
+    """A quick look that takes operators in texts, comments and names for operators."""
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data) - len(data.translate(None, _SIGNS)) + sum(map(data.count, _WORDS)) > MAX_OPERATORS
 
 
 def too_large(text: str) -> str | None:
@@ -78,6 +86,24 @@ def _may_nest(text: str) -> bool:
 
 
 def _nests(text: str) -> bool:
+    """Whether some logical line of a text nests too deeply: only those are looked at closely that are long enough."""
+    depth = start = 0
+    for match in _LINE.finditer(text):
+        kind = match.lastgroup
+        if kind == "open":
+            depth += 1
+            if depth > MAX_BRACKETS:
+                return True
+        elif kind == "close":
+            depth = max(depth - 1, 0)
+        elif kind == "line" and not depth and not match["line"].startswith("\\"):
+            if match.start() - start > MAX_OPERATORS and _line_nests(text[start : match.start()]):
+                return True
+            start = match.end()
+    return len(text) - start > MAX_OPERATORS and _line_nests(text[start:])
+
+
+def _line_nests(text: str) -> bool:
     counts = [0]  # operators since the last comma, for each open bracket
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup

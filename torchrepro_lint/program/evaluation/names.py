@@ -295,7 +295,8 @@ def star_sources(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Val
 
 
 # A module that lists its names literally gives no other.
-_LISTED = re.compile(rb"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]", re.MULTILINE)
+# A search that begins with letters leaps to them: what must stand before them is asked afterwards.
+_LISTED = re.compile(rb"__all__(?<!.__all__)[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]")
 _LISTED_ELSEWHERE = re.compile(rb"__all__[ \t]*(?:\+=|\.)|__all__[ \t]*=[^#]*?[\])][ \t]*\+")
 _STAR = re.compile(rb"import[\s\\(]*\*")
 
@@ -309,7 +310,8 @@ def _may_give(ev: Evaluator, path: Path, name: str) -> bool:
         return False
     if not project.holds(path, _LISTED) or project.holds(path, _LISTED_ELSEWHERE):
         return True
-    return project.holds(path, re.compile(rb"[\"']%s[\"']" % re.escape(name.encode())))
+    word = re.escape(name.encode())
+    return project.holds(path, re.compile(rb"%s(?<=[\"']%s)[\"']" % (word, word)))
 
 
 def _external_star(module: str, name: str) -> Values:
