@@ -6,7 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from torchrepro_lint.facts import depth
 from torchrepro_lint.facts.depth import is_too_deep
 from torchrepro_lint.facts.module import UnreadableModule, facts_of_text
 
@@ -21,6 +24,7 @@ TOO_DEEP = {
     "methods": "x = a" + ".b()" * 20_000,
     "calls of calls": "x = a" + "()" * 20_000,
     "ors in brackets": "x = (" + "\nor ".join(["a"] * 20_000) + ")",
+    "terms over lines": "x = 1 \\\n" + "+ 1 \\\n" * 5_000 + "\n",
     "elifs": "if a: pass\n" + "elif a: pass\n" * 10_000,
     "patterns": "match x:\n    case " + "[" * 60 + "]" * 60 + ":\n        pass",
     "patterns over lines": "match x:\n    case (\n" + "[\n" * 60 + "]\n" * 60 + "):\n        pass",
@@ -31,6 +35,7 @@ DEEP_ENOUGH = {
     "a table of texts": 'x = ["[[[((({{{", ' + '"(", ' * 5_000 + "]",
     "brackets in a comment": "# " + "[" * 500 + "\nx = 1",
     "brackets in a text": 'x = """' + "[" * 500 + '"""',
+    "calls in two lines": 2 * ("f(" * 150 + "x" + ")" * 150 + "\n"),
     "statements": "x = a + b.c(d[0]) * 2\n" * 2_000,
     "long text": "x = ('a'\n" + "'b'\n" * 3_000 + ")",
     "elifs": "if a: pass\n" + "elif a: pass\n" * 300,
@@ -50,6 +55,32 @@ def test_is_refused_at_once(name: str) -> None:
 @pytest.mark.parametrize("name", DEEP_ENOUGH)
 def test_is_no_reason_to_refuse(name: str) -> None:
     assert not is_too_deep(DEEP_ENOUGH[name] + "\n")
+
+
+PIECES = st.sampled_from(
+    [
+        *"()[]{},;+-x'\"\n\r",
+        "\\\n",
+        " and ",
+        " not ",
+        "'a'",
+        '"b"',
+        '"""',
+        '"""c\n"""',
+        "'''d)'''",
+        "#(e\n",
+        "if ",
+        "\r\n",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=60).map("".join), st.integers(2, 8), st.integers(2, 30))
+def test_lines_are_judged_as_the_whole_text_is(text: str, brackets: int, operators: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(depth, "MAX_BRACKETS", brackets)
+        patch.setattr(depth, "MAX_OPERATORS", operators)
+        assert depth._nests(text) == depth._line_nests(text)
 
 
 def test_a_syntax_error_is_told_in_pythons_words() -> None:
