@@ -21,6 +21,14 @@ DECIDES = {
     "returned": ("split", "def find():\n    return os.listdir('.')\nfound = find()\nrandom.sample(found, 3)"),
     "handed on": ("split", "def mix(xs):\n    random.shuffle(xs)\nmix([f for f in os.listdir('.') if f])"),
     "yielded": ("split", "def find():\n    for f in os.listdir('.'):\n        yield f\nrandom.shuffle(list(find()))"),
+    "paired": (
+        "split",
+        "import itertools\npairs = list(itertools.combinations(os.listdir('.'), 2))\nrandom.shuffle(pairs)",
+    ),
+    "joined": (
+        "samples",
+        "import datasets\nparts = [datasets.load_from_disk(f) for f in os.listdir('.')]\ndatasets.concatenate_datasets(parts)",
+    ),
 }
 INNOCENT = {
     "sorted": "files = sorted(os.listdir('.'))\nrandom.shuffle(files)",
@@ -33,6 +41,10 @@ INNOCENT = {
     "table by name": "sizes = {name: os.path.getsize(name) for name in os.listdir('.')}",
     "loaded by name": "data = {}\nfor i, name in enumerate(os.listdir('.')):\n    data[name] = open(name).read()",
     "a list for each": "for f in os.listdir('.'):\n    xs = []\n    xs.append(f)\n    random.shuffle(xs)",
+    "joined in order": (
+        "import datasets\nparts = [datasets.load_from_disk(f) for f in sorted(os.listdir('.'))]\n"
+        "datasets.concatenate_datasets(parts)"
+    ),
     "first of one": "weights = os.listdir('.')[0]",
 }
 

@@ -198,6 +198,16 @@ def _goes_into_a_subset(parents: Parents, node: tree.Expr) -> bool:
     return isinstance(outer, tree.Call) and bool(_SUBSETS.fullmatch(called_name(outer.func) or ""))
 
 
+def _in_same_order(parents: Parents, node: tree.Expr) -> tree.Expr:
+    """What methods such as `.tolist()` make of an expression."""
+    while isinstance(method := parents.of(node), tree.Attribute) and method.attr in _SAME_ORDER:
+        call = parents.of(method)
+        if not isinstance(call, tree.Call) or call.func is not method:
+            break
+        node = call
+    return node
+
+
 def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
     """Whether a slice goes under the name of a part, or into a subset of a data set."""
     if not isinstance(piece.index, tree.Opaque):
@@ -206,8 +216,13 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
         match above:
             case tree.Call(func=func) if _SUBSETS.fullmatch(called_name(func) or ""):
                 return True
-            case tree.Assign(targets=targets):
-                return any(part_names(target) for target in targets)
+            case tree.Assign(targets=targets, value=value):
+                if any(part_names(target) for target in targets):
+                    return True
+                return value is _in_same_order(parents, piece) and any(
+                    _goes_into_a_subset(parents, _in_same_order(parents, use))
+                    for use in _uses_below(parents, targets[0], piece)
+                )
             case tree.Return() | tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
                 return False  # in a comprehension there are many, each of which is a draw of its own
     return False
