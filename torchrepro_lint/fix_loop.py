@@ -23,9 +23,7 @@ from torchrepro_lint.source.text import Source, read_bytes, read_source, split_l
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
-    from torchrepro_lint.facts.memory import TextMemory
-    from torchrepro_lint.facts.module import ModuleFacts
-    from torchrepro_lint.program.locations import ParsedFile
+    from torchrepro_lint.program.kept.programs import KeptPrograms
 
 __all__ = ["Change", "Dropped", "FixReport", "fix"]
 
@@ -95,26 +93,21 @@ class _Held:
     result: tuple[dict[Path, str], Report] | None = None
 
 
-def _remembering() -> Toolkit:
-    """The tool's own rules, with a memory of what a text says by itself: few files change from round to round."""
+def _keeping() -> Toolkit:
+    """The tool's own rules, with programs that are kept: few files change from round to round."""
 
     @cache
-    def memory() -> tuple[TextMemory[ModuleFacts], TextMemory[ParsedFile]]:
-        from torchrepro_lint.facts.memory import TextMemory
-        from torchrepro_lint.facts.module import facts_of_text
-        from torchrepro_lint.program.locations import ParsedFile
+    def programs() -> KeptPrograms:
+        from torchrepro_lint.program.kept.programs import KeptPrograms
 
-        return TextMemory(facts_of_text), TextMemory(ParsedFile)
+        return KeptPrograms()
 
     def make(
         root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
         *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> ProgramLike:  # fmt: skip
         # When there is something to look at: most files have nothing to mend.
-        from torchrepro_lint.program.program import Program
-
-        facts_of, parsed_of = memory()
-        return Program(root, files, settings, target, overlay, facts_of, asked, read, parsed_of)
+        return programs()(root, files, settings, target, overlay, read=read, asked=asked)
 
     return Toolkit(make_program=make)
 
@@ -282,7 +275,7 @@ def fix(
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _remembering(), Projects(override or {}), jobs, told, cache)
+    loop = _Loop(list(paths), override or {}, toolkit or _keeping(), Projects(override or {}), jobs, told, cache)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), "utf-8", False, text)

@@ -6,7 +6,6 @@ import pytest
 from programs import AUGMENT, LOADER, PACKAGE
 
 from torchrepro_lint.facts.module import facts_of_text
-from torchrepro_lint.lsp import session as module
 from torchrepro_lint.lsp.session import Session
 
 
@@ -18,7 +17,7 @@ def test_facts_are_made_again_only_of_what_has_changed(write, monkeypatch: pytes
         made.append(path.name)
         return facts_of_text(path, text)
 
-    monkeypatch.setattr(module, "facts_of_text", make)
+    monkeypatch.setattr("torchrepro_lint.program.kept.programs.facts_of_text", make)
     session = Session()
     loader, augment = root / "pkg/loader.py", root / "pkg/augment.py"
     assert [one.code for one in session.check({loader: LOADER}).findings] == ["TRL101", "TRL201"]

@@ -21,12 +21,10 @@ from torchrepro_lint.cache.key import digest_of, key_of, own_state
 from torchrepro_lint.cache.stats import KnownDigests
 from torchrepro_lint.cache.store import DIGESTS, FOLDER, Store
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest
+from torchrepro_lint.source.beside import files_beside
+from torchrepro_lint.source.configurations import answer_outside
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import in_order
-from torchrepro_lint.source.line_length import LAYOUT_FILES
-from torchrepro_lint.source.outside import METADATA, is_named_below
-from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 
@@ -49,8 +47,7 @@ class CachedRun:
             return  # what the rules of others depend on is theirs to know
         files = in_order({*requested, *(path for project in concerned for path in project.files)})
         roots = {project.root for project in concerned}
-        metadata = {root / name for root in roots for name in {*METADATA, *LAYOUT_FILES} if (root / name).is_file()}
-        metadata.update(path for root in roots for path in version_files(root))
+        metadata = {path for root in roots for path in files_beside(root)}
         store = Store(folder or concerned[0].root / FOLDER)
         try:
             self._known = KnownDigests(Store(store.folder, DIGESTS), files, contents)
@@ -130,16 +127,11 @@ def _answered(data: bytes) -> Stored | None:
     """The findings and notices of a report, None where what it has asked of other files has another answer now."""
     try:
         asked, report = _parsed(data)
-        if any(_answer(Path(root), name) != found for root, name, found in asked):
+        if any(answer_outside(Path(root), name) != found for root, name, found in asked):
             return None
         return decoded(report)
     except (ValueError, TypeError, AttributeError):
         return None
-
-
-def _answer(root: Path, question: str) -> bool | str:
-    """What was asked of the files that are no Python: the digest of the configurations, or whether one names a word."""
-    return configurations_digest(root) if question == ALL_CONFIGURATIONS else is_named_below(root, question.encode())
 
 
 def _parsed(data: bytes) -> Any:

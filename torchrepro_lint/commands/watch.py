@@ -12,11 +12,13 @@ from typing import TypeAlias
 from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.source.configurations import yaml_files
 from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.requirements import requirement_files
 from torchrepro_lint.source.stamps import stamp
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["snapshot", "watch"]
 
@@ -34,13 +36,15 @@ def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rou
 
     `rounds` ends it after as many checks. What is wrong with the settings or paths is printed, and waited upon.
     """
+    # A round costs what has changed since the last.
+    toolkit = Toolkit(make_program=KeptPrograms())
     done = 0
     while True:
         seen = snapshot(options)
         if sys.stdout.isatty():
             print(_CLEAR, end="")
         try:
-            run_check(options)
+            run_check(options, toolkit)
         except TorchReproLintError as error:
             print_errors([f"error: {error}"])
         done += 1

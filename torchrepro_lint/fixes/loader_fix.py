@@ -102,7 +102,7 @@ def content_loaders(program: Program, path: Path) -> frozenset[tuple[int, int]]:
         content = [loaders[0] for loaders in sites if not any(may_want_generator(program, one) for one in loaders)]
         return frozenset(program.parsed(path).span(loader.call.site) for loader in content)
 
-    return program.ev.remembered(("content loaders", path), find, frozenset())
+    return program.once(("content loaders", path), find)
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

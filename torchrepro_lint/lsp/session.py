@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from torchrepro_lint.engine import Report, check
-from torchrepro_lint.facts.memory import TextMemory
-from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import FixReport, fix
-from torchrepro_lint.settings import Settings, SettingsOverride
-from torchrepro_lint.source.contents import Read
+from torchrepro_lint.program.kept.programs import KeptPrograms
+from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
-from torchrepro_lint.source.target import TargetTorch
-from torchrepro_lint.source.text import read_bytes
-from torchrepro_lint.toolkit import ProgramLike, Toolkit
+from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Session"]
 
 
 class Session:
-    """Findings of open files. What is read from the disk is kept until `forget`; the facts of a file are kept as long
-    as its text stays what it was. One thread at a time may ask.
+    """Findings of open files. Which files there are, and what settings say, is kept until `forget`; what was found out
+    about the project is kept as long as the texts that it rests on stay what they were. One thread at a time may ask.
     """
 
     def __init__(self) -> None:
         self._override: SettingsOverride = {}
         self._projects = Projects({})
-        self._facts = TextMemory(facts_of_text)
-        self._toolkit = Toolkit(make_program=self._program)
+        self._toolkit = Toolkit(make_program=KeptPrograms())
 
     def configure(self, override: SettingsOverride) -> None:
         """Take other settings over those of the files."""
@@ -50,11 +45,3 @@ class Session:
     def fixed(self, path: Path, texts: Mapping[Path, str]) -> FixReport:
         """What `--fix` would make of one file, with the others as they are open. Nothing is written."""
         return fix([path], self._override, write=False, overlay=texts, toolkit=self._toolkit)
-
-    def _program(
-        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
-        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
-    ) -> ProgramLike:  # fmt: skip
-        from torchrepro_lint.program.program import Program
-
-        return Program(root, files, settings, target, overlay, self._facts, asked, read)

@@ -33,6 +33,7 @@ class ImportGraph:
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
         """The project files that importing `path` imports directly, the packages around them included."""
+        self.project.looks.imports()
         if path not in self._imported:
             self._imported[path] = self._read(path)
         return self._imported[path]
@@ -91,10 +92,12 @@ class ImportGraph:
 
     def is_imported(self, path: Path) -> bool:
         """Whether another file imports `path`."""
+        self.project.looks.imports()
         return path in self._importers
 
     def below(self, path: Path) -> frozenset[Path]:
         """The files that importing `path` imports, directly or through others, and itself."""
+        self.project.looks.imports()
         if path not in self._below:
             below = self._closure([path])
             self._below.update(dict.fromkeys(self._beside.get(path, (path,)), below))
@@ -102,6 +105,7 @@ class ImportGraph:
 
     def above(self, path: Path) -> frozenset[Path]:
         """`path` and every file that imports it, directly or through others."""
+        self.project.looks.imports()
         if path not in self._above:
             seen = {path}
             pending = [path]
@@ -128,7 +132,18 @@ class ImportGraph:
         """Whether the pattern finds something in `path`, or in a file that importing it imports."""
         return self._any(self.below(path), pattern)
 
+    def follow(self, changed: Iterable[Path]) -> None:
+        """Other texts have come: what patterns find in them is asked anew, and so is what these files import."""
+        self._found.clear()
+        for path in changed:
+            self._imported.pop(path, None)
+            for table in (self._above, self._below, self._together):
+                table.clear()
+            self.__dict__.pop("_importers", None)
+            self.__dict__.pop("_beside", None)
+
     def _any(self, files: frozenset[Path], pattern: re.Pattern[bytes]) -> bool:
+        self.project.looks.pattern(pattern)
         key = (pattern, files)
         if key not in self._found:
             self._found[key] = any(self.project.holds(file, pattern) for file in in_order(files))

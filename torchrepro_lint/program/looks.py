@@ -7,18 +7,26 @@ file that alters none of the answers alters no finding, as long as nobody has lo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
-from torchrepro_lint.program.word_index import words_of
+from torchrepro_lint.program.word_index import finds, words_of
 from torchrepro_lint.source.text import Source
 
-__all__ = ["Looks"]
+__all__ = ["Looks", "Question", "same_imports"]
+
+_Kind: TypeAlias = Literal["word", "pattern", "call", "facts", "text", "imports"]
+
+#: What was asked of a text, or of all of them, and what about: a word, a pattern, a name that may be called, a file.
+#: Who imports whom is one question.
+Question: TypeAlias = tuple[_Kind, bytes | re.Pattern[bytes] | Path]
 
 
-@dataclass(slots=True)
+@dataclass
 class Looks:
     """The questions of a run. `called` are the names of which it was asked whether a file calls them, `parsed` the
     files whose facts were asked for, and `read` those whose text was, so that every change of it counts.
@@ -29,6 +37,29 @@ class Looks:
     called: set[bytes] = field(default_factory=set)
     parsed: set[Path] = field(default_factory=set)
     read: set[Path] = field(default_factory=set)
+
+    def word(self, word: bytes) -> None:
+        """Which files hold this word?"""
+        self.words.add(word)
+
+    def pattern(self, pattern: re.Pattern[bytes]) -> None:
+        """In which files does this pattern find something?"""
+        self.patterns.add(pattern)
+
+    def call(self, name: bytes) -> None:
+        """Which files may call something by this name?"""
+        self.called.add(name)
+
+    def facts(self, path: Path) -> None:
+        """What does this file say?"""
+        self.parsed.add(path)
+
+    def text(self, path: Path) -> None:
+        """What is the text of this file?"""
+        self.read.add(path)
+
+    def imports(self) -> None:
+        """Who imports whom? Not recorded: of a text that has changed, the import statements are compared anyway."""
 
     def merge(self, other: Looks) -> None:
         """Takes in the questions of another."""
@@ -42,19 +73,29 @@ class Looks:
         """Whether a Python file gives every answer as `new` that it gave as `old`. `same_facts`: it is known that their
         facts are the same.
         """
-        path, before, after = old.path, old.searched, new.searched
-        if path in self.read:
+        if old.path in self.read or next(self.other_answers(old, new), None) is not None:
             return False
+        if not same_imports(old, new):
+            return False
+        return same_facts or old.path not in self.parsed or _same_facts(old, new)
+
+    def other_answers(self, old: Source, new: Source) -> Iterator[Question]:
+        """The questions about words, patterns and calls to which a file gives another answer as `new` than as `old`."""
+        before, after = old.searched, new.searched
         known, found = words_of(before), words_of(after)
-        if (known ^ found) & self.words:
-            return False
-        if any((one.search(before) is None) != (one.search(after) is None) for one in self.patterns):
-            return False
-        if any(may_call(before, name) != may_call(after, name) for name in self.called & (known | found)):
-            return False
-        if _imports(old) != _imports(new):
-            return False
-        return same_facts or path not in self.parsed or _same_facts(old, new)
+        for word in (known ^ found) & self.words:
+            yield "word", word
+        for pattern in self.patterns:
+            if finds(pattern, before) != finds(pattern, after):
+                yield "pattern", pattern
+        for name in self.called & (known | found):
+            if may_call(before, name) != may_call(after, name):
+                yield "call", name
+
+
+def same_imports(old: Source, new: Source) -> bool:
+    """Whether two texts have the same import statements, in the same order."""
+    return _imports(old) == _imports(new)
 
 
 def _imports(source: Source) -> list[tuple[str | None, ...]]:

@@ -17,11 +17,11 @@ from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of
 from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks
-from torchrepro_lint.program.word_index import WordIndex, any_word, may_hold
+from torchrepro_lint.program.word_index import WordIndex, any_word, finds
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.text import Source, decode, read_bytes
 
-__all__ = ["FactsOf", "Project"]
+__all__ = ["FactsOf", "Project", "imports_top_level"]
 
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
@@ -35,8 +35,8 @@ _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 _DECORATORS = re.compile(rb"(?:^|[\n\r\f]|\xbb\xbf)@[^\n\r]*")
 
 
-def _finds(pattern: re.Pattern[bytes], data: bytes) -> bool:
-    return may_hold(data, pattern) and pattern.search(data) is not None
+def _decorators(source: Source) -> bytes:
+    return b" ".join(_DECORATORS.findall(source.searched))
 
 
 class Project:
@@ -55,9 +55,10 @@ class Project:
         src: Sequence[Path] = (),
         facts_of: FactsOf = facts_of_text,
         read: Read = read_bytes,
+        looks: Looks | None = None,
     ) -> None:
         self.root = root
-        self.looks = Looks()
+        self.looks = looks or Looks()
         self.read = read
         self.overlay = dict(overlay or {})
         self.files: tuple[Path, ...] = tuple(sorted({*files, *self.overlay}))
@@ -100,7 +101,7 @@ class Project:
         """The text of a file, or None where it cannot be read or decoded (noted in `unreadable`). Who asks whether
         something stands in it asks `holds`: then only a change of the answer counts.
         """
-        self.looks.read.add(path)
+        self.looks.text(path)
         return self._source(path)
 
     def _source(self, path: Path) -> Source | None:
@@ -124,8 +125,8 @@ class Project:
 
     def facts(self, path: Path) -> ModuleFacts | None:
         """The facts of a file, or None where it is no readable Python (noted in `unreadable`)."""
+        self.looks.facts(path)
         if path not in self._facts:
-            self.looks.parsed.add(path)
             source = self._source(path)
             facts = None
             if source is not None:
@@ -151,9 +152,9 @@ class Project:
 
     def containing(self, word: str) -> tuple[Path, ...]:
         """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
+        self._look_for(word)
         if word not in self._containing:
             if word.isascii():
-                self.looks.words.add(word.encode())
                 found = [self.files[number] for number in self._words.holding(word.encode())]
             else:
                 found = self._searched(any_word([word]), self.files)
@@ -162,14 +163,28 @@ class Project:
 
     def mentioning(self, word: str) -> frozenset[Path]:
         """The files of `containing`, to ask for one of them."""
+        self._look_for(word)
         if word not in self._mentioning:
             self._mentioning[word] = frozenset(self.containing(word))
         return self._mentioning[word]
 
+    def _look_for(self, word: str) -> None:
+        if word.isascii():
+            self.looks.word(word.encode())
+        else:
+            self.looks.pattern(any_word([word]))
+
     @cached_property
     def _words_of_decorators(self) -> WordIndex:
         sources = map(self._source, self.files)
-        return WordIndex(b" ".join(_DECORATORS.findall(one.searched)) if one is not None else b"" for one in sources)
+        return WordIndex(_decorators(one) if one is not None else b"" for one in sources)
+
+    def _reindex(self, number: int, old: Source, new: Source) -> None:
+        """The file of this number has another text: the indexes that there are follow."""
+        if "_words" in self.__dict__:
+            self._words.replace(number, old.searched, new.searched)
+        if "_words_of_decorators" in self.__dict__:
+            self._words_of_decorators.replace(number, _decorators(old), _decorators(new))
 
     def decorating(self, name: str) -> list[Path]:
         """The files in which the name stands behind an `@` at the start of a line, so that it may be a decorator of
@@ -178,17 +193,17 @@ class Project:
         pattern = re.compile(_DECORATORS.pattern + any_word([name]).pattern)
         if not name.isascii():
             return self._searched(pattern, self.containing(name))
-        self.looks.patterns.add(pattern)
+        self.looks.pattern(pattern)
         return [self.files[number] for number in self._words_of_decorators.holding(name.encode())]
 
     def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
         """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""
         if among is not None:
             return self._searched(pattern, among)
+        self.looks.pattern(pattern)
         if pattern not in self._matching:
             numbers = self._words.holding_any(pattern)
             if numbers is not None:
-                self.looks.patterns.add(pattern)
                 self._matching[pattern] = [self.files[number] for number in numbers]
                 return list(self._matching[pattern])
             numbers = self._words.may_match(pattern)
@@ -197,22 +212,22 @@ class Project:
         return list(self._matching[pattern])
 
     def _searched(self, pattern: re.Pattern[bytes], files: Iterable[Path]) -> list[Path]:
-        self.looks.patterns.add(pattern)
+        self.looks.pattern(pattern)
         sources = ((path, self._source(path)) for path in files)
-        return [path for path, source in sources if source is not None and _finds(pattern, source.searched)]
+        return [path for path, source in sources if source is not None and finds(pattern, source.searched)]
 
     def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in the bytes of a file that can be read."""
-        self.looks.patterns.add(pattern)
+        self.looks.pattern(pattern)
         answers = self._holds.setdefault(pattern, {})
         if path not in answers:
             source = self._source(path)
-            answers[path] = source is not None and _finds(pattern, source.searched)
+            answers[path] = source is not None and finds(pattern, source.searched)
         return answers[path]
 
     def may_call(self, path: Path, name: str) -> bool:
         """Whether a file that can be read may call something by that name, or give it another name."""
-        self.looks.called.add(name.encode())
+        self.looks.call(name.encode())
         source = self._source(path)
         return source is not None and may_call(source.searched, name.encode())
 
@@ -308,10 +323,7 @@ class Project:
         """
         if name in sys.stdlib_module_names and folder / "__init__.py" in self.known:
             return True
-        return path.name == f"{name}.py" and any(
-            not match["dots"] and name in _TOP_LEVEL.findall(match["plain"] or match["base"])
-            for match in self.import_statements(path)
-        )
+        return path.name == f"{name}.py" and imports_top_level(self.import_statements(path), name)
 
     def _is_namespace(self, folder: Path) -> bool:
         return folder.is_relative_to(self.root)
@@ -352,6 +364,13 @@ class Project:
                             folder = Path(_normal(base / text))
                             if folder in self._folders:
                                 yield folder
+
+
+def imports_top_level(statements: Iterable[re.Match[str]], name: str) -> bool:
+    """Whether one of these import statements means a top-level module of that name."""
+    return any(
+        not match["dots"] and name in _TOP_LEVEL.findall(match["plain"] or match["base"]) for match in statements
+    )
 
 
 def _normal(path: Path) -> str:

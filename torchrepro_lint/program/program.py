@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from torchrepro_lint.diagnostics import Location, TraceStep
 from torchrepro_lint.facts import tree
@@ -31,7 +33,9 @@ from torchrepro_lint.source.line_length import line_length_of
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import SourceError, read_bytes
 
-__all__ = ["Program"]
+__all__ = ["Linked", "Program"]
+
+Answer = TypeVar("Answer")
 
 # A question may nest a few hundred deep, at about ten Python frames each.
 _RECURSION_LIMIT = 12_000
@@ -39,12 +43,21 @@ _RECURSION_LIMIT = 12_000
 _FEW = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The files of a project with all that was found out about them, which does not hang on what is asked."""
+
+    project: Project
+    ev: Evaluator
+    imports: ImportGraph
+
+
 class Program:
     """The linked facts of one project. Everything is computed when first asked for, and then kept.
 
     `files` are all Python files of the project; `overlay` gives texts that stand for files on disk. `asked` are the
     files whose findings somebody waits for, None where it is all of them. `facts_of` and `parsed_of` may know what a
-    text says that was read before.
+    text says that was read before, and `linked` what was found out about these very files.
     """
 
     def __init__(
@@ -58,6 +71,7 @@ class Program:
         asked: frozenset[Path] | None = None,
         read: Read = read_bytes,
         parsed_of: ParsedOf = ParsedFile,
+        linked: Linked | None = None,
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self.root = root
@@ -67,12 +81,13 @@ class Program:
         self._few = asked if asked is not None and len(asked) * _FEW < len(files) else None
         self.settings = settings
         self.target = target
-        self.project = Project(root, files, overlay, settings.src, facts_of, read)
-        self.ev = Evaluator(self.project)
+        if linked is None:
+            project = Project(root, files, overlay, settings.src, facts_of, read)
+            linked = Linked(project, Evaluator(project), ImportGraph(project))
+        self.project, self.ev, self.imports = linked.project, linked.ev, linked.imports
         self.walker = Walker(self.ev)
         self.places = Places(self.project, parsed_of)
-        self.imports = ImportGraph(self.project)
-        self._runs: dict[Loader, WorkerRun] = {}
+        self._answers: dict[Hashable, Any] = {}
         self._operations: dict[Path, dict[str, list[Operation]]] = {}
         self._refused: set[Path] = set()
         #: What the planners of fixes have made of a file.
@@ -147,6 +162,10 @@ class Program:
             other._refused.add(path)
         return other
 
+    def once(self, key: Hashable, compute: Callable[[], Answer]) -> Answer:
+        """An answer that is about this program as a whole, computed when it is first asked for."""
+        return self.ev.once(self._answers, key, compute)
+
     @cached_property
     def line_length(self) -> int | None:
         """How long the project wants its lines to be; None where nothing says it."""
@@ -158,15 +177,15 @@ class Program:
 
     # --- loaders and their workers ----------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def loaders(self) -> Sequence[Loader]:
         """Every loader of the project, in each frame in which it is made."""
-        return find_loaders(self.ev)
+        return self.once("loaders", lambda: find_loaders(self.ev))
 
-    @cached_property
+    @property
     def loader_sites(self) -> Sequence[Sequence[Loader]]:
         """The loaders grouped by the call that makes them."""
-        return _by_site(self.loaders)
+        return self.once("loader sites", lambda: _by_site(self.loaders))
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
         """Those of `loader_sites` that stand in files whose findings somebody waits for, each a question of its own."""
@@ -176,23 +195,25 @@ class Program:
 
     @cached_property
     def _asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
-        if self._few is None or "loaders" in self.__dict__:
+        if self._few is None or "loaders" in self._answers:
             return [loaders for loaders in self.loader_sites if self.is_asked(loaders[0].site.path)]
         return _by_site(find_loaders(self.ev, self._few))
 
     def worker_run(self, loader: Loader) -> WorkerRun:
         """What the workers of a loader run."""
-        if loader not in self._runs:
+
+        def run() -> WorkerRun:
             self.ev.begin_question()
-            self._runs[loader] = worker_run(self.ev, loader, self.is_test)
-        return self._runs[loader]
+            return worker_run(self.ev, loader, self.is_test)
+
+        return self.once(loader, run)
 
     # --- intent -----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def evidence(self) -> Sequence[Evidence]:
         """Every seeding call and determinism switch of the project, and those in its configuration files."""
-        return [*find_evidence(self.ev), *configured_evidence(self)]
+        return self.once("evidence", lambda: [*find_evidence(self.ev), *configured_evidence(self)])
 
     def asked_evidence(self) -> Iterator[Evidence]:
         """The evidence in the files whose findings somebody waits for, each a question of its own; where none can be,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ else:
     import sre_constants as constants
     import sre_parse as parser
 
-__all__ = ["WordIndex", "any_word", "may_hold", "required_words", "words_of"]
+__all__ = ["WordIndex", "any_word", "finds", "required_words", "words_of"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 _SHORTEST = 3  # a shorter piece stands in nearly every file
@@ -37,6 +38,17 @@ class WordIndex:
                 else:
                     self._texts[word] = [number]
         self._all = b"\n" + b"\n".join(self._texts) + b"\n"
+
+    def replace(self, number: int, old: bytes, new: bytes) -> None:
+        """Takes the text of this number to be `new`, which was `old`."""
+        before, after = words_of(old), words_of(new)
+        for word in before - after:
+            self._texts[word].remove(number)
+        for word in after - before:
+            if word not in self._texts:
+                self._texts[word] = []
+                self._all += word + b"\n"
+            insort(self._texts[word], number)
 
     def holding(self, word: bytes) -> Sequence[int]:
         """The texts in which `word` stands, in order."""
@@ -82,12 +94,14 @@ def any_word(words: Iterable[str]) -> re.Pattern[bytes]:
     return pattern
 
 
-def may_hold(data: bytes, pattern: re.Pattern[bytes]) -> bool:
-    """Whether the pattern could find something in a text: asked of the few pieces that all its finds have, which is
-    sooner said than what the pattern finds.
+def finds(pattern: re.Pattern[bytes], data: bytes) -> bool:
+    """Whether the pattern finds something in a text. The few pieces that all its finds have are looked for first, which
+    is sooner done.
     """
     pieces = required_words(pattern)
-    return pieces is None or len(pieces) > _FEW or any(piece in data for piece in pieces)
+    if pieces is not None and len(pieces) <= _FEW and not any(piece in data for piece in pieces):
+        return False
+    return pattern.search(data) is not None
 
 
 @lru_cache(maxsize=2_000)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from torchrepro_lint.source.outside import SKIPPED, files_below
+from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 
-__all__ = ["ALL_CONFIGURATIONS", "configurations_digest", "read_configuration", "yaml_files"]
+__all__ = ["ALL_CONFIGURATIONS", "answer_outside", "configurations_digest", "read_configuration", "yaml_files"]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_CONFIGURATIONS = "*.yaml"
@@ -31,6 +31,13 @@ def configurations_digest(root: Path) -> str:
         digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
         digest.update(hashlib.sha256(_read(path)).digest())
     return digest.hexdigest()
+
+
+def answer_outside(root: Path, question: str) -> bool | str:
+    """What a run asks of the files that are no Python: the digest of the configurations, or whether one of the others
+    names a word.
+    """
+    return configurations_digest(root) if question == ALL_CONFIGURATIONS else is_named_below(root, question.encode())
 
 
 def _read(path: Path) -> bytes:

@@ -179,6 +179,14 @@ class Memory:
         finally:
             self.steps = steps
 
+    def once(self, answers: dict[Hashable, Any], key: Hashable, compute: Callable[[], Answer]) -> Answer:
+        """The answer to the question `key` in a table of somebody else's, computed once. It may not hang on open
+        questions.
+        """
+        if key not in answers:
+            answers[key] = compute()
+        return answers[key]  # type: ignore[no-any-return]
+
     def _answered(self, key: Hashable, compute: Callable[[], Answer], depth: int) -> Answer:
         outer, outer_cut = self._hangs_on, self._is_cut
         start, met, assumed = len(self._found), len(self._met), len(self._assumed)

@@ -128,12 +128,12 @@ class External(_Keyed):
 
 
 class ModuleValue(_Keyed):
-    """A module of the project; `facts` is None for a namespace package."""
+    """A module of the project; `facts` is None for a namespace package. With other facts it is another."""
 
     __slots__ = ("facts", "folder", "path")
 
     def __init__(self, path: Path, facts: ModuleFacts | None) -> None:
-        super().__init__((path,))
+        super().__init__((path, facts))
         self.path = path
         self.facts = facts
         self.folder = path.parent if path.name == "__init__.py" else path

@@ -173,9 +173,7 @@ def brings_weights(event: Event) -> bool:
 
 def entry_runs(program: Program) -> Iterator[EntryRun]:
     """A run for each entry point of the project, each a question of its own."""
-    none: list[EntryRun] = []
-    runs = program.ev.of_project("entry-runs", lambda: [EntryRun(program, one) for one in entry_points(program)], none)
-    for run in runs:
+    for run in program.once("entry runs", lambda: [EntryRun(program, one) for one in entry_points(program)]):
         program.ev.begin_question()
         yield run
 

@@ -1,0 +1,99 @@
+"""An evaluator that knows of each answer what it rests on, so that a change undoes no more than it must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from torchrepro_lint.program.evaluation.evaluator import Evaluator
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.kept.project import KeptProject
+
+__all__ = ["TracedEvaluator"]
+
+Answer = TypeVar("Answer")
+
+_MISSING: Final = object()
+
+
+class TracedEvaluator(Evaluator):
+    """Answers as its base does. While a question is worked on, `looks.present` gathers what its answer rests on: what
+    it asks of the texts, and all that the answers rest on which it takes from memory.
+
+    The answers of a cycle rest on what its root does: they are kept when that is known. What a question takes from the
+    objects in its key needs no bit: these objects are gone together with the facts that they are made of.
+    """
+
+    def __init__(self, project: KeptProject) -> None:
+        super().__init__(project)
+        self._looks = project.looks
+        self._rests: dict[Hashable, int] = {}
+        self._rests_elsewhere: dict[tuple[int, Hashable], int] = {}
+        # Equal numbers are kept once: they are long, and most answers of a question share one.
+        self._numbers: dict[int, int] = {}
+
+    def begin_analysis(self, undone: int) -> None:
+        """Forgets all answers that rest on one of these bits."""
+        self.begin_question()
+        self._rests_elsewhere.clear()
+        self._looks.present = 0
+        if undone:
+            for key in [key for key, rests in self._rests.items() if rests & undone]:
+                del self._rests[key]
+                self._memo.pop(key, None)
+
+    def begin_question(self) -> None:
+        before = self._memo
+        super().begin_question()
+        if self._memo is not before:
+            self._rests = {key: self._rests[key] for key in self._memo}
+
+    def remembered(
+        self,
+        key: Hashable,
+        compute: Callable[[], Answer],
+        again: Answer,
+        beyond: Answer | None = None,
+        *,
+        upward: bool = False,
+    ) -> Answer:
+        answer = self._memo.get(key, _MISSING)
+        if answer is not _MISSING:
+            self._looks.present |= self._rests[key]
+            if self._cut and key in self._cut:
+                self._is_cut = True
+            return answer  # type: ignore[return-value]
+        outer, self._looks.present = self._looks.present, 0
+        self._note_files(key)
+        try:
+            return super().remembered(key, compute, again, beyond, upward=upward)
+        finally:
+            self._looks.present |= outer
+
+    def once(self, answers: dict[Hashable, Any], key: Hashable, compute: Callable[[], Answer]) -> Answer:
+        place = id(answers), key
+        if key in answers:
+            self._looks.present |= self._rests_elsewhere[place]
+            return answers[key]  # type: ignore[no-any-return]
+        outer, self._looks.present = self._looks.present, 0
+        try:
+            answers[key] = answer = compute()
+            self._rests_elsewhere[place] = self._looks.present
+            return answer
+        finally:
+            self._looks.present |= outer
+
+    def _note_files(self, key: Hashable) -> None:
+        """A question about a place is one about what the file says there: unlike an object of its facts, a place may
+        be equal to one of another text.
+        """
+        for part in key if isinstance(key, tuple) else ():
+            path = part.path if isinstance(part, Site) else part
+            if isinstance(path, Path):
+                self._looks.facts(path)
+
+    def _keep(self, key: Hashable, answer: object, is_cut: bool) -> None:
+        super()._keep(key, answer, is_cut)
+        rests = self._looks.present
+        self._rests[key] = self._numbers.setdefault(rests, rests)

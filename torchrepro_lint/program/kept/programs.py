@@ -1,0 +1,91 @@
+"""Programs that are kept from one analysis to the next, so that the next costs what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.facts.memory import TextMemory
+from torchrepro_lint.facts.module import facts_of_text
+from torchrepro_lint.program.imports import ImportGraph
+from torchrepro_lint.program.kept.evaluator import TracedEvaluator
+from torchrepro_lint.program.kept.project import KeptProject
+from torchrepro_lint.program.locations import ParsedFile
+from torchrepro_lint.program.program import Linked, Program
+from torchrepro_lint.settings import Settings
+from torchrepro_lint.source.beside import files_beside
+from torchrepro_lint.source.configurations import answer_outside
+from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.discovery import in_order
+from torchrepro_lint.source.target import TargetTorch
+from torchrepro_lint.source.text import read_bytes
+
+__all__ = ["KeptPrograms"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Circumstances:
+    """What must be the same for answers to be the same, beside the texts."""
+
+    files: tuple[Path, ...]
+    settings: Settings
+    target: TargetTorch
+    beside: tuple[tuple[Path, bytes], ...]
+
+
+@dataclass(slots=True)
+class _Kept:
+    circumstances: _Circumstances
+    project: KeptProject
+    ev: TracedEvaluator
+    imports: ImportGraph
+
+    def follows(self, overlay: Mapping[Path, str], read: Read) -> bool:
+        """Takes the texts as they are now, and forgets what no longer holds; whether that could be done."""
+        root = self.project.root
+        if any(answer_outside(root, question) != found for question, found in self.project.outside.items()):
+            return False
+        changes = self.project.follow(overlay, read)
+        if changes is None:
+            return False
+        self.imports.follow(changes.imports)
+        self.ev.begin_analysis(self.project.looks.mask(changes.questions))
+        return True
+
+
+class KeptPrograms:
+    """Makes the program of a project, as the engine asks for it, out of the last one: with the same files, settings and
+    metadata, each answer stays that rests on nothing which has changed. The last program may not be used any more.
+
+    The findings are those of a program that is made anew, but where a question comes to a limit of its size: what is
+    known already counts for nothing there.
+    """
+
+    def __init__(self) -> None:
+        self._facts = TextMemory(facts_of_text)
+        self._parsed = TextMemory(ParsedFile)
+        self._kept: dict[Path, _Kept] = {}
+
+    def __call__(
+        self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
+        *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
+    ) -> Program:  # fmt: skip
+        circumstances = _Circumstances(tuple(files), settings, target, tuple(_beside(root)))
+        kept = self._kept.pop(root, None)
+        if kept is None or kept.circumstances != circumstances or not kept.follows(overlay, read):
+            project = KeptProject(root, files, overlay, settings.src, self._facts, read)
+            kept = _Kept(circumstances, project, TracedEvaluator(project), ImportGraph(project))
+        self._kept[root] = kept
+        linked = Linked(kept.project, kept.ev, kept.imports)
+        return Program(root, files, settings, target, overlay, self._facts, asked, read, self._parsed, linked)
+
+
+def _beside(root: Path) -> list[tuple[Path, bytes]]:
+    found: list[tuple[Path, bytes]] = []
+    for path in in_order(files_beside(root)):
+        with suppress(TorchReproLintError):
+            found.append((path, read_bytes(path)))
+    return found
