@@ -152,7 +152,7 @@ def test_files_that_no_edit_touches_are_read_once(write, monkeypatch: pytest.Mon
         read.append(path.name)
         return facts_of_text(path, text)
 
-    monkeypatch.setattr("torchrepro_lint.facts.module.facts_of_text", facts_of)
+    monkeypatch.setattr("torchrepro_lint.program.kept.programs.facts_of_text", facts_of)
     assert len(fix([root]).changes) == 1
     assert sorted(read) == ["a.py", "a.py", "b.py"]
 
