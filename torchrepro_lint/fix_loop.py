@@ -100,7 +100,7 @@ def _keeping() -> Toolkit:
     def programs() -> KeptPrograms:
         from torchrepro_lint.program.kept.programs import KeptPrograms
 
-        return KeptPrograms()
+        return KeptPrograms(exact=True)
 
     def make(
         root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],

@@ -13,6 +13,7 @@ from programs import AUGMENT, DATASET, LOADER, PACKAGE
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
 from torchrepro_lint.facts.module import facts_of_text
+from torchrepro_lint.program.evaluation import memory
 from torchrepro_lint.program.imports import ImportGraph
 from torchrepro_lint.program.kept.evaluator import TracedEvaluator
 from torchrepro_lint.program.kept.programs import KeptPrograms
@@ -28,9 +29,9 @@ from torchrepro_lint.toolkit import Toolkit
 class Kept:
     """A project in a folder, with the program that is kept of it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, exact: bool = False) -> None:
         self.root = root
-        self.programs = KeptPrograms()
+        self.programs = KeptPrograms(exact=exact)
         self.made: list[Program] = []
         self._toolkit = Toolkit(make_program=self._make)
 
@@ -176,6 +177,18 @@ def test_facts_of_old_texts_are_let_go_now_and_then(kept: Kept, monkeypatch: pyt
         anew.append(kept.is_made_anew())
     assert True in anew
     assert False in anew
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_program_in_which_a_question_ran_out_of_its_budget(
+    write, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    kept = Kept(write(PACKAGE), exact=exact)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "MAX_STEPS", 5)
+        kept.codes()
+    kept.codes()
+    assert kept.is_made_anew() == exact
 
 
 def test_the_answers_of_a_cycle_rest_on_all_of_it(write) -> None:

@@ -64,6 +64,8 @@ class Memory:
         self.steps = 0
         #: How many questions were worked on, in all: what the work is proportional to.
         self.computed = 0
+        #: Whether any question ran out of its budget.
+        self.ran_out = False
         self._memo: dict[Hashable, object] = {}
         # Equal sets are kept once: most questions have one of a few answers.
         self._sets: dict[Any, Any] = {}
@@ -166,6 +168,7 @@ class Memory:
             return again
         if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
             self._is_cut = True
+            self.ran_out = self.ran_out or self.steps > MAX_STEPS
             return again if beyond is None else beyond
         return self._answered(key, compute, depth)
 

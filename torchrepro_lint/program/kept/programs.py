@@ -60,11 +60,12 @@ class KeptPrograms:
     """Makes the program of a project, as the engine asks for it, out of the last one: with the same files, settings and
     metadata, each answer stays that rests on nothing which has changed. The last program may not be used any more.
 
-    The findings are those of a program that is made anew, but where a question comes to a limit of its size: what is
-    known already counts for nothing there.
+    The findings are those of a program that is made anew, but where a question runs out of its budget: what is known
+    already costs nothing, so that it comes further. With `exact`, a program in which that has happened is not kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
+        self._exact = exact
         self._facts = TextMemory(facts_of_text)
         self._parsed = TextMemory(ParsedFile)
         self._kept: dict[Path, _Kept] = {}
@@ -75,6 +76,8 @@ class KeptPrograms:
     ) -> Program:  # fmt: skip
         circumstances = _Circumstances(tuple(files), settings, target, tuple(_beside(root)))
         kept = self._kept.pop(root, None)
+        if kept is not None and self._exact and kept.ev.ran_out:
+            kept = None
         if kept is None or kept.circumstances != circumstances or not kept.follows(overlay, read):
             project = KeptProject(root, files, overlay, settings.src, self._facts, read)
             kept = _Kept(circumstances, project, TracedEvaluator(project), ImportGraph(project))
