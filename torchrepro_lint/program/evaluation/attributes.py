@@ -68,7 +68,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             start = receiver.cls if isinstance(receiver, Instance) else receiver
             return look_up_along(ev, after(mro(ev, start), cls), attr, receiver)
         case ExternalObject() if command_line.is_parsed(value):
-            return command_line.choices_of(ev, value, attr) or values_of(MemberOf(value, attr))
+            choices = command_line.choices_of(ev, value, attr)
+            return choices or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
             return values_of(MemberOf(value, attr))
         case FunctionValue() | MethodValue():

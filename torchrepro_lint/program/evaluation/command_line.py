@@ -1,7 +1,8 @@
 """What the command line can give: `args.x`, where `add_argument("--x", choices=[...])` names the possible values.
 
 A default is no proof, since the user may give something else; with `choices` the user may give one of them and nothing
-else. The default counts beside them, because argparse does not hold it against the choices.
+else. The default counts beside them, because argparse does not hold it against the choices. But what the user gives is
+never None: with a default that is something, the option is something.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["choices_of", "defaults_of", "is_assigned", "is_parsed"]
+__all__ = ["choices_of", "defaults_of", "is_assigned", "is_never_none", "is_parsed"]
 
 MAX_FILES = 12
 _PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
@@ -53,21 +54,64 @@ def choices_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
 
 
 def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
-    facts = ev.project.facts(parsed_in)
-    if facts is None or is_assigned(facts, name):
-        return NOTHING
-    found = list(_declared(ev, facts, name))
-    if not found:
-        spelt = set(ev.project.containing(name)) | set(ev.project.containing(name.replace("_", "-")))
-        others = [path for path in ev.project.containing("add_argument") if path in spelt and path != parsed_in]
-        for path in sorted(others)[:MAX_FILES]:
-            other = ev.project.facts(path)
-            if other is not None and not is_assigned(other, name):
-                found.extend(_declared(ev, other, name))
+    found = [_allowed(ev, call, frame) for call, frame in _declared(ev, parsed_in, name)]
     # One declaration without choices, or with choices that cannot be followed, leaves it open.
     if not found or any(not values or UNKNOWN in values for values in found):
         return NOTHING
     return union(*found)
+
+
+def is_never_none(ev: Evaluator, arguments: ExternalObject, name: str) -> bool:
+    """Whether `arguments.name` is something in each run: each declaration requires it, or has a default."""
+    if arguments.site is None:
+        return False
+    path = arguments.site.path
+    return ev.remembered(("never-none", path, name), lambda: _is_never_none(ev, path, name), False)
+
+
+def _is_never_none(ev: Evaluator, parsed_in: Path, name: str) -> bool:
+    found = list(_declared(ev, parsed_in, name))
+    files = {frame.facts for _, frame in found} | {ev.project.facts(parsed_in)}
+    return (
+        bool(found)
+        and all(_gives_something(ev, call, frame) for call, frame in found)
+        and not any(_sets_many(facts) for facts in files if facts is not None)
+    )
+
+
+def _gives_something(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    """Whether a declared argument is never None."""
+    if any(arg.star for arg in call.args):
+        return False
+    given = {arg.keyword: arg.value for arg in call.args if arg.keyword is not None}
+    match given.get("action"), given.get("nargs"), given.get("type"):
+        case tree.Const(value="store_true" | "store_false"), None, None:
+            return "default" not in given
+        case None | tree.Const(value="store"), nargs, None | tree.Name(id="int" | "float" | "str"):
+            if isinstance(nargs, tree.Const) and nargs.value == "?":
+                return False
+        case _:
+            return False
+    if "default" in given:
+        values = ev.values(given["default"], frame)
+        return bool(values) and all(isinstance(value, Constant) and value.value is not None for value in values)
+    required = given.get("required")
+    return not _is_optional(call) or (isinstance(required, tree.Const) and required.value is True)
+
+
+def _sets_many(facts: ModuleFacts) -> bool:
+    """Whether the file may give options other values under names that it does not spell: `vars(args).update(...)`."""
+    for scope in facts.walk_scopes():
+        for call, _ in scope.calls:
+            match call.func:
+                case tree.Name(id="setattr") | tree.Attribute(attr="set_defaults"):
+                    return True
+                case tree.Attribute(
+                    attr="update",
+                    value=tree.Attribute(attr="__dict__") | tree.Call(func=tree.Name(id="vars")),
+                ):
+                    return True
+    return False
 
 
 def is_assigned(facts: ModuleFacts, name: str) -> bool:
@@ -90,10 +134,22 @@ def defaults_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Iterator
                     yield arg.value, enclosing_frame(ev, facts, scope)
 
 
-def _declared(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[Values]:
-    """For each declaration of the argument, what it allows."""
-    for scope, call in _declared_in(ev, facts, name):
-        yield _allowed(ev, call, enclosing_frame(ev, facts, scope))
+def _declared(ev: Evaluator, parsed_in: Path, name: str) -> Iterator[tuple[tree.Call, Frame]]:
+    """The declarations of an argument: those of the file that parses, else of others. None where a file assigns it."""
+    facts = ev.project.facts(parsed_in)
+    if facts is None or is_assigned(facts, name):
+        return
+    found = _declared_in(ev, facts, name)
+    yield from ((call, enclosing_frame(ev, facts, scope)) for scope, call in found)
+    if found:
+        return
+    spelt = set(ev.project.containing(name)) | set(ev.project.containing(name.replace("_", "-")))
+    others = [path for path in ev.project.containing("add_argument") if path in spelt and path != parsed_in]
+    for path in sorted(others)[:MAX_FILES]:
+        other = ev.project.facts(path)
+        if other is not None and not is_assigned(other, name):
+            for scope, call in _declared_in(ev, other, name):
+                yield call, enclosing_frame(ev, other, scope)
 
 
 def _declared_in(ev: Evaluator, facts: ModuleFacts, name: str) -> list[tuple[Scope, tree.Call]]:
@@ -135,15 +191,10 @@ def _allowed(ev: Evaluator, call: tree.Call, frame: Frame) -> Values:
     choices = ev.elements(ev.values(given["choices"], frame))
     if not choices or not all(isinstance(value, Constant) for value in choices):
         return NOTHING
-    is_optional = any(
-        isinstance(arg.value, tree.Const) and str(arg.value.value).startswith("-")
-        for arg in call.args
-        if arg.keyword is None
-    )
     required = given.get("required")
     if "default" in given:
         default = ev.values(given["default"], frame)
-    elif is_optional and not (isinstance(required, tree.Const) and required.value is True):
+    elif _is_optional(call) and not (isinstance(required, tree.Const) and required.value is True):
         default = values_of(Constant(None))
     else:
         default = NOTHING
@@ -155,3 +206,11 @@ def _allowed(ev: Evaluator, call: tree.Call, frame: Frame) -> Values:
         case None, tree.Const(value="append"):
             return union(values_of(SequenceValue("list", None, choices)), default)
     return unknown()
+
+
+def _is_optional(call: tree.Call) -> bool:
+    return any(
+        isinstance(arg.value, tree.Const) and str(arg.value.value).startswith("-")
+        for arg in call.args
+        if arg.keyword is None
+    )

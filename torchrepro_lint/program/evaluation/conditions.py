@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     ExternalObject,
     FunctionValue,
     Instance,
+    MemberOf,
     MethodValue,
     ModuleValue,
     Partial,
@@ -106,6 +107,8 @@ def is_none(value: Value) -> bool | None:
         case ExternalObject(name=name):
             last = last_part(name)
             return False if last[:1].isupper() else None
+        case MemberOf(never_none=True):
+            return False
     return None
 
 

@@ -266,17 +266,21 @@ class ExternalObject(_Keyed):
 
 
 class MemberOf(_Keyed):
-    """An attribute of a value that is not of the project: a method of an external object, list or dict."""
+    """An attribute of a value that is not of the project: a method of an external object, list or dict.
 
-    __slots__ = ("attr", "receiver")
+    `never_none`: it is proven that it is something, as an option with a default.
+    """
 
-    def __init__(self, receiver: Value, attr: str) -> None:
-        super().__init__((receiver, attr), receiver.depth + 1)
+    __slots__ = ("attr", "never_none", "receiver")
+
+    def __init__(self, receiver: Value, attr: str, never_none: bool = False) -> None:
+        super().__init__((receiver, attr, never_none), receiver.depth + 1)
         self.receiver = receiver
         self.attr = attr
+        self.never_none = never_none
 
     def shallower(self, depth: int) -> Value:
-        return MemberOf(_limited(self.receiver, depth - 1), self.attr) if depth > 1 else UNKNOWN
+        return MemberOf(_limited(self.receiver, depth - 1), self.attr, self.never_none) if depth > 1 else UNKNOWN
 
 
 class Partial(_Keyed):
