@@ -105,6 +105,22 @@ def test_forks_and_other_arms_are_no_early_draws(tmp_path: Path) -> None:
     assert list(late_seeds(program_of(tmp_path, text))) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "is_late"),
+    [("session_id", False), ("port", False), ("run_names", False), ("group_ids", True), ("x", True)],
+)
+def test_what_a_run_is_called_may_differ(name: str, is_late: bool, tmp_path: Path) -> None:
+    text = f"""\
+        import random
+        import torch
+
+        {name} = random.randint(0, 2**32)
+        random.seed(0)
+        print({name}, random.random())
+    """
+    assert bool(list(late_seeds(program_of(tmp_path, text)))) == is_late
+
+
 def test_a_seed_from_the_clock_is_found_through_helpers(tmp_path: Path) -> None:
     text = """\
         import time

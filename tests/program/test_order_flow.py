@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.program.ordering.listings import unsorted_listings
+from torchrepro_lint.program.ordering.set_order import ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import find_target
@@ -46,15 +47,68 @@ INNOCENT = {
         "datasets.concatenate_datasets(parts)"
     ),
     "first of one": "weights = os.listdir('.')[0]",
+    "printed by position": "files = os.listdir('.')\nfor i in range(len(files)):\n    print(i, files[i])",
+}
+DECIDES |= {
+    "filled by position and shuffled": (
+        "split",
+        "files = os.listdir('.')\nxs = []\nfor i in range(len(files)):\n    xs.append(open(files[i]))\n"
+        "random.shuffle(xs)",
+    ),
+    "numbered by position": (
+        "index",
+        "files = os.listdir('.')\nids = {}\nfor i in range(len(files)):\n    ids[files[i]] = i",
+    ),
+}
+
+#: `names` is a list of a set of texts.
+LOOKED_UP = {
+    "the first ones": "print([names[i] for i in range(2)])",
+    "at an unknown position": "def name_of(i):\n    return names[i]",
+    "by the positions of another list": "print({names[i]: colors[i] for i in range(len(colors))})",
+    "beside another list": "for i in range(len(names)):\n    print(names[i], colors[i])",
+    "numbered in a table": "ids = {names[i]: i for i in range(len(names))}",
+    "numbered in a loop": "ids = {}\nfor i in range(len(names)):\n    ids[names[i]] = i",
+    "numbered under a name of its own": (
+        "ids = {}\nfor i in range(len(names)):\n    name = names[i].lower()\n    ids[name] = i + 1"
+    ),
+    "numbered in pairs": "pairs = []\nfor i in range(len(names)):\n    pairs.append((names[i], i))",
+    "of a list filled by position": (
+        "sizes = [0] * len(names)\nfor i in range(len(names)):\n    sizes[i] = len(names[i])\nprint(sizes[int(input())])"
+    ),
+    "a neighbour": "for i in range(1, len(names)):\n    print(names[i - 1], names[i])",
+}
+TRAVERSED = {
+    "printed": "for i in range(len(names)):\n    print(i, names[i])",
+    "with a length of a name": "n = len(names)\nfor i in range(n):\n    print(names[i])",
+    "with a bar": "for i in tqdm(range(len(names))):\n    print(names[i])",
+    "those that are left": "done = [n in colors for n in names]\nprint([names[i] for i in range(len(done)) if not done[i]])",
+    "in pairs": "for i in range(len(names)):\n    for j in range(i + 1, len(names)):\n        print(names[i], names[j])",
+    "beside what is filled with it": (
+        "sizes = [0] * len(names)\nfor i in range(len(names)):\n    sizes[i] = len(names[i])\n"
+        "print({names[i]: sizes[i] for i in range(len(names))})"
+    ),
+    "a table of lengths": "sizes = {}\nfor name in names:\n    sizes[name] = len(name)",
+    "a table by position": "sizes = {}\nfor i in range(len(names)):\n    sizes[names[i]] = len(names[i])",
 }
 
 
-def sinks(text: str, folder: Path) -> list[str]:
+def program(text: str, folder: Path) -> Program:
     file = folder / "main.py"
-    file.write_text("import os\nimport random\n" + textwrap.dedent(text) + "\n", encoding="utf-8")
+    file.write_text(textwrap.dedent(text) + "\n", encoding="utf-8")
     settings = Settings()
-    program = Program(folder, [file], settings, find_target(folder, settings))
-    return [one.sink.kind for one in unsorted_listings(program)]
+    return Program(folder, [file], settings, find_target(folder, settings))
+
+
+def sinks(text: str, folder: Path) -> list[str]:
+    made = program("import os\nimport random\n" + text, folder)
+    return [one.sink.kind for one in unsorted_listings(made)]
+
+
+def set_sinks(text: str, folder: Path) -> list[str]:
+    names = "names = list({name.strip() for name in open('names').read().split()})\n"
+    made = program("import torch\n" + names + "colors = ['red', 'blue', 'grey']\n" + text, folder)
+    return [one.sink.kind for one in ordered_sets(made)]
 
 
 @pytest.mark.parametrize("name", DECIDES)
@@ -66,3 +120,13 @@ def test_it_decides(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", INNOCENT)
 def test_it_decides_nothing(name: str, tmp_path: Path) -> None:
     assert sinks(INNOCENT[name], tmp_path) == []
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_a_look_up_by_position_decides(name: str, tmp_path: Path) -> None:
+    assert set_sinks(LOOKED_UP[name], tmp_path) == ["index"]
+
+
+@pytest.mark.parametrize("name", TRAVERSED)
+def test_a_look_up_by_its_own_position_decides_nothing(name: str, tmp_path: Path) -> None:
+    assert set_sinks(TRAVERSED[name], tmp_path) == []

@@ -20,6 +20,7 @@ NameTable = Literal[
     "keeps_state",
     "worker_init",
     "worker_number",
+    "idle_draws",
 ]
 
 

@@ -16,7 +16,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_calls, order_loops
+from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops
 from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
 from torchrepro_lint.program.ordering.samplers import part_names
 from torchrepro_lint.program.running.callers import visible_calls
@@ -63,7 +63,7 @@ class Carrier:
 class Sink:
     """Where the order decides something; the chain ends there.
 
-    Not where `beside` has the same order: then an element is looked up by the position that it has itself.
+    Not where `beside` has the same order: then what is at the same position belongs together.
     """
 
     kind: SinkKind
@@ -203,11 +203,8 @@ def _through_subscript(
     if isinstance(above.index, (tree.Const, tree.Unary)):
         return
     if not isinstance(above.index, tree.Opaque):
-        if indexes and not is_target(program, carrier.facts, above):
-            found = sink(carrier, "index", above, "is looked up by position")
-            parents = parents_of(program.ev, carrier.facts)
-            beside = order_loops.numbered_beside(above.index, parents) if isinstance(above.index, tree.Name) else None
-            yield replace(found, beside=beside)
+        if not is_target(program, carrier.facts, above):
+            yield from order_lookups.through_lookup(program, carrier, above, decides=indexes)
         return
     statement = parents_of(program.ev, carrier.facts).statement(above)
     if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):

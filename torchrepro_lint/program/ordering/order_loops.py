@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["counts", "numbered_beside", "numbering", "through_comprehension", "through_loop"]
+__all__ = ["counts", "numbering", "position_names", "through_comprehension", "through_loop", "through_turns"]
 
 _FILLS = frozenset({"append", "extend", "insert"})
 
@@ -26,27 +26,54 @@ def through_comprehension(
     program: Program, carrier: Carrier, comprehension: Node | None, clause: tree.Clause
 ) -> Iterator[Carrier | Sink]:
     """A list or generator keeps the order; a dict that numbers its elements fixes it."""
-    if not isinstance(comprehension, tree.Comprehension):
-        return
-    if comprehension.kind in ("list", "generator"):
-        yield carrier.listed(comprehension, numbered=False)
-    elif comprehension.kind == "dict" and carrier.numbered:
-        numbers = _numbers(clause.target, clause.iter)
-        parts = [part for part in (comprehension.key, comprehension.element) if part is not None]
-        if any(isinstance(node, tree.Name) and node.id in numbers for node in walk(parts)):
-            yield from numbering(program, carrier, comprehension)
+    if isinstance(comprehension, tree.Comprehension):
+        numbers = position_names(clause.target, clause.iter) if carrier.numbered else set()
+        yield from through_turns(program, carrier, comprehension, numbers, set())
 
 
 def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
     """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
-    numbers = _numbers(loop.target, loop.iter) if carrier.numbered else set()
+    numbers = position_names(loop.target, loop.iter) if carrier.numbered else set()
     varied = {node.id for node in walk([loop.target]) if isinstance(node, tree.Name)}
+    yield from through_turns(program, carrier, loop, numbers, varied - numbers)
+
+
+def through_turns(
+    program: Program,
+    carrier: Carrier,
+    around: tree.For | tree.Comprehension,
+    numbers: set[str],
+    elements: set[str],
+    lookup: tree.Subscript | None = None,
+) -> Iterator[Carrier | Sink]:
+    """From a loop or comprehension whose turns have one element each, in this order.
+
+    The element goes by the names `elements`, or is looked up; `numbers` are the names of its position.
+    """
+    if isinstance(around, tree.For):
+        yield from _through_body(program, carrier, around, numbers, elements, lookup)
+    elif around.kind in ("list", "generator"):
+        yield carrier.listed(around, numbered=False)
+    elif around.kind == "dict":
+        parts = [part for part in (around.key, around.element) if part is not None]
+        if any(_mentions(part, numbers, lookup) for part in parts):
+            yield from numbering(program, carrier, around)
+
+
+def _through_body(
+    program: Program,
+    carrier: Carrier,
+    loop: tree.For,
+    numbers: set[str],
+    elements: set[str],
+    lookup: tree.Subscript | None,
+) -> Iterator[Carrier | Sink]:
     filled: set[str] = set()
     for statement in own_statements(loop.body):
         match statement:
             case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
-                counted = _mentions(value, numbers) or _is_count(value, loop)
-                if counted and _mentions(key, varied - numbers):
+                counted = _mentions(value, numbers, lookup) or _is_count(value, loop, elements, lookup)
+                if counted and _has_element(key, elements, lookup):
                     yield from numbering(program, carrier, statement)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier.listed(carrier.node), target)
@@ -113,7 +140,7 @@ def _is_kept_by_element(owner: tree.Expr, loop: tree.For) -> bool:
     return False
 
 
-def _numbers(target: tree.Expr, iterated: tree.Expr) -> set[str]:
+def position_names(target: tree.Expr, iterated: tree.Expr) -> set[str]:
     """The name that gets the position in `for i, x in enumerate(...)`, or in `for x, i in zip(xs, range(n))`."""
     if not isinstance(target, tree.Display):
         return set()
@@ -125,24 +152,6 @@ def _numbers(target: tree.Expr, iterated: tree.Expr) -> set[str]:
     return {item.id} if isinstance(item, tree.Name) else set()
 
 
-def numbered_beside(node: tree.Name, parents: Parents) -> tree.Expr | None:
-    """What is iterated where a name is the position of an element: `xs` in `for i, x in enumerate(xs)`."""
-    for above in parents.around(node):
-        for clause in above.clauses if isinstance(above, tree.Comprehension) else (above,):
-            match clause:
-                case tree.For(target=target, iter=iterated) | tree.Clause(target=target, iter=iterated):
-                    if node.id in _numbers(target, iterated):
-                        return _enumerated(iterated)
-    return None
-
-
-def _enumerated(node: tree.Expr) -> tree.Expr | None:
-    match node:
-        case tree.Call(func=tree.Name(id="enumerate"), args=(first, *_)):
-            return first.value
-    return None
-
-
 def counts(node: tree.Expr) -> bool:
     """Whether an expression counts up: `range(n)`, `itertools.count()`."""
     match node:
@@ -151,15 +160,30 @@ def counts(node: tree.Expr) -> bool:
     return False
 
 
-def _mentions(node: tree.Expr, names: set[str]) -> bool:
-    return any(isinstance(part, tree.Name) and part.id in names for part in walk([node]))
+def _mentions(node: tree.Expr, names: set[str], lookup: tree.Subscript | None = None) -> bool:
+    """Whether one of the names stands in an expression; where elements are looked up, not as the index of a look-up."""
+    parts = list(walk([node]))
+    looked_up = {id(part.index) for part in parts if isinstance(part, tree.Subscript)} if lookup is not None else set()
+    return any(isinstance(part, tree.Name) and part.id in names and id(part) not in looked_up for part in parts)
 
 
-def _is_count(value: tree.Expr, loop: tree.For) -> bool:
+def _has_element(node: tree.Expr, elements: set[str], lookup: tree.Subscript | None) -> bool:
+    looked_up = lookup is not None and any(_is_same_lookup(part, lookup) for part in walk([node]))
+    return looked_up or _mentions(node, elements)
+
+
+def _is_same_lookup(node: Node, lookup: tree.Subscript) -> bool:
+    match node, lookup.index:
+        case tree.Subscript(value=value, index=tree.Name(id=index)), tree.Name(id=position):
+            return node is lookup or (index == position and _text(value) == _text(lookup.value) != "")
+    return False
+
+
+def _is_count(value: tree.Expr, loop: tree.For, elements: set[str], lookup: tree.Subscript | None) -> bool:
     """Whether a value counts up along the loop: `len(mapping)`, or a counter that the body augments."""
     match value:
         case tree.Call(func=tree.Name(id="len")):
-            return True
+            return not _has_element(value, elements, lookup)
         case tree.Name(id=name):
             for statement in own_statements(loop.body):
                 match statement:

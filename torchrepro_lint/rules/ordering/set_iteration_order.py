@@ -33,7 +33,8 @@ Fix safety
 
 Do not flag
     Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run;
-    numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences).
+    numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences); a loop that takes
+    one element after the other by its position (`for i in range(len(names)): print(names[i])`).
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
