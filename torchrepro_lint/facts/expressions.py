@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["call_sites", "dotted_name", "held_by", "last_site", "strings_in", "sub_expressions"]
+__all__ = ["call_sites", "dotted_name", "held_by", "last_site", "strings_in", "sub_expressions", "walk"]
 
 
 def dotted_name(node: tree.Expr) -> str | None:
@@ -72,24 +72,23 @@ def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
             yield from parts
 
 
-def strings_in(root: tree.Expr) -> Iterator[str]:
-    """The string constants in an expression, without those in scopes of their own."""
-    pending = [root]
+def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
+    """All expressions below `roots`, they themselves included; not those of inner scopes."""
+    pending = list(roots)
     while pending:
         node = pending.pop()
-        if isinstance(node, tree.Const) and isinstance(node.value, str):
-            yield node.value
+        yield node
         pending.extend(sub_expressions(node))
+
+
+def strings_in(root: tree.Expr) -> Iterator[str]:
+    """The string constants in an expression, without those in scopes of their own."""
+    return (node.value for node in walk([root]) if isinstance(node, tree.Const) and isinstance(node.value, str))
 
 
 def call_sites(root: tree.Expr) -> Iterator[int]:
     """The sites of the calls in an expression, without those in scopes of their own."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Call):
-            yield node.site
-        pending.extend(sub_expressions(node))
+    return (node.site for node in walk([root]) if isinstance(node, tree.Call))
 
 
 def last_site(root: tree.Expr) -> int:

@@ -11,6 +11,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
@@ -19,7 +20,6 @@ from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.ranks import distributed_start

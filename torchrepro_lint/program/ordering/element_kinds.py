@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
@@ -19,7 +19,6 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.values import FunctionValue
 from torchrepro_lint.program.running.blocks import expressions_in
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import blocks_of

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.ordering import order_flow, order_loops
 from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
 

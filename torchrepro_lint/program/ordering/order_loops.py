@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
 

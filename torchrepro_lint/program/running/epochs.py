@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.running.guards import walk
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.parents import Parents
 
 __all__ = ["stands_in_for"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -26,7 +26,6 @@ __all__ = [
     "left_before",
     "mentions",
     "place_of",
-    "walk",
 ]
 
 _MAX_ALIASES = 4
@@ -240,15 +239,6 @@ def _is_setting(node: tree.Attribute, scope: Scope) -> bool:
 
 
 # --- names in code --------------------------------------------------------------------------------------------
-
-
-def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
-    """All expressions below `roots`, they themselves included; not those of inner scopes."""
-    pending = list(roots)
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(sub_expressions(node))
 
 
 def mentions(roots: Iterable[tree.Expr], words: frozenset[str]) -> bool:

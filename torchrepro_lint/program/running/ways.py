@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -262,12 +262,9 @@ def _constant(node: tree.Expr) -> object:
 
 
 def _names(root: tree.Expr) -> Iterator[str]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
+    for node in walk([root]):
         match node:
             case tree.Name(id=name) | tree.Attribute(attr=name):
                 yield name
             case tree.Const(value=str() as text):
                 yield text
-        pending.extend(sub_expressions(node))

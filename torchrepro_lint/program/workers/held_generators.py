@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
-from torchrepro_lint.program.running.guards import place_of, walk
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
 from torchrepro_lint.program.workers.loaders import Loader

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
@@ -23,7 +24,6 @@ from torchrepro_lint.program.running.guards import (
     hangs_on_settings_only,
     left_before,
     place_of,
-    walk,
 )
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.workers.fixed_seeds import SeedKind, fixed_seed

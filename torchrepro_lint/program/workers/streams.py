@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part, last_parts
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls, known_packages
 from torchrepro_lint.program.evaluation import attributes
@@ -34,7 +35,6 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.blocks import expressions_in, loops_in
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
 from torchrepro_lint.program.workers.loaders import Loader

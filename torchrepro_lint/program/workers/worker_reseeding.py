@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value, Values
-from torchrepro_lint.program.running.guards import walk
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 
 if TYPE_CHECKING:
