@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.order_places import name_uses
-from torchrepro_lint.program.ordering.samplers import part_names
+from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of

@@ -18,7 +18,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops
 from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
-from torchrepro_lint.program.ordering.samplers import part_names
+from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link

@@ -1,0 +1,211 @@
+"""Permutations whose pieces are the parts of a data set, by their names or by what they are given to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.epochs import is_epoch_loop
+from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.program.running.parents import Parents, parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["part_names", "parts_a_set"]
+
+#: Names of the parts of a data set.
+_PART: Final = re.compile(
+    r"(?<![a-z])(?:train|training|trn|val|valid|validation|dev|test|eval|holdout)(?![a-z])", re.IGNORECASE
+)
+_SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
+#: Methods after which a permutation is still the same one.
+_SAME_ORDER: Final = frozenset({"tolist", "numpy", "long", "int", "cpu", "cuda", "to", "detach", "view", "flatten"})
+#: Methods, and functions of torch, that cut it.
+_CUTS: Final = frozenset({"split", "chunk", "tensor_split", "split_with_sizes"})
+#: Functions that return the parts of a data set: `train_test_split`, `split_dataset`, but no `split_batch`.
+_SPLITTER: Final = re.compile(
+    r"split.*(?:train|val|test|data|sample|ind(?:ex|ices)|idx)|(?:train|val|test|data|sample).*split", re.IGNORECASE
+)
+_BATCH: Final = re.compile(r"batch", re.IGNORECASE)
+
+
+def part_names(node: tree.Expr) -> bool:
+    """Whether a target is called after a part of a data set: `train_idx`, `self.val_set`."""
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return bool(_PART.search(name))
+        case tree.Display(items=items):
+            return any(part_names(item) for item in items)
+        case tree.Subscript(index=tree.Const(value=str() as text)):
+            return bool(_PART.search(text))
+    return False
+
+
+def parts_a_set(program: Program, call: KnownCall) -> bool:
+    """Whether slices of the permutation are the parts of a data set, by name or by what they are given to."""
+    return _is_parted(parents_of(program.ev, call.facts), call.call, set())
+
+
+def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
+    """Whether an expression that is the permutation, or data in its order, is cut into the parts of a data set."""
+    if id(node) in seen:
+        return False
+    seen.add(id(node))
+    above = parents.of(node)
+    match above:
+        case tree.Attribute(attr=attr):
+            outer = parents.of(above)
+            if not isinstance(outer, tree.Call) or outer.func is not above:
+                return False
+            return (
+                _are_parts(parents, outer)
+                if attr in _CUTS
+                else attr in _SAME_ORDER and _is_parted(parents, outer, seen)
+            )
+        case tree.Arg():
+            outer = parents.of(above)
+            match outer:
+                case tree.Call(func=tree.Name(id="list" | "tuple")):
+                    return _is_parted(parents, outer, seen)
+                case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in _CUTS and first is above:
+                    return _are_parts(parents, outer)
+        case tree.Subscript(value=value):
+            return _is_part(parents, above) if value is node else _is_parted(parents, above, seen)
+    return any(_is_parted(parents, use, seen) for use in _uses_of(parents, node))
+
+
+def _uses_of(parents: Parents, value: tree.Expr) -> Iterator[tree.Expr]:
+    """The uses of the name that a value is given by its assignment, alone or as one of several."""
+    match parents.of(value):
+        case tree.Assign(targets=(target,)):
+            yield from _uses_below(parents, target, value)
+        case tree.Display(kind="tuple", items=items) as values:
+            match parents.of(values):
+                case tree.Assign(targets=(tree.Display(items=targets),)) if len(targets) == len(items):
+                    (place,) = [index for index, item in enumerate(items) if item is value]
+                    yield from _uses_below(parents, targets[place], value)
+
+
+def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterator[tree.Expr]:
+    """The uses of a name, or of an attribute of `self`, below the value that it is given, in the same function."""
+    uses: Sequence[tree.Expr] = ()
+    match target:
+        case tree.Name(id=name):
+            uses = parents.names.get(name, ())
+        case tree.Attribute(value=tree.Name(id="self"), attr=attr):
+            uses = [use for use in parents.attributes.get(attr, ()) if dotted_name(use) == f"self.{attr}"]
+    function = parents.function(value)
+    for use in uses:
+        if use.site > value.site and not parents.is_bound(use) and parents.function(use) is function:
+            yield use
+
+
+def _are_parts(parents: Parents, cut: tree.Call) -> bool:
+    """Whether what a permutation is cut into goes by the names of parts, or into subsets of a data set."""
+    match parents.of(cut):
+        case tree.Assign(targets=(tree.Display(items=items) as target,)):
+            return part_names(target) or any(
+                _goes_into_a_subset(parents, use) for item in items for use in _uses_below(parents, item, cut)
+            )
+    return False
+
+
+def _goes_into_a_subset(parents: Parents, node: tree.Expr) -> bool:
+    above = parents.of(node)
+    outer = parents.of(above) if isinstance(above, tree.Arg) else None
+    return isinstance(outer, tree.Call) and bool(_SUBSETS.fullmatch(called_name(outer.func) or ""))
+
+
+def _in_same_order(parents: Parents, node: tree.Expr) -> tree.Expr:
+    """What methods such as `.tolist()` make of an expression."""
+    while isinstance(method := parents.of(node), tree.Attribute) and method.attr in _SAME_ORDER:
+        call = parents.of(method)
+        if not isinstance(call, tree.Call) or call.func is not method:
+            break
+        node = call
+    return node
+
+
+def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
+    """Whether a slice goes under the name of a part, into a subset of a data set, or picks the rows of a part."""
+    if not isinstance(piece.index, tree.Opaque):
+        return False
+    for above in parents.around(piece):
+        match above:
+            case tree.Call(func=func) if _SUBSETS.fullmatch(called_name(func) or ""):
+                return True
+            case tree.Assign(targets=targets):
+                return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece)
+            case tree.DictDisplay(items=items) if any(_is_of_a_part(parents, item, piece) for item in items):
+                return True
+            case tree.Return():
+                function = parents.function(piece)
+                return isinstance(function, tree.FunctionDef) and _is_a_splitter(function.name)
+            case tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
+                return False  # in a comprehension there are many, each of which is a draw of its own
+    return False
+
+
+def _is_of_a_part(parents: Parents, item: tuple[tree.Expr | None, tree.Expr], piece: tree.Expr) -> bool:
+    """Whether an item of a dict holds a slice under the name of a part: `{"train": order[:cut]}`."""
+    match item:
+        case (tree.Const(value=str() as key), value) if value is _in_same_order(parents, piece):
+            return bool(_PART.search(key))
+    return False
+
+
+def _names_a_part(target: tree.Expr) -> bool:
+    """Whether a target is called after a part, and not after a batch of one: `train_batch`."""
+    match target:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return part_names(target) and not _BATCH.search(name)
+        case tree.Display(items=items):
+            return any(_names_a_part(item) for item in items)
+    return part_names(target)
+
+
+def _is_a_splitter(name: str) -> bool:
+    return bool(_SPLITTER.search(name)) and not _BATCH.search(name)
+
+
+def _picks_a_part(parents: Parents, piece: tree.Expr) -> bool:
+    """Whether a slice of a permutation, or the indices at its places, are those of a part, by what they pick."""
+    indices = _in_same_order(parents, piece)
+    match parents.of(indices):
+        case tree.Subscript(index=index) as picked if index is indices:
+            if _marks_a_part(parents, picked):
+                return True
+            indices = _in_same_order(parents, picked)
+    for use in _uses_of(parents, indices):
+        use = _in_same_order(parents, use)
+        if _goes_into_a_subset(parents, use):
+            return True
+        match parents.of(use):
+            case tree.Subscript(index=index) as picked if index is use:
+                if _marks_a_part(parents, picked) or _has_the_name_of_a_part(parents, picked):
+                    return True
+    return False
+
+
+def _marks_a_part(parents: Parents, picked: tree.Subscript) -> bool:
+    """Whether places of a mask are set, for once: `train_mask[indices] = True`."""
+    match parents.of(picked):
+        case tree.Assign(targets=(target,), value=tree.Const(value=True | 1)) if target is picked:
+            loops = (above for above in parents.around(picked) if isinstance(above, (tree.For, tree.While)))
+            return part_names(picked.value) and not any(is_epoch_loop(loop) for loop in loops)
+    return False
+
+
+def _has_the_name_of_a_part(parents: Parents, picked: tree.Subscript) -> bool:
+    """Whether rows of the whole data are picked, outside loops, and called a part of it: `x_train = x[indices]`."""
+    if part_names(picked.value) or any(isinstance(one, (tree.For, tree.While)) for one in parents.around(picked)):
+        return False
+    match parents.statement(picked):
+        case tree.Assign(targets=targets):
+            return any(_names_a_part(target) for target in targets)
+    return False
