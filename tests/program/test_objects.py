@@ -79,6 +79,20 @@ BASES = [
 ]
 
 
-@pytest.mark.parametrize(("source", "expected"), ATTRIBUTES + BASES)
+GRAPHS = "from torch_geometric.data import InMemoryDataset\nclass A(InMemoryDataset):\n    def get(self, i): return i\n"
+#: A data set of PyTorch Geometric gives one graph for a position, and for all else a data set of its own class.
+PARTS = [
+    (GRAPHS + "x = A('d').shuffle()", "A()"),
+    (GRAPHS + "x = A('d').copy().index_select([1, 2])", "A()"),
+    (GRAPHS + "x = A('d')[0]", "?"),
+    (GRAPHS + "x = A('d')[:10]", "? | A()"),
+    (GRAPHS + "x = A('d').shuffle()[unknown]", "? | A()"),
+    (GRAPHS + "class B(A):\n    def __getitem__(self, i): return 3\nx = B('d')[:10]", "3"),
+    ("from torch_geometric.datasets import QM9\nx = QM9('d').shuffle()[100:]", "? | torch_geometric.datasets.QM9()"),
+    ("from torch.utils.data import Dataset\nclass A(Dataset): pass\nx = A()[:3]", "?"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), ATTRIBUTES + BASES + PARTS)
 def test_what_an_attribute_can_be(tmp_path: Path, source: str, expected: str) -> None:
     assert named(program_of(tmp_path, source + "\n"), "x") == expected

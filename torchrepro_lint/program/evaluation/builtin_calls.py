@@ -9,6 +9,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
 from torchrepro_lint.program.evaluation.instantiation import instantiated
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
@@ -115,7 +116,9 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case Instance():
             if attr in _TO_DICT:
                 return as_dict(ev, receiver, deep=attr != "_asdict")
-            return values_of(receiver) if attr in _FLUENT else unknown()
+            if attr == "__getitem__" and _gives_itself(ev, receiver, attr):
+                return containers.part_of(receiver, ev.one_constant(first_argument(arguments)))
+            return values_of(receiver) if attr in _FLUENT or _gives_itself(ev, receiver, attr) else unknown()
         case ExternalObject(name=name):
             if attr in _FLUENT:
                 return values_of(receiver)
@@ -138,6 +141,12 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             dotted = member_name(member)
             return values_of(ExternalObject(dotted, arguments, site)) if dotted is not None else unknown()
     return unknown()
+
+
+def _gives_itself(ev: Evaluator, receiver: Instance, method: str) -> bool:
+    """Whether a method that an object has from a class of a library gives the object, or a part that does the same."""
+    known = (external_callable(f"{base}.{method}") for base in external_bases(ev, receiver.cls))
+    return any(one is not None and one.returns == "receiver" for one in known)
 
 
 #: Methods that say something of a text, or give one that is no longer.

@@ -10,12 +10,14 @@ from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
+    UNKNOWN,
     Arguments,
     Constant,
     DictValue,
     External,
     ExternalObject,
     Instance,
+    MemberOf,
     SequenceValue,
     Value,
     Values,
@@ -27,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["TENSOR", "elements", "inner_changed", "subscript", "unpack", "updated"]
+__all__ = ["TENSOR", "elements", "inner_changed", "part_of", "subscript", "unpack", "updated"]
 
 TENSOR = "torch.Tensor"
 
@@ -92,19 +94,27 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 else:
                     parts.append(value.elements())
             case Instance():
-                getters = ev.attribute(value, "__getitem__")
-                parts.append(ev.call_all(getters, Arguments((index,)), None) if getters else unknown())
+                getters = ev.attribute(value, "__getitem__") or values_of(MemberOf(value, "__getitem__"))
+                parts.append(ev.call_all(getters, Arguments((index,)), None))
             case ExternalObject(name=name) if name == TENSOR:
                 parts.append(values_of(value))
             case ExternalObject() if is_registry(value):
                 parts.append(registered(ev, value))
             case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
-                parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
+                if item.returns == "receiver":
+                    parts.append(part_of(value, constant))
+                else:
+                    parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
             case External(name=name) if loader_class(name) is not None:
                 parts.append(values_of(value))  # `DataLoader[int]`: the class, with a word for who checks types
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING
+
+
+def part_of(value: Value, index: Constant | None) -> Values:
+    """What an index takes out of a data set of which a slice or a list of positions gives a part that does the same."""
+    return unknown() if index is not None and isinstance(index.value, int) else values_of(value, UNKNOWN)
 
 
 def _dict_item(value: DictValue, index: Values) -> Values:
