@@ -61,7 +61,8 @@ def loader_fix(
         return None, f"{known.qualname} takes no {' or '.join(wanted)}"
     if any(known.keywords.get(name) != name for name in wanted):  # type: ignore[call-overload]
         return None, f"{known.qualname} calls its arguments otherwise"
-    if loader.cls is not None and loader.made_by is None and not _subclass_takes(program, loader, wanted):
+    if loader.is_handed_on_to and not _subclass_takes(program, loader, wanted):
+        assert loader.cls is not None
         return None, f"{loader.cls.name} does not hand {' and '.join(wanted)} on to DataLoader"
     document = document_of(program, loader.facts.path)
     span = program.parsed(loader.facts.path).span(loader.call.site)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
 from torchrepro_lint.program.evaluation import attributes
@@ -25,6 +24,7 @@ from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
     Constant,
+    DictValue,
     External,
     Instance,
     Partial,
@@ -63,6 +63,12 @@ class Loader:
     @property
     def site(self) -> Site:
         return Site(self.facts.path, self.call.site)
+
+    @property
+    def is_handed_on_to(self) -> bool:
+        """Whether `call` makes an object of a project class, whose `__init__` hands its arguments on."""
+        is_base_call = isinstance(self.call.func, tree.Attribute) and self.call.func.attr == "__init__"
+        return self.cls is not None and not is_base_call
 
     def given(self, role: str) -> tuple[Values, bool]:
         """What is passed for a role such as `worker_init_fn`, and whether it may be left out."""
@@ -172,10 +178,9 @@ def _derives_from_loader(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> boo
 def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[Loader]:
     plausible = _plausible_names(facts, names)
     for scope in facts.walk_scopes():
+        if isinstance(scope.node, tree.ClassDef) and scope.node.name in names:
+            yield from _of_unseen_objects(ev, facts, scope)
         for call, path in scope.calls:
-            if isinstance(call.func, tree.Attribute) and call.func.attr == "__init__":
-                yield from _of_unseen_object(ev, call, path, facts, scope)
-                continue
             if called_name(call.func) not in plausible and not _calls_a_call(call.func):
                 continue
             ev.begin_question()
@@ -190,28 +195,24 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 yield from _made_by(ev, call, facts, scope, frame)
 
 
-def _of_unseen_object(
-    ev: Evaluator, call: tree.Call, path: ArmPath, facts: ModuleFacts, scope: Scope
-) -> Iterator[Loader]:
-    """`DataLoader.__init__(self, ...)` in a subclass of which no construction is in sight: a registry makes it."""
-    assert isinstance(call.func, tree.Attribute)
-    if not isinstance(scope.node, tree.FunctionDef) or scope.name != "__init__":
-        return
-    if scope.parent is None or not isinstance(scope.parent.node, tree.ClassDef):
-        return
-    if not _derives_from_loader(ev, facts, scope.parent):
-        return  # asked first: who calls all the `__init__` of a file is much to ask
-    for frame in contexts(ev, facts, scope):
+def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Loader]:
+    """The objects of a class of loaders of which no construction is in sight: a registry makes them, or a template by
+    the name that its configuration gives.
+    """
+    assert isinstance(scope.node, tree.ClassDef) and scope.parent is not None
+    if not _derives_from_loader(ev, facts, scope):
+        return  # asked first: who makes the objects of a class is much to ask
+    for frame in contexts(ev, facts, scope.parent):
         ev.begin_question()
-        if frame.parent is None or frame.parent.parent is None or not ev.may_run(call.site, path, frame):
-            continue
-        cls = ClassValue(scope.parent.node, frame.parent.parent)
+        cls = ClassValue(scope.node, frame)
         if any(instance.arguments is not None for instance in instances_of(ev, cls)):
             continue
-        for owner in ev.values(call.func.value, frame):
-            known = loader_class(owner.name) if isinstance(owner, External) else None
-            if known is not None:
-                yield Loader(call, facts, scope, frame, known, ev.arguments(call.args[1:], frame), cls)
+        instance = Instance(cls, None, None)
+        base_call = _base_call(ev, instance)
+        if base_call is not None:
+            call, inner = base_call
+            for known, reaching in _reaching(ev, instance):
+                yield Loader(call, inner.facts, inner.scope, inner, known, reaching, cls)
 
 
 def _may_make_one(value: Value) -> bool:
@@ -315,18 +316,23 @@ def _from_subclass(
     if not any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
         return
     instance = Instance(cls, arguments, ev.site(call, frame))
-    for name, reaching in base_arguments(ev, instance):
-        known = loader_class(name)
-        if known is None:
-            continue
+    for known, reaching in _reaching(ev, instance):
         inner = _base_call(ev, instance)
-        if inner is not None and not _hands_on(inner[0], inner[1].scope):
+        if inner is not None and not _hands_on(ev, *inner):
             base_call, base_frame = inner
             yield Loader(
                 base_call, base_frame.facts, base_frame.scope, base_frame, known, reaching, cls, ev.site(call, frame)
             )
         else:
             yield Loader(call, facts, scope, frame, known, reaching, cls)
+
+
+def _reaching(ev: Evaluator, instance: Instance) -> Iterator[tuple[LoaderClass, Arguments]]:
+    """The loader's own classes that are initialised as an object is made, each with the arguments that reach it."""
+    for name, arguments in base_arguments(ev, instance):
+        known = loader_class(name)
+        if known is not None:
+            yield known, arguments
 
 
 def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | None:
@@ -345,11 +351,21 @@ def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | N
     return None
 
 
-def _hands_on(call: tree.Call, scope: Scope) -> bool:
+def _hands_on(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
     """Whether a call passes its caller's arguments on, so that a missing one is missing at the construction.
 
-    An `__init__` that takes a worker function of its own and leaves it out drops it, whatever else it hands on.
+    An `__init__` that takes a worker function of its own and leaves it out drops it, whatever else it hands on; so does
+    one that takes no `**kwargs` and puts the arguments into a dict of its own.
     """
     if any(isinstance(arg.value, tree.Name) and arg.keyword == arg.value.id == "worker_init_fn" for arg in call.args):
         return True
-    return any(arg.star for arg in call.args) and "worker_init_fn" not in scope.bindings
+    spread = [arg for arg in call.args if arg.star]
+    if not spread or "worker_init_fn" in frame.scope.bindings:
+        return False
+    function = frame.scope.node
+    takes_any = isinstance(function, tree.FunctionDef) and any(param.kind == "double-star" for param in function.params)
+    return takes_any or not all(_is_closed_dict(value) for arg in spread for value in ev.values(arg.value, frame))
+
+
+def _is_closed_dict(value: Value) -> bool:
+    return isinstance(value, DictValue) and not value.open
