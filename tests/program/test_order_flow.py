@@ -61,6 +61,89 @@ DECIDES |= {
     ),
 }
 
+READ = "import glob\nimport pandas as pd\nframe = pd.concat([pd.read_csv(f) for f in glob.glob('*.csv')])\n"
+ROWS = """
+class Rows(Dataset):
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __len__(self):
+        return len(self.frame)
+
+    def __getitem__(self, index):
+        return {}
+"""
+LOAD = "import glob\nfrom datasets import Dataset as Table, load_dataset\n"
+DECIDES |= {
+    "rows by position": (
+        "samples",
+        READ + "from torch.utils.data import Dataset" + ROWS.format("self.frame.iloc[index]") + "Rows(frame)",
+    ),
+    "rows of a column by position": (
+        "samples",
+        READ
+        + "from torch.utils.data import Dataset"
+        + ROWS.format("self.frame['path'].iloc[index]")
+        + "Rows(frame.reset_index(drop=True))",
+    ),
+    "tables filled in a loop, and parted": (
+        "split",
+        "import pandas as pd\ntables = []\nfor f in os.listdir('.'):\n    tables.append(pd.read_csv(f))\n"
+        "frame = pd.concat(tables, ignore_index=True)\ntrain = frame.iloc[:80]\nval = frame.iloc[80:]",
+    ),
+    "rows drawn": ("split", READ + "train = frame[frame['used'] == 1].sample(frac=0.8, random_state=0)"),
+    "rows split": (
+        "split",
+        READ + "from sklearn.model_selection import train_test_split\n"
+        "train, val = train_test_split(frame['text'].values, random_state=0)",
+    ),
+    "rows listed and shuffled": (
+        "split",
+        READ + "rows = []\nfor _, row in frame.iterrows():\n    rows.append(row)\nrandom.shuffle(rows)",
+    ),
+    "rows of files": (
+        "split",
+        LOAD + "rows = load_dataset('json', data_files=glob.glob('*.json'), split='train')\n"
+        "parts = rows.map(len).train_test_split(0.1, seed=0)",
+    ),
+    "rows of files by part": (
+        "samples",
+        LOAD + "from transformers import Trainer\nfiles = {'train': glob.glob('*.txt')}\n"
+        "rows = load_dataset('text', data_files=files)\nTrainer(None, train_dataset=rows['train'])",
+    ),
+    "rows of files put in by part": (
+        "split",
+        LOAD + "files = {}\nfiles['train'] = glob.glob('*.txt')\n"
+        "rows = load_dataset('text', data_files=files)\nrows['train'].shuffle(seed=0)",
+    ),
+    "rows of tables": ("split", LOAD + "Table.from_csv(glob.glob('*.csv')).shuffle(seed=0)"),
+}
+INNOCENT |= {
+    "rows sorted": READ + "frame = frame.sort_values('id')\ntrain, val = frame[:80], frame[80:]",
+    "rows sorted in place": READ + "frame.sort_values('id', inplace=True)\ntrain, val = frame[:80], frame[80:]",
+    "rows of sorted files": (
+        "import pandas as pd\nframe = pd.concat([pd.read_csv(f) for f in sorted(os.listdir('.'))])\nframe.sample(3)"
+    ),
+    "columns beside each other": (
+        "import pandas as pd\nframe = pd.concat([pd.read_csv(f) for f in os.listdir('.')], axis=1)\nframe.sample(3)"
+    ),
+    "rows counted": READ + "print(len(frame), frame['label'].mean())\nframe.to_csv('all.csv')",
+    "names of columns": READ + "ids = {column: i for i, column in enumerate(frame)}",
+    "rows grouped": READ + "means = frame.groupby('id').mean()\ntrain, val = means[:8], means[8:]",
+    "rows looked up by a key": READ + "names = frame.set_index('id')['name']\nprint(names['a'])",
+    "rows of files written": LOAD + "load_dataset('json', data_files=glob.glob('*.json')).save_to_disk('all')",
+    "a dict of names": "files = {'train': os.listdir('.')}\nprint(files)",
+    "rows of another part": (
+        LOAD + "files = {'train': 'rows.txt'}\nfiles['test'] = glob.glob('*.txt')\n"
+        "load_dataset('text', data_files=files)['train'].shuffle(seed=0)"
+    ),
+    "rows of another split": (
+        LOAD + "files = {'train': 'rows.txt', 'test': glob.glob('*.txt')}\n"
+        "load_dataset('text', data_files=files, split='train').shuffle(seed=0)"
+    ),
+    "a pattern": LOAD + "load_dataset('json', data_files='*.json')['train'].shuffle(seed=0)",
+}
+
 #: `names` is a list of a set of texts.
 LOOKED_UP = {
     "the first ones": "print([names[i] for i in range(2)])",

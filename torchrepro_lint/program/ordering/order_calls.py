@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -23,7 +24,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
-from torchrepro_lint.program.ordering import order_flow, order_loops
+from torchrepro_lint.program.ordering import order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["called", "through_call", "through_method"]
+__all__ = ["called", "names_called", "through_call", "through_method"]
 
 #: Methods that put their argument, or its elements, into what they are called on.
 _INTO_RECEIVER: Final = frozenset({"append", "insert", "appendleft"})
@@ -60,12 +61,14 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
             yield from order_flow.stored(program, carrier.listed(carrier.node), call.func.value)
         return
     values = called(program, carrier, call)
-    names = {canonical(value.name) for value in values if isinstance(value, External)}
-    names |= {name for value in values if isinstance(value, MemberOf) for name in _member_names(program, value)}
+    names = names_called(program, values)
     if names & ordering_names("order_free"):
         return
     if names & ordering_names("draws_by_position"):
         yield order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
+        return
+    if carrier.rows and arg.keyword == "train_dataset":
+        yield order_flow.sink(carrier, "samples", call, "is the data set that is trained on")
         return
     if names & ordering_names("joins_datasets"):
         yield order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
@@ -79,8 +82,15 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     if names & ordering_names("order_keeping") or word in ordering_names("order_keeping", "words"):
         yield from _kept(program, carrier, call, arg, word)
         return
+    yield from order_rows.joined_rows(carrier, names, call, arg)
     for value in values:
         yield from _into_function(program, carrier, call, arg, value)
+
+
+def names_called(program: Program, values: Iterable[Value]) -> set[str]:
+    """The names of what may be called, where it is something of a library."""
+    names = {canonical(value.name) for value in values if isinstance(value, External)}
+    return names | {name for value in values if isinstance(value, MemberOf) for name in _member_names(program, value)}
 
 
 def _member_names(program: Program, member: MemberOf) -> Iterator[str]:
@@ -95,6 +105,10 @@ def _member_names(program: Program, member: MemberOf) -> Iterator[str]:
 
 
 def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
+    if carrier.rows and word not in _COPIES:
+        if order_rows.may_be_columns(carrier):
+            return
+        carrier = replace(carrier, rows=False)
     if word in ("dict", "OrderedDict"):  # looked up by key
         if carrier.numbered:
             yield from order_loops.numbering(program, carrier, call)

@@ -16,7 +16,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops
+from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
 from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.callers import visible_calls
@@ -38,7 +38,8 @@ SinkKind = Literal["samples", "split", "index"]
 @dataclass(frozen=True, slots=True, eq=False)
 class Carrier:
     """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
-    `is_set`: nothing has a position in it yet.
+    `is_set`: nothing has a position in it yet; `rows`: it is a table with the rows of what was in this order, or such
+    tables by name, of which it is the one called `part`.
     """
 
     facts: ModuleFacts
@@ -46,6 +47,8 @@ class Carrier:
     hops: int = 0
     numbered: bool = False
     is_set: bool = False
+    rows: bool = False
+    part: str | None = None
     chain: tuple[Link, ...] = ()
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
@@ -56,7 +59,9 @@ class Carrier:
         return replace(self.to(node, numbered=numbered), is_set=False)
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
-        return Carrier(facts, node, self.hops + 1, False, self.is_set, (*self.chain, Link(at, note)))
+        return Carrier(
+            facts, node, self.hops + 1, False, self.is_set, self.rows, self.part, (*self.chain, Link(at, note))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,8 +132,12 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             call = parents.of(above)
             if isinstance(call, tree.Call):
                 yield from order_calls.through_call(program, carrier, call, above)
+        case tree.Attribute() if carrier.rows:
+            yield from order_rows.through_attribute(program, carrier, above)
         case tree.Attribute(attr=attr):
             yield from order_calls.through_method(program, carrier, above, attr)
+        case tree.Subscript(value=value) if value is node and carrier.rows:
+            yield from order_rows.through_item(program, carrier, above)
         case tree.Subscript(value=value) if value is node and not carrier.is_set:
             yield from _through_subscript(program, carrier, above, indexes)
         case tree.Assign(targets=targets):
@@ -141,10 +150,12 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from stored(program, carrier, target)
         case tree.Return() | tree.Yield():
             yield from to_callers(program, carrier, node)
-        case tree.For(iter=iterated) if iterated is node:
+        case tree.For(iter=iterated) if iterated is node and not order_rows.may_be_columns(carrier):
             yield from order_loops.through_loop(program, carrier, above)
-        case tree.Clause(iter=iterated) if iterated is node:
+        case tree.Clause(iter=iterated) if iterated is node and not order_rows.may_be_columns(carrier):
             yield from order_loops.through_comprehension(program, carrier, parents.of(above), above)
+        case tree.DictDisplay():
+            yield from order_rows.through_dict(program, carrier, above)
         case tree.Starred():
             yield carrier.listed(above)
         case tree.Await():
@@ -154,7 +165,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.Display(kind="tuple", items=items) if isinstance(parents.of(above), tree.Return):
             place = next(index for index, item in enumerate(items) if item is node)
             yield from to_callers(program, carrier, node, place)
-        case tree.Binary() | tree.Boolean():
+        case tree.Binary() | tree.Boolean() if not carrier.rows:
             yield carrier.to(above)
         case tree.Conditional(test=test) if test is not node:
             yield carrier.to(above)
@@ -179,6 +190,7 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
         case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in name_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, carrier, use, key)
+                yield from order_rows.through_holder(program, carrier, use, key)
         case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
             for facts, read in attribute_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
+_SORTS: Final = frozenset({"sort", "sort_values", "sort_index"})
 #: What a data set of PyG defines in the place of `__getitem__` and `__len__`.
 _GRAPHS: Final = frozenset({"get", "len"})
 
@@ -82,9 +83,9 @@ def _is_target(parents: Parents, node: tree.Expr) -> bool:
 
 
 def _sorts(parents: Parents, node: tree.Expr) -> bool:
-    """Whether a use is `name.sort(...)`."""
+    """Whether a use is `name.sort(...)`, or sorts the rows of a table."""
     above = parents.of(node)
-    return isinstance(above, tree.Attribute) and above.attr == "sort" and isinstance(parents.of(above), tree.Call)
+    return isinstance(above, tree.Attribute) and above.attr in _SORTS and isinstance(parents.of(above), tree.Call)
 
 
 # --- attributes -----------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 What it does
     Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
-    whose order goes, unsorted, into the samples of a data set, a split, or the numbers of classes.
+    whose order goes, unsorted, into the samples of a data set, a split, or the numbers of classes; also as the order of
+    the rows that `datasets.load_dataset` or `pandas.concat` makes one table of.
 
 Why is this bad?
     These give names in the order of the file system, which differs between machines, between file systems, and after
@@ -43,8 +44,9 @@ Fix safety
     files of each folder have to be sorted.
 
 Do not flag
-    Listings that are sorted, also later; walks with anything sorted in their loop; listings that are only counted,
-    searched, reduced, or walked through for an effect of their own such as copying; whose end nothing in sight reaches.
+    Listings that are sorted, also later, or whose table is; walks with anything sorted in their loop; listings that are
+    only counted, searched, reduced, or walked through for an effect of their own such as copying; whose end nothing in
+    sight reaches.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir
