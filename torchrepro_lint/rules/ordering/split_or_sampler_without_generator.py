@@ -46,9 +46,10 @@ Fix safety
 
 Do not flag
     Splits under `torch.random.fork_rng()`, or right behind a call that seeds torch; `torch.randperm` that mixes or
-    drops within a batch; a sampler given as `shuffle=`, which is only taken for true; frameworks that give the sampler
-    a generator (Hugging Face's Trainer, accelerate); what stands in `except TypeError` for the same call with a
-    generator, which torch before 1.6 did not take.
+    drops within a batch; a sampler given as `shuffle=`, which is only taken for true, or one into which the project
+    puts a generator afterwards (`sampler.generator = g`); frameworks that give the sampler a generator (Hugging Face's
+    Trainer, accelerate); what stands in `except TypeError` for the same call with a generator, which torch before 1.6
+    did not take.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
