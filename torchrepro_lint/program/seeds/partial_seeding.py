@@ -33,7 +33,8 @@ _SETS_UP = re.compile(
     r"worker|eval|test|parse|options|args|env|system|device|cuda",
     re.IGNORECASE,
 )
-#: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples).
+#: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples), or can be seeded as
+#: gym asks of an environment (`env.seed(0)`).
 _RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda"})
 
@@ -116,8 +117,9 @@ def _says_so(one: Evidence) -> bool:
         scope = scope.parent
     if not isinstance(scope.node, tree.FunctionDef):
         return True
-    if scope.node.name == "__init__":
-        return scope.parent is not None and _RUNS.search(scope.parent.name) is not None
+    around = scope.parent
+    if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
+        return around is not None and _RUNS.search(around.name) is not None
     return _SETS_UP.search(scope.node.name) is not None
 
 

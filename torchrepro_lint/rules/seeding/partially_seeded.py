@@ -44,7 +44,7 @@ Do not flag
     What the workers of a loader draw: torch seeds them (older versions leave NumPy to TRL101). Draws that no result
     hangs on, such as a port or the name of a run. Programs of frameworks that seed by their configuration, or that call
     a seeding helper which cannot be followed. Splits (TRL202, TRL209). Seeds in worker init functions, in loops of
-    epochs and in tests.
+    epochs, in tests, and in the method `seed` by which gym seeds an environment.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
