@@ -95,6 +95,22 @@ FETCHES = [
         "x = ImageFolder('d', transform=Compose([Lambda(lambda i: np.random.rand())]))",
         ["rand"],
     ),
+    *(
+        (
+            f"import albumentations as A\nfrom albumentations.core.transforms_interface import {base}\n"
+            f"class Own({base}):\n    def {method}(self, *args, **params): return np.random.rand()\n"
+            "class Data:\n    def __init__(self):\n        parts = [A.Normalize()]\n"
+            "        parts += [Own(p=1)]\n        self.whole = A.Compose(parts)\n"
+            "    def __getitem__(self, i): return self.whole(image=i)['image']\nx = Data()",
+            expected,
+        )
+        for base, method, expected in (
+            ("ImageOnlyTransform", "apply", ["rand"]),
+            ("DualTransform", "get_params", ["rand"]),
+            ("DualTransform", "apply_to_mask", ["rand"]),
+            ("ImageOnlyTransform", "get_transform_init_args_names", []),
+        )
+    ),
 ]  # fmt: skip
 
 

@@ -9,13 +9,26 @@ from typing import Literal, get_args
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 
-__all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "external_callable"]
+__all__ = ["METHODS", "CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "external_callable"]
 
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
 #: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
-#: `getter`: its method `get` is called with a position.
-Protocol = Literal["dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter"]
+#: `getter`, `augmentation`: methods of it are called, those of `METHODS`.
+Protocol = Literal[
+    "dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter", "augmentation",
+]  # fmt: skip
+
+#: The methods that a library's class calls, and its subclasses define, by the protocol. Those of albumentations: see
+#: core/transforms_interface.py@0.5.2 to 2.0.8, `__call__` and `apply_with_params`.
+METHODS: dict[str, tuple[str, ...]] = {
+    "getter": ("get",),
+    "augmentation": (
+        "get_params", "get_params_dependent_on_targets", "get_params_dependent_on_data", "update_params", "apply",
+        "apply_to_mask", "apply_to_masks", "apply_to_bbox", "apply_to_bboxes", "apply_to_keypoint",
+        "apply_to_keypoints", "apply_to_images",
+    ),
+}  # fmt: skip
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
 #: what the call returns; `call`: whenever what the call returns is called.

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable
+from torchrepro_lint.knowledge.callables import METHODS, ExternalCallable, external_callable
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, external_argument, merged
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -195,11 +196,11 @@ class Walker(BodyWalker):
                 yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self.iterated(values)
-            case "getter":
-                for value in ordered(values):
-                    for method in ordered(self.ev.attribute(value, "get")):
+            case _:
+                for name, value in product(METHODS.get(protocol, ()), ordered(values)):
+                    for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
-                            yield from self.call(method, Arguments((unknown(),)), None)
+                            yield from self.call(method, Arguments((), (), True, True), None)
 
     def _handed_over(self, values: Values) -> Iterator[Event]:
         """A library's calls of what it was handed. One that is a library's too is an event where it was made."""
