@@ -116,6 +116,7 @@ DECIDES |= {
         LOAD + "files = {}\nfiles['train'] = glob.glob('*.txt')\n"
         "rows = load_dataset('text', data_files=files)\nrows['train'].shuffle(seed=0)",
     ),
+    "two at once": ("split", "first, second = os.listdir('a'), sorted(os.listdir('b'))\nrandom.shuffle(first)"),
     "rows of tables": ("split", LOAD + "Table.from_csv(glob.glob('*.csv')).shuffle(seed=0)"),
 }
 INNOCENT |= {
@@ -132,6 +133,7 @@ INNOCENT |= {
     "rows grouped": READ + "means = frame.groupby('id').mean()\ntrain, val = means[:8], means[8:]",
     "rows looked up by a key": READ + "names = frame.set_index('id')['name']\nprint(names['a'])",
     "rows of files written": LOAD + "load_dataset('json', data_files=glob.glob('*.json')).save_to_disk('all')",
+    "the other of two": "first, second = os.listdir('a'), sorted(os.listdir('b'))\nrandom.shuffle(second)",
     "a dict of names": "files = {'train': os.listdir('.')}\nprint(files)",
     "rows of another part": (
         LOAD + "files = {'train': 'rows.txt'}\nfiles['test'] = glob.glob('*.txt')\n"

@@ -38,6 +38,8 @@ _NUMBERS: Final = re.compile(
     r"|(?:img|image|cat|ann|obj)_?ids?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
     re.IGNORECASE,
 )
+#: Names of tables that have a number for each key: `pid2label[pid]`.
+_NUMBERED: Final = re.compile(r"(?:2|_to_)(?:ids?|idx|ind|index|int|labels?|num)$", re.IGNORECASE)
 _TEXTS: Final = re.compile(
     r"label|class|categor|name|title|token|word|char|letter|vocab|(?<![a-z])tags?(?![a-z])|file|path|folder|(?<![a-z])dirs?(?![a-z])"
     r"|text|sentence|line|caption|patient|subject|speaker|species|domain|genre|lang|countr|cit(?:y|ies)|entit|relation|predicate|symbol"
@@ -151,6 +153,8 @@ class _Reader:
         first = node.args[0].value if node.args else None
         if word in ordering_names("texts", "lists") or word in ordering_names("texts", "words"):
             return "text"
+        if isinstance(node.func, tree.Name) and f"builtins.{word}" in ordering_names("texts"):
+            return "text"
         if word in ordering_names("numbers", "words"):
             return "number"
         if word == "map" and len(node.args) > 1:
@@ -201,6 +205,8 @@ class _Reader:
                 yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
+            elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
+                yield self.elements(binding.node.value, depth - 1)
         for call, _ in self.scope.calls:
             match call:
                 case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if dotted_name(owner) == name:
@@ -241,9 +247,45 @@ class _Reader:
                 return self._elements_of_call(call, depth)
             case "element", tree.Call(func=tree.Name(id="enumerate"), args=(arg, *_)) if binding.unpack:
                 return "number" if binding.unpack[0] == 0 else self.elements(arg.value, depth - 1)
-            case "element", bound if bound is not None and not binding.unpack:
+            case "element", bound if bound is not None and binding.unpack:
+                return self._unpacked(bound, binding.unpack[0], depth) if len(binding.unpack) == 1 else None  # type: ignore[arg-type]
+            case "element", bound if bound is not None:
                 return self.elements(bound, depth - 1)  # type: ignore[arg-type]
         return None
+
+    def _unpacked(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
+        """What stands at a place of the tuples that a collection holds: `for head, tail in pairs`."""
+        if depth == 0:
+            return None
+        match node:
+            case tree.Call(func=tree.Name(id="zip"), args=args) if 0 <= place < len(args):
+                return self.elements(args[place].value, depth - 1)
+            case tree.Call(func=tree.Name(id="list" | "sorted" | "tqdm"), args=(arg, *_)):
+                return self._unpacked(arg.value, place, depth - 1)
+            case tree.Display(kind="list", items=items):
+                return joined(self._at(item, place, depth) for item in items)
+            case tree.Comprehension(kind="list", element=tree.Display() as element):
+                return self._at(element, place, depth)
+            case tree.Name(id=name):
+                bindings = [one for one in self._bindings(name) if not _is_made_of_itself(one)]
+                given = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
+                made = [self._unpacked(one, place, depth - 1) for one in given if one is not None]  # type: ignore[arg-type]
+                return joined((*made, *(self._at(arg.value, place, depth) for arg in self._appended(name))))
+        return None
+
+    def _at(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
+        match node:
+            case tree.Display(kind="tuple" | "list", items=items) if 0 <= place < len(items):
+                return self.kind(items[place], depth - 1)
+        return None
+
+    def _appended(self, name: str) -> Iterator[tree.Arg]:
+        """What is put into a collection of this name, one after the other."""
+        for call, _ in self.scope.calls:
+            match call:
+                case tree.Call(func=tree.Attribute(value=owner, attr="append" | "add"), args=(arg,)):
+                    if dotted_name(owner) == name:
+                        yield arg
 
     def _bindings(self, name: str) -> tuple[Binding, ...]:
         owner = self.scope.binder(name)
@@ -279,6 +321,8 @@ def _by_name(node: tree.Expr) -> ElementKind | None:
             if _NUMBERS.search(word):
                 return "number"
             return "text" if _TEXTS.search(word) else None
+        case tree.Subscript(value=tree.Name(id=word) | tree.Attribute(attr=word)) if _NUMBERED.search(word):
+            return "number"
         case tree.Subscript(value=value):
             return _by_name(value)
         case tree.Call(func=func):

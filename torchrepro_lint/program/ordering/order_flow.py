@@ -165,6 +165,10 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.Display(kind="tuple", items=items) if isinstance(parents.of(above), tree.Return):
             place = next(index for index, item in enumerate(items) if item is node)
             yield from to_callers(program, carrier, node, place)
+        case tree.Display(kind="tuple"):
+            assigned = parents.target_of(node)
+            if assigned is not None:
+                yield from stored(program, carrier, assigned)
         case tree.Binary() | tree.Boolean() if not carrier.rows:
             yield carrier.to(above)
         case tree.Conditional(test=test) if test is not node:

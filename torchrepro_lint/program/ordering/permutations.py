@@ -81,14 +81,9 @@ def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
 
 def _uses_of(parents: Parents, value: tree.Expr) -> Iterator[tree.Expr]:
     """The uses of the name that a value is given by its assignment, alone or as one of several."""
-    match parents.of(value):
-        case tree.Assign(targets=(target,)):
-            yield from _uses_below(parents, target, value)
-        case tree.Display(kind="tuple", items=items) as values:
-            match parents.of(values):
-                case tree.Assign(targets=(tree.Display(items=targets),)) if len(targets) == len(items):
-                    (place,) = [index for index, item in enumerate(items) if item is value]
-                    yield from _uses_below(parents, targets[place], value)
+    target = parents.target_of(value)
+    if target is not None:
+        yield from _uses_below(parents, target, value)
 
 
 def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterator[tree.Expr]:

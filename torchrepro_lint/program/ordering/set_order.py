@@ -125,8 +125,8 @@ _SCOPES: Final = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehensi
 def _holder(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
     """What tells the elements of a set: of one that is made empty, the name under which it is filled."""
     if _is_made_empty(node):
-        match parents_of(program.ev, facts).of(node):
-            case tree.Assign(targets=(tree.Name() | tree.Attribute() as target,)):
+        match parents_of(program.ev, facts).target_of(node):
+            case tree.Name() | tree.Attribute() as target:
                 return target
     return node
 

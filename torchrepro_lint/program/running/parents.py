@@ -68,6 +68,17 @@ class Parents:
                 return target is node
         return False
 
+    def target_of(self, value: Node) -> tree.Expr | None:
+        """What an assignment gives a value to, alone or as one of several: `a, b = value, other`."""
+        match self.of(value):
+            case tree.Assign(targets=(target,)):
+                return target
+            case tree.Display(kind="tuple", items=items) as values:
+                match self.of(values):
+                    case tree.Assign(targets=(tree.Display(items=targets),)) if len(targets) == len(items):
+                        return next(target for target, item in zip(targets, items, strict=True) if item is value)
+        return None
+
     def statement(self, node: Node) -> Node:
         """The statement in which a node stands."""
         if isinstance(node, _STATEMENTS):
