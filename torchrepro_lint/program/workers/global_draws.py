@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
+from torchrepro_lint.program.workers.worker_reseeding import draws_left, seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def first_draw(program: Program, loader: Loader) -> Effect | None:
     draws = [
         draw
         for rng in _SEEDED_BY_TORCH
-        if (drawn := run.draws_from(rng)) and not _seeds_otherwise(program, run, rng)
+        if (drawn := draws_left(program.ev, run, rng)) and not _seeds_otherwise(program, run, rng)
         for draw in drawn
     ]
     return min(draws, key=lambda draw: len(draw.event.chain)) if draws else None

@@ -46,9 +46,9 @@ Fix safety
 Do not flag
     `shuffle=False` with nothing random in the workers; a `sampler` or `batch_sampler` that is given on every way (the
     loader's generator does not reach it: that is TRL202) unless worker code draws and nothing seeds torch; workers that
-    seed themselves from the system (TRL503); what a dataset draws that only a test has; frameworks that seed the
-    sampler themselves (Hugging Face's Trainer, accelerate); what stands in `except TypeError` for the same call with a
-    generator, which torch before 1.6 did not take.
+    seed themselves from the system (TRL503), or each item from its index; what a dataset draws that only a test has;
+    frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate); what stands in `except TypeError`
+    for the same call with a generator, which torch before 1.6 did not take.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

@@ -72,8 +72,9 @@ Do not flag
     Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
     with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), datasets that seed
     NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is TRL503's), or with
-    the worker's number where `persistent_workers=True` lets the workers live on, and arms that a constant argument
-    rules out (`train=False` for the evaluation loader).
+    the worker's number where `persistent_workers=True` lets the workers live on, draws that follow a seed from the
+    item's index (`np.random.seed(index)` in `__getitem__`), and arms that a constant argument rules out (`train=False`
+    for the evaluation loader).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -92,7 +93,7 @@ from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
+from torchrepro_lint.program.workers.worker_reseeding import draws_left, seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -109,7 +110,7 @@ class NumpyRngInWorkers(LoaderRule):
             if called_init(program.ev, loader) is not None:  # TRL106
                 continue
             run = program.worker_run(loader)
-            draws = run.draws_from("numpy")
+            draws = draws_left(program.ev, run, "numpy")
             if not draws or seeds_itself(program.ev, run, "numpy"):
                 continue
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):

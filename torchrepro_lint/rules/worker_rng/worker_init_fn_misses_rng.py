@@ -88,6 +88,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
+from torchrepro_lint.program.workers.worker_reseeding import draws_left
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
@@ -114,7 +115,7 @@ class WorkerInitFnMissesRng(Rule):
             if run.function is None or misfit(program.ev, run.value) is not None:
                 continue
             if program.target.admits_below("1.9") and not run.seeds("numpy"):
-                draws = program.worker_run(loader).draws_from("numpy")
+                draws = draws_left(program.ev, program.worker_run(loader), "numpy")
                 if draws:
                     fix, declined = seed_numpy_fix(program, run)
                     message = (
