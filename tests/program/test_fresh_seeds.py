@@ -38,3 +38,18 @@ def test_a_split_behind_a_seed(seeds: str, others: int, found: int, tmp_path: Pa
     files = sorted(tmp_path.glob("*.py"))
     program = Program(tmp_path, files, Settings(), find_target(tmp_path, Settings()))
     assert len(list(unseeded_splits(program))) == found
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("g = torch.Generator()\ng.manual_seed(0)\n", 0),
+        ("g = torch.Generator().manual_seed(0)\n", 0),
+        ("model = torch.nn.Linear(4, 2)\n", 1),
+    ],
+)
+def test_what_is_between_the_seed_and_the_split(between: str, found: int, tmp_path: Path) -> None:
+    head = "import torch\nfrom torch.utils.data import random_split\ntorch.manual_seed(0)\n"
+    (tmp_path / "split.py").write_text(f"{head}{between}train, val = random_split(range(10), [8, 2])\n")
+    program = Program(tmp_path, [tmp_path / "split.py"], Settings(), find_target(tmp_path, Settings()))
+    assert len(list(unseeded_splits(program))) == found

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.program.evaluation.values import FunctionValue
+from torchrepro_lint.program.evaluation.values import External, ExternalObject, FunctionValue, MemberOf, Value
+from torchrepro_lint.program.ordering.generators import GENERATOR
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import parents_of
@@ -56,14 +57,29 @@ def _behind_what_is_quiet(program: Program, call: KnownCall) -> Iterator[tree.St
     blocks = (call.facts.body,) if around is None else blocks_of(around)  # type: ignore[arg-type]
     block = next((block for block in blocks if any(one is statement for one in block)), ())
     above = list(takewhile(lambda one: one is not statement, block))
-    return (one for one in reversed(above) if not _is_quiet(one))
+    return (one for one in reversed(above) if not _is_quiet(program, call, one))
 
 
-def _is_quiet(statement: tree.Stmt) -> bool:
+def _is_quiet(program: Program, call: KnownCall, statement: tree.Stmt) -> bool:
     if not isinstance(statement, (tree.Assign, tree.ExprStmt)):
         return False
     return all(
-        isinstance(node.func, tree.Name) and node.func.id in _QUIET
+        (isinstance(node.func, tree.Name) and node.func.id in _QUIET) or _is_of_a_generator(program, call, node)
         for node in walk(list(expressions_in((statement,))))
         if isinstance(node, tree.Call)
     )
+
+
+def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bool:
+    """Whether a generator is made, or one that is no global one is seeded: nothing is drawn."""
+    values = program.ev.values(node.func, call.frame)
+    return bool(values) and all(_makes_or_seeds(value) for value in values)
+
+
+def _makes_or_seeds(value: Value) -> bool:
+    match value:
+        case External(name=name):
+            return name == GENERATOR
+        case MemberOf(receiver=ExternalObject(name=name), attr="manual_seed"):
+            return name == GENERATOR
+    return False
