@@ -89,6 +89,32 @@ def test_steps_come_in_the_order_of_the_run(tmp_path: Path) -> None:
     assert late.early.name == "torch.randn"
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "mp.spawn(work, args=(2,), nprocs=2)",
+        "mp.start_processes(work, args=(2,), nprocs=2, start_method='fork')",
+        "mp.Process(target=work, args=(0, 2)).start()",
+        "accelerate.notebook_launcher(work, (0, 2))",
+    ],
+)
+def test_a_process_that_the_program_starts_is_walked(start: str, tmp_path: Path) -> None:
+    text = f"""\
+        import accelerate
+        import torch
+        import torch.multiprocessing as mp
+
+        def work(rank, size):
+            torch.rand(size)
+
+        if __name__ == "__main__":
+            torch.manual_seed(0)
+            {start}
+    """
+    (run,) = entry_runs(program_of(tmp_path, text))
+    assert [step.event.name for step in run.steps] == ["torch.manual_seed", "torch.rand"]
+
+
 def test_forks_and_other_arms_are_no_early_draws(tmp_path: Path) -> None:
     text = """\
         import sys
