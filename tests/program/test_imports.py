@@ -249,3 +249,16 @@ def test_by_which_name_a_file_can_be_imported(tmp_path: Path, importer: str, tar
     )
     program = program_of(tmp_path, files)
     assert program.project.importable_name(tmp_path / importer, tmp_path / target) == name
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_a_folder_on_sys_path_is_that_file_s_alone(first: str, tmp_path: Path) -> None:
+    files = {
+        "run/a.py": "import sys\nsys.path.append('../lib/x')\nimport helper\n",
+        "run/b.py": "import helper\n",
+        "lib/x/helper.py": "v = 1\n",
+    }
+    project = program_of(tmp_path, files).project
+    order = [first, "b" if first == "a" else "a"]
+    meant = {name: project.resolve(tmp_path / "run" / f"{name}.py", "helper") for name in order}
+    assert meant == {"a": tmp_path / "lib" / "x" / "helper.py", "b": None}

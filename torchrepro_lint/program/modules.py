@@ -274,7 +274,7 @@ class Project:
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
         key = (importer.parent, dotted)
-        if self._extra_roots.get(importer) or dotted.partition(".")[0] == importer.stem:
+        if self._extra_roots_of(importer) or dotted.partition(".")[0] == importer.stem:
             key = (importer, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._search(importer, dotted)

@@ -2,7 +2,8 @@
 
 What it does
     Finds loaders whose `worker_init_fn` leaves out a generator that the workers draw from and that torch does not seed
-    itself: NumPy's global RNG before torch 1.9, and the generators of libraries such as imgaug.
+    itself: NumPy's global RNG before torch 1.9, and the generators of libraries: imgaug's global one, those that the
+    transforms of albumentations hold since 1.4.21.
 
 Why is this bad?
     Workers start with a copy of that generator's state in the main process. All of them draw the same numbers from it,
@@ -66,10 +67,12 @@ How it is proven
 Fix safety
     Safe: NumPy is seeded as well, by the canonical body where the function only seeds, else by a line at its end.
     The generator of a library is seeded by a line at the end, where the library has a call for it. The draws change;
-    they were the same in every worker, or different in every run.
+    they were the same in every worker, or different in every run. Unsafe where a pipeline is seeded that the dataset
+    holds: an attribute of the dataset may be another than the tool sees.
 
 Do not flag
-    Functions in which a call could not be followed, that may come from elsewhere, or that are a library's own.
+    Functions in which a call could not be followed, that may come from elsewhere, that are a library's own, or that go
+    to the dataset which the worker has.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -82,14 +85,15 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
-from torchrepro_lint.fixes.reseed_fix import missed_library_fix
+from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
 from torchrepro_lint.program.workers.init_shape import misfit
+from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.worker_reseeding import draws_left
-from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 #: Global generators that torch leaves alone in every version, and their names in a message.
@@ -122,7 +126,7 @@ class WorkerInitFnMissesRng(Rule):
                         f"worker_init_fn `{run.name}` does not seed NumPy's global RNG, which the workers draw from "
                         f"({draws[0].event.name}): with torch < 1.9 every worker draws the same numbers"
                     )
-                    trace = _trace(run, draws[0])
+                    trace = _trace(run, draws[0].event)
                     return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
             for rng, text in _OF_LIBRARIES.items():
                 draws = program.worker_run(loader).draws_from(rng) if not run.seeds(rng) else []
@@ -132,11 +136,30 @@ class WorkerInitFnMissesRng(Rule):
                         f"({draws[0].event.name}): every worker draws the same numbers"
                     )
                     fix, declined = missed_library_fix(program, loader, rng)
-                    trace = _trace(run, draws[0])
+                    trace = _trace(run, draws[0].event)
                     return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
+            if not run.seeds("receiver") and not reaches_dataset(program, loader):
+                finding = self._of_pipeline(program, loader, run)
+                if finding is not None:
+                    return finding
         return None
 
+    def _of_pipeline(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
+        """What is told of generators that the objects of a library hold, such as the transforms of albumentations."""
+        held = [draw for draw in library_draws(program, loader) if draw.effect.rng == "own" and draw.event.receiver]
+        if not held:
+            return None
+        draw = held[0]
+        versions = f" ({draw.effect.package} {draw.effect.versions})" if draw.effect.versions else ""
+        message = (
+            f"worker_init_fn `{run.name}` does not seed the generator that "
+            f"`{draw.event.name.removesuffix('.__call__')}`{versions} holds, which the workers draw from: every worker "
+            "draws the same numbers"
+        )
+        fix, declined = reseed_library_fix(program, loader, held)
+        return self.finding(program, loader.site, message, _trace(run, draw.event), fix=fix, declined=declined)
 
-def _trace(run: InitRun, draw: Effect) -> list[Link]:
+
+def _trace(run: InitRun, draw: Event) -> list[Link]:
     links = [Link(run.site, f"the init function: {run.name}")] if run.site is not None else []
-    return [*links, *draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")]
+    return [*links, *draw.chain, Link(draw.site, f"draws: {draw.name}")]
