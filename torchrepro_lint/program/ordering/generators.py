@@ -10,7 +10,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, MemberOf, Site, Value
+from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
+from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
 from torchrepro_lint.program.running.parents import parents_of
@@ -83,7 +84,8 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                     for value in ev.values(call.func.value, frame):
                         if isinstance(value, ExternalObject) and _is_generator(value) and value.site is not None:
                             made.add(value.site)
-                        is_open = is_open or value is UNKNOWN or isinstance(value, MemberOf)
+                        made |= generators_given_to(program, value)
+                        is_open = is_open or value is UNKNOWN
                 if made or is_open:
                     holder = _last_name(call.func.value)
                     yield Seeding(call.func.attr, call, facts, scope, frozenset(made), holder, is_open)
@@ -94,8 +96,7 @@ def _is_generator(value: Value) -> bool:
 
 
 def _may_be_generator(value: Value) -> bool:
-    """An attribute of a library's object may be one that the project put there: `self.sampler.generator`."""
-    return _is_generator(value) or isinstance(value, MemberOf)
+    return _is_generator(value) or is_given(value)
 
 
 def _last_name(node: tree.Expr) -> str | None:

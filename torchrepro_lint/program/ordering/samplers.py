@@ -12,10 +12,10 @@ from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Values
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
+from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
-from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UnseededSplit", "seeds_by_rank", "unseeded_splits"]
 
-_GIVES: Final = re.compile(rb"\.generator\s*=(?!=)")
 _RANK: Final = re.compile(r"rank(?!ing)", re.IGNORECASE)
 
 
@@ -64,7 +63,7 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
                     if (
                         _is_a_truth_only(program, call)
                         or _is_never_read(program, call)
-                        or _is_given_later(program, call)
+                        or call.site in given_generators(program)
                     ):
                         break
                 elif is_seeded_for(program, call) and seeds_by_rank(program, call) is None:
@@ -104,33 +103,6 @@ def _is_never_read(program: Program, call: KnownCall) -> bool:
                 if not parents.is_bound(use)
             )
     return False
-
-
-def _is_given_later(program: Program, call: KnownCall) -> bool:
-    """Whether the project puts a generator into the sampler after it is made: `self.sampler.generator = g`."""
-    return call.site in _given_generators(program)
-
-
-def _given_generators(program: Program) -> frozenset[Site]:
-    """Where the objects of libraries are made into which the project puts a generator."""
-    return program.ev.of_project("given-generators", lambda: frozenset(_find_given(program)), frozenset())
-
-
-def _find_given(program: Program) -> Iterator[Site]:
-    ev = program.ev
-    for path in program.project.matching(_GIVES):
-        facts = program.facts(path)
-        if facts is None:
-            continue
-        for scope in facts.walk_scopes():
-            for store in scope.stores:
-                if isinstance(store.target, tree.Attribute) and store.target.attr == "generator":
-                    for frame in contexts(ev, facts, scope):
-                        yield from _made(ev.values(store.target.value, frame))
-
-
-def _made(values: Values) -> Iterator[Site]:
-    return (value.site for value in values if isinstance(value, ExternalObject) and value.site is not None)
 
 
 # --- ranks ----------------------------------------------------------------------------------------------------
