@@ -207,13 +207,10 @@ class _Reader:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
             elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
                 yield self.elements(binding.node.value, depth - 1)
-        for call, _ in self.scope.calls:
-            match call:
-                case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if dotted_name(owner) == name:
-                    if attr in ("append", "add"):
-                        yield self.kind(arg.value, depth - 1)
-                    elif attr in ("extend", "update"):
-                        yield self.elements(arg.value, depth - 1)
+        for arg in self._put_into(name, "append", "add"):
+            yield self.kind(arg.value, depth - 1)
+        for arg in self._put_into(name, "extend", "update"):
+            yield self.elements(arg.value, depth - 1)
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
         """What all calls in sight hand to a parameter of a function, where they make it in their argument."""
@@ -270,7 +267,9 @@ class _Reader:
                 bindings = [one for one in self._bindings(name) if not _is_made_of_itself(one)]
                 given = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
                 made = [self._unpacked(one, place, depth - 1) for one in given if one is not None]  # type: ignore[arg-type]
-                return joined((*made, *(self._at(arg.value, place, depth) for arg in self._appended(name))))
+                return joined(
+                    (*made, *(self._at(arg.value, place, depth) for arg in self._put_into(name, "append", "add")))
+                )
         return None
 
     def _at(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
@@ -279,11 +278,11 @@ class _Reader:
                 return self.kind(items[place], depth - 1)
         return None
 
-    def _appended(self, name: str) -> Iterator[tree.Arg]:
-        """What is put into a collection of this name, one after the other."""
+    def _put_into(self, name: str, *methods: str) -> Iterator[tree.Arg]:
+        """The only arguments of the calls of these methods of the collection that goes by this name."""
         for call, _ in self.scope.calls:
             match call:
-                case tree.Call(func=tree.Attribute(value=owner, attr="append" | "add"), args=(arg,)):
+                case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if attr in methods:
                     if dotted_name(owner) == name:
                         yield arg
 

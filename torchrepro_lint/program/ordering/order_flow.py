@@ -26,7 +26,17 @@ from torchrepro_lint.program.running.reach import Link
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Carrier", "Sink", "SinkKind", "find_sink", "find_sink_of_target", "sink", "stored", "to_callers"]
+__all__ = [
+    "Carrier",
+    "Sink",
+    "SinkKind",
+    "find_sink",
+    "find_sink_of_target",
+    "sink",
+    "stored",
+    "through_slice",
+    "to_callers",
+]
 
 MAX_STEPS: Final = 120
 MAX_HOPS: Final = 4
@@ -222,10 +232,15 @@ def _through_subscript(
         if not is_target(program, carrier.facts, above):
             yield from order_lookups.through_lookup(program, carrier, above, decides=indexes)
         return
-    statement = parents_of(program.ev, carrier.facts).statement(above)
+    yield from through_slice(program, carrier, above)
+
+
+def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> Iterator[Carrier | Sink]:
+    """On from a slice, which may be a part of a split."""
+    statement = parents_of(program.ev, carrier.facts).statement(piece)
     if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):
-        yield sink(carrier, "split", above, "is cut into the parts of a split")
-    yield carrier.to(above)
+        yield sink(carrier, "split", piece, "is cut into the parts of a split")
+    yield carrier.to(piece)
 
 
 def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:

@@ -10,7 +10,6 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow
 from torchrepro_lint.program.ordering.order_places import decides_samples, name_uses
-from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -105,7 +104,4 @@ def _part(program: Program, carrier: Carrier, above: tree.Subscript) -> Iterator
     """From a slice of the rows, which may be a part of a split."""
     match above.index:
         case tree.Opaque() | tree.Display(kind="tuple", items=(tree.Opaque(), *_)):
-            statement = parents_of(program.ev, carrier.facts).statement(above)
-            if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):
-                yield order_flow.sink(carrier, "split", above, "is cut into the parts of a split")
-            yield carrier.to(above)
+            yield from order_flow.through_slice(program, carrier, above)

@@ -38,6 +38,12 @@ class LibraryDraw:
     event: Event
     effect: RngEffect
 
+    @property
+    def shown(self) -> str:
+        """What draws, with the versions of its package that do: "`albumentations.Blur` (albumentations >=1.4.21)"."""
+        versions = f" ({self.effect.package} {self.effect.versions})" if self.effect.versions else ""
+        return f"`{self.event.name.removesuffix('.__call__')}`{versions}"
+
 
 def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
     """The draws of a loader's workers from generators of libraries, that with the shortest chain first.

@@ -122,8 +122,7 @@ class LibraryRngInWorkers(LoaderRule):
 
 
 def _message(draw: LibraryDraw) -> str:
-    versions = f" ({draw.effect.package} {draw.effect.versions})" if draw.effect.versions else ""
-    what = f"workers call `{draw.event.name.removesuffix('.__call__')}`{versions}"
+    what = f"workers call {draw.shown}"
     if draw.effect.rng == "fresh":
         return f"{what}, which makes a generator from entropy each time: no seed decides what it draws"
     whose = _WHOSE[draw.effect.rng]

@@ -149,15 +149,12 @@ class WorkerInitFnMissesRng(Rule):
         held = [draw for draw in library_draws(program, loader) if draw.effect.rng == "own" and draw.event.receiver]
         if not held:
             return None
-        draw = held[0]
-        versions = f" ({draw.effect.package} {draw.effect.versions})" if draw.effect.versions else ""
         message = (
-            f"worker_init_fn `{run.name}` does not seed the generator that "
-            f"`{draw.event.name.removesuffix('.__call__')}`{versions} holds, which the workers draw from: every worker "
-            "draws the same numbers"
+            f"worker_init_fn `{run.name}` does not seed the generator that {held[0].shown} holds, which the workers "
+            "draw from: every worker draws the same numbers"
         )
         fix, declined = reseed_library_fix(program, loader, held)
-        return self.finding(program, loader.site, message, _trace(run, draw.event), fix=fix, declined=declined)
+        return self.finding(program, loader.site, message, _trace(run, held[0].event), fix=fix, declined=declined)
 
 
 def _trace(run: InitRun, draw: Event) -> list[Link]:
