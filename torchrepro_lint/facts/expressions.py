@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["call_sites", "dotted_name", "held_by", "last_site", "strings_in", "sub_expressions", "walk"]
+__all__ = [
+    "call_sites",
+    "dotted_name",
+    "held_by",
+    "last_site",
+    "parts_of_comprehension",
+    "strings_in",
+    "sub_expressions",
+    "walk",
+]
 
 
 def dotted_name(node: tree.Expr) -> str | None:
@@ -72,6 +81,17 @@ def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
             yield from parts
 
 
+def parts_of_comprehension(node: tree.Comprehension) -> Iterator[tree.Expr]:
+    """The direct parts of a comprehension; all but the first iterable live in a scope of its own."""
+    yield node.element
+    if node.key is not None:
+        yield node.key
+    for clause in node.clauses:
+        yield clause.target
+        yield clause.iter
+        yield from clause.conditions
+
+
 def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
     """All expressions below `roots`, they themselves included; not those of inner scopes."""
     pending = list(roots)
@@ -101,10 +121,8 @@ def last_site(root: tree.Expr) -> int:
         match node:
             case tree.Lambda(body=body):
                 pending.append(body)
-            case tree.Comprehension(key=key, element=element, clauses=clauses):
-                pending.extend((element, *(() if key is None else (key,))))
-                for clause in clauses:
-                    pending.extend((clause.iter, clause.target, *clause.conditions))
+            case tree.Comprehension():
+                pending.extend(parts_of_comprehension(node))
             case _:
                 pending.extend(sub_expressions(node))
     return last

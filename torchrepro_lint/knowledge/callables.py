@@ -7,28 +7,17 @@ from functools import cache
 from typing import Literal, get_args
 
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
+from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table, read_words
 
-__all__ = ["METHODS", "CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "external_callable"]
+__all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "called_methods", "external_callable"]
 
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
 #: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
-#: `getter`, `augmentation`: methods of it are called, those of `METHODS`.
+#: `getter`, `augmentation`: methods of it are called, those of `called_methods`.
 Protocol = Literal[
     "dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter", "augmentation",
 ]  # fmt: skip
-
-#: The methods that a library's class calls, and its subclasses define, by the protocol. Those of albumentations: see
-#: core/transforms_interface.py@0.5.2 to 2.0.8, `__call__` and `apply_with_params`.
-METHODS: dict[str, tuple[str, ...]] = {
-    "getter": ("get",),
-    "augmentation": (
-        "get_params", "get_params_dependent_on_targets", "get_params_dependent_on_data", "update_params", "apply",
-        "apply_to_mask", "apply_to_masks", "apply_to_bbox", "apply_to_bboxes", "apply_to_keypoint",
-        "apply_to_keypoints", "apply_to_images",
-    ),
-}  # fmt: skip
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
 #: what the call returns; `call`: whenever what the call returns is called.
@@ -82,12 +71,23 @@ class ExternalCallable:
         """Whether a call makes a dataset: its items are fetched in the workers of a loader that gets it."""
         return self.kind in ("dataset", "iterable-dataset")
 
+    @property
+    def gives_receiver(self) -> bool:
+        """Whether a call of this method gives the object that it is called on, or a part that does the same."""
+        return self.returns == "receiver"
+
 
 @cache
 def external_callable(qualname: str) -> ExternalCallable | None:
     """What is known of the class, function or method `qualname`; None where nothing is."""
     known = _index().get(canonical(qualname))
     return known[0] if known else None
+
+
+@cache
+def called_methods(protocol: Literal["getter", "augmentation"]) -> tuple[str, ...]:
+    """The methods of an argument that a library calls which takes it as `protocol`."""
+    return tuple(read_words("protocols.toml", protocol))
 
 
 @cache

@@ -129,10 +129,10 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             if full.count(".") > MAX_DOTS:
                 return unknown()
             stage_of = external_callable(name)
-            if stage_of is not None and stage_of.returns == "receiver":
+            if stage_of is not None and stage_of.gives_receiver:
                 return values_of(receiver)
             known = external_callable(full)
-            if known is not None and known.returns == "receiver":
+            if known is not None and known.gives_receiver:
                 # A stage of a pipeline runs what it was given beside what the stages before it run.
                 stage = (ExternalObject(full, arguments, site),) if known.runs else ()
                 return values_of(receiver, *stage)
@@ -146,7 +146,7 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
 def _gives_itself(ev: Evaluator, receiver: Instance, method: str) -> bool:
     """Whether a method that an object has from a class of a library gives the object, or a part that does the same."""
     known = (external_callable(f"{base}.{method}") for base in external_bases(ev, receiver.cls))
-    return any(one is not None and one.returns == "receiver" for one in known)
+    return any(one is not None and one.gives_receiver for one in known)
 
 
 #: Methods that say something of a text, or give one that is no longer.

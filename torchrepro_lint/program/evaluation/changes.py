@@ -65,7 +65,7 @@ def _stage(value: Value, method: str) -> str | None:
     """The full name of a method that adds a stage to a data set of a library."""
     name = canonical(f"{value.name}.{method}") if isinstance(value, ExternalObject) else None
     known = external_callable(name) if name is not None else None
-    return name if known is not None and known.returns == "receiver" else None
+    return name if known is not None and known.gives_receiver else None
 
 
 def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:

@@ -101,7 +101,7 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
             case ExternalObject() if is_registry(value):
                 parts.append(registered(ev, value))
             case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
-                if item.returns == "receiver":
+                if item.gives_receiver:
                     parts.append(part_of(value, constant))
                 else:
                     parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import parts_of_comprehension, sub_expressions
 from torchrepro_lint.facts.scopes import Binding, Scope, Store, Touch
 from torchrepro_lint.program.evaluation.changes import changes_by_root
 from torchrepro_lint.program.evaluation.narrowing import kinds_asked
@@ -199,10 +199,8 @@ def _uses(parts: Iterable[tree.Expr], scope: Scope) -> tuple[_Use, ...] | None:
                     names.add(f"self.{attr}")  # what the method has just assigned
             case tree.Lambda():
                 return None
-            case tree.Comprehension(key=key, element=element, clauses=clauses):
-                pending.extend((element, *(() if key is None else (key,))))
-                for clause in clauses:
-                    pending.extend((clause.target, clause.iter, *clause.conditions))
+            case tree.Comprehension():
+                pending.extend(parts_of_comprehension(node))
             case _:
                 pending.extend(sub_expressions(node))
     return None

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.callables import METHODS, ExternalCallable, external_callable
+from torchrepro_lint.knowledge.callables import ExternalCallable, Protocol, called_methods, external_callable
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, external_argument, merged
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -183,7 +183,7 @@ class Walker(BodyWalker):
             for values in groups:
                 yield from self.protocol(values, run.protocol)
 
-    def protocol(self, values: Values, protocol: str) -> Iterator[Event]:
+    def protocol(self, values: Values, protocol: Protocol) -> Iterator[Event]:
         """What is done with an argument that a library takes as `protocol` (see knowledge/callables.py)."""
         match protocol:
             case "dataset":
@@ -196,8 +196,8 @@ class Walker(BodyWalker):
                 yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self.iterated(values)
-            case _:
-                for name, value in product(METHODS.get(protocol, ()), ordered(values)):
+            case "getter" | "augmentation":
+                for name, value in product(called_methods(protocol), ordered(values)):
                     for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
                             yield from self.call(method, Arguments((), (), True, True), None)
