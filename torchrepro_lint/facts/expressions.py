@@ -38,47 +38,41 @@ def held_by(node: tree.Expr) -> tuple[str | None, tuple[tree.Expr, ...]]:
     return dotted_name(node), tuple(reversed(indexes))
 
 
-def sub_expressions(node: tree.Expr) -> Iterator[tree.Expr]:
+def sub_expressions(node: tree.Expr) -> tuple[tree.Expr, ...]:
     """The direct parts of an expression, without those that live in a scope of their own."""
-    match node:
-        case tree.Attribute(value=value) | tree.Starred(value=value) | tree.Await(value=value):
-            yield value
+    match node:  # the frequent ones first
+        case tree.Name() | tree.Const():
+            return ()
+        case tree.Attribute(value=value):
+            return (value,)
         case tree.Call(func=func, args=args):
-            yield func
-            for arg in args:
-                yield arg.value
+            return (func, *[arg.value for arg in args])
         case tree.Subscript(value=value, index=index):
-            yield value
-            yield index
+            return (value, index)
         case tree.Display(items=items):
-            yield from items
-        case tree.DictDisplay(items=pairs):
-            for key, value in pairs:
-                if key is not None:
-                    yield key
-                yield value
-        case tree.Unary(operand=operand):
-            yield operand
+            return items
         case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
-            yield left
-            yield right
-        case tree.Compare(left=left, comparators=comparators):
-            yield left
-            yield from comparators
-        case tree.Conditional(test=test, body=body, orelse=orelse):
-            yield test
-            yield body
-            yield orelse
-        case tree.Yield(value=value):
-            if value is not None:
-                yield value
-        case tree.Walrus(target=target, value=value):
-            yield target
-            yield value
-        case tree.FormatString(values=values):
-            yield from values
+            return (left, right)
         case tree.Opaque(parts=parts):
-            yield from parts
+            return parts
+        case tree.FormatString(values=values):
+            return values
+        case tree.Compare(left=left, comparators=comparators):
+            return (left, *comparators)
+        case tree.DictDisplay(items=pairs):
+            return tuple([part for pair in pairs for part in pair if part is not None])
+        case tree.Unary(operand=operand):
+            return (operand,)
+        case tree.Conditional(test=test, body=body, orelse=orelse):
+            return (test, body, orelse)
+        case tree.Starred(value=value) | tree.Await(value=value):
+            return (value,)
+        case tree.Walrus(target=target, value=value):
+            return (target, value)
+        case tree.Yield(value=given):
+            return (given,) if given is not None else ()
+        case tree.Lambda() | tree.Comprehension():
+            return ()
 
 
 def parts_of_comprehension(node: tree.Comprehension) -> Iterator[tree.Expr]:

@@ -254,6 +254,9 @@ class _Builder:
             node = pending.pop()
             if node.site > last:
                 last = node.site
+            kind = type(node)
+            if kind is tree.Name or kind is tree.Const:  # more than half of all, and they hold nothing
+                continue
             match node:
                 case tree.Call():
                     scope.calls.append((node, path))
@@ -271,7 +274,7 @@ class _Builder:
                 case tree.Comprehension():
                     last = max(last, self.comprehension(node, scope, path))
                     continue
-            pending.extend(reversed(tuple(sub_expressions(node))))
+            pending.extend(reversed(sub_expressions(node)))
         return last
 
     def walrus(self, target: tree.Expr, value: tree.Expr, scope: Scope, path: Path) -> None:

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import last_site
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ClassValue,
-    External,
-    ExternalObject,
     FunctionValue,
     Instance,
     MemberOf,
@@ -30,6 +27,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.running.events import outside_name
 from torchrepro_lint.program.running.reach import Link, shown
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.dependence import CONSTANT, ENTROPY, UNKNOWN_SEED, Dependence
@@ -103,7 +101,7 @@ class InitWalk:
 
     def _seeded_by(self, call: tree.Call, frame: Frame) -> frozenset[str]:
         """The global generators that a call which does not run here would seed."""
-        names = [_outside_name(value) for value in self.ev.values(call.func, frame)]
+        names = [_name_of(value) for value in self.ev.values(call.func, frame)]
         known = [seeding_call(name) for name in names if name is not None]
         return frozenset().union(*(one.seeds & _GLOBAL for one in known if one is not None))
 
@@ -111,14 +109,14 @@ class InitWalk:
         """The first place at which the function is proven to have returned."""
         for statement, path in frame.scope.returns:
             if self.ev.decide(path, frame) is True and not any(branch in frame.scope.loops for branch, _ in path):
-                return _last_site(statement.value) if statement.value is not None else statement.site
+                return last_site(statement.value) if statement.value is not None else statement.site
         return None
 
     def call(self, call: tree.Call, frame: Frame, top: Site | None, chain: tuple[Link, ...], depth: int) -> None:
         site = self.ev.site(call, frame)
         link = Link(site, f"calls {shown(call.func)}")
         for value in ordered(self.reader.callees(call.func, frame)):
-            name = _outside_name(value)
+            name = _name_of(value)
             if name is not None:
                 self.outside(name, call, frame, top or site, chain)
             elif isinstance(value, (FunctionValue, MethodValue, Partial, Instance, ClassValue)):
@@ -180,19 +178,11 @@ class InitWalk:
         return without if seed.none else seed
 
 
-def _last_site(node: tree.Expr) -> int:
-    return max((_last_site(part) for part in sub_expressions(node)), default=node.site)
-
-
-def _outside_name(value: Value) -> str | None:
-    match value:
-        case External(name=name):
-            return name
-        case MemberOf():
-            return member_name(value) or f"builtins.object.{value.attr}"
-        case ExternalObject(name=name):
-            return f"{name}.__call__"
-    return None
+def _name_of(value: Value) -> str | None:
+    """What a callee that is not the project's is called; a method of an object that nothing is known of by itself."""
+    if isinstance(value, MemberOf):
+        return outside_name(value) or f"builtins.object.{value.attr}"
+    return outside_name(value)
 
 
 def _is_harmless(func: tree.Expr) -> bool:
