@@ -21,6 +21,9 @@ NameTable = Literal[
     "worker_init",
     "worker_number",
     "idle_draws",
+    "entry",
+    "finds_anything",
+    "own_table",
 ]
 
 

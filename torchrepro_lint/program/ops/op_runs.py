@@ -19,6 +19,7 @@ from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.named_uses import is_named_by
 from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, runs_as_script, surely_before, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -33,6 +34,7 @@ __all__ = [
     "may_run_backward",
     "may_run_on_cuda",
     "may_use_cuda",
+    "of_its_users",
     "of_trainings",
     "speaks_of_a_device",
     "trains",
@@ -109,6 +111,14 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
     if operation.is_module and "spectrum" in row.flags and not any(_is_in_a_loss(way[0]) for way in places):
         return False
     return any(_is_differentiated(program, operation, way, own=own) for way in places)
+
+
+def of_its_users(program: Program, operation: Operation, intent: list[Evidence]) -> list[Evidence]:
+    """The intent of the programs that have a name for the function or class in which the operation stands: of a file of
+    many networks a program may use one.
+    """
+    frame = operation.frame
+    return [one for one in intent if is_named_by(program, frame.facts, frame.scope, one.roots)]
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:

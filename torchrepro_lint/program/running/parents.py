@@ -12,7 +12,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Node", "Parents", "is_named", "parents_of"]
+__all__ = ["Node", "Parents", "children", "is_named", "parents_of"]
 
 #: Anything that stands in the tree. A `Clause` and a `Case` have no site of their own.
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
@@ -118,14 +118,15 @@ def _parents(facts: ModuleFacts) -> Parents:
         elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
             if isinstance(node.index.value, str):
                 texts.append((node.index.value, node))
-        children = _children(node)
-        for child in children:
+        inner = children(node)
+        for child in inner:
             above[child] = node
-        pending.extend(reversed(children))
+        pending.extend(reversed(inner))
     return Parents(above, loops, names, attributes, sets, texts)
 
 
-def _children(node: Node) -> list[Node]:
+def children(node: Node) -> list[Node]:
+    """The nodes that stand directly in a node, in the order of the text."""
     found: list[Node] = []
     for name in _FIELDS[type(node)]:
         value = getattr(node, name)

@@ -20,6 +20,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.conditions import Condition, Parameter
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import (
     SeedingCall,
@@ -256,7 +257,7 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
         return _where_made(ev, facts, scope) or frozenset((facts.path,))
     if isinstance(scope.parent.node, tree.FunctionDef):  # what a decorator gives, too: it runs where that is used
         return running_modules(ev, facts, scope.parent) | frozenset(_decorated(ev, scope.parent))
-    return frozenset((facts.path,)) if node.decorators or node.name in _ENTRY_NAMES else frozenset()
+    return frozenset((facts.path,)) if node.decorators or function_words("entry").fullmatch(node.name) else frozenset()
 
 
 def _decorated(ev: Evaluator, scope: Scope) -> Iterator[Path]:
@@ -274,6 +275,3 @@ def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Pa
     if scope.name != "__init__" or around.parent is not None or not isinstance(cls, tree.ClassDef):
         return frozenset()
     return frozenset(one.facts.path for one in making_places(ev, ClassValue(cls, ev.module_frame(facts))))
-
-
-_ENTRY_NAMES = frozenset({"main", "cli", "run", "train", "app"})

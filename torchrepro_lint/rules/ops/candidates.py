@@ -11,6 +11,7 @@ from torchrepro_lint.program.ops.op_runs import (
     may_run_backward,
     may_run_on_cuda,
     may_use_cuda,
+    of_its_users,
     of_trainings,
     trains,
     ways_to,
@@ -75,6 +76,10 @@ def candidates(
             intent = sorted(intent_at(program, path, places), key=lambda one: one not in wanted)
             if not (forced or any(one in wanted for one in intent)) or is_chosen_for_speed(places):
                 continue
+            if not forced:
+                intent = of_its_users(program, operation, intent)
+                if not any(one in wanted for one in intent):
+                    continue
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
                 continue

@@ -57,7 +57,8 @@ Do not flag
     overlap, one index for each row, permutations, positions that a loop counts or a mask marks; where equal numbers
     are added (a histogram of ones), or the greatest or the least is taken (`index_reduce_` with `amax`); medians of
     which only the values are used. Programs in which an option may set torch's own flag
-    (`torch.set_deterministic_debug_mode(debug_mode)`).
+    (`torch.set_deterministic_debug_mode(debug_mode)`). What stands in a function or class for which no program that
+    asks for determinism has a name: of a file of many networks it may use one.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms

@@ -44,7 +44,8 @@ Do not flag
     `warn_only=True`; code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are called there
     alone, wherever they are built; programs that never speak of a GPU and tensors that are proven to stay on the CPU;
     backward passes that do not happen (`torch.no_grad()`, data that needs no gradient); methods of the same name on
-    what is no tensor; conditions on a shape or a kernel that the text does not prove.
+    what is no tensor; conditions on a shape or a kernel that the text does not prove; functions and classes for which
+    no program that sets the flag has a name.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html

@@ -1,0 +1,99 @@
+"""A network counts for the programs that have a name for it, and for those that may find one where no name is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from program.asking import program_of
+
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.named_uses import is_named_by
+
+_NETS = """
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x):
+            return x
+
+    class Other(nn.Module):
+        pass
+"""
+
+
+def _is_named(program: Program, name: str = "Net", file: str = "nets.py") -> bool:
+    facts = program.facts(program.root / file)
+    assert facts is not None
+    scope = next(child for child in facts.scope.children if child.name == name)
+    return is_named_by(program, facts, scope, [program.root / "train.py"])
+
+
+def _program(root: Path, train: str, **others: str) -> Program:
+    return program_of(
+        root, {"train.py": train, "nets.py": _NETS, **{f"{name}.py": text for name, text in others.items()}}
+    )
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "from nets import Net\nNet()",
+        "import nets\nnets.Net()",
+        "from nets import Net as Network\nnet = Network()",
+        "from nets import *\nNet()",
+        "import nets\ndef make():\n    return nets.Net()\nmake()",
+        "from nets import Net\nclass Larger(Net): ...\nLarger()",
+        "from nets import Net\nTABLE = {'net': Net}",
+        "from nets import Net\ndef main():\n    Net()\nif __name__ == '__main__':\n    main()",
+        "from nets import Net\ndef main():\n    Net()",  # a console script may start it
+        "from nets import Net\nregister = print\n@register\ndef make():\n    return Net()",
+        "import nets\ngetattr(nets, name)()",
+        "import nets\nnets.__dict__[name]()",
+        "import nets\ndef make(module):\n    return vars(module)[name]()\nmake(nets)",
+        "from nets import *\nglobals()[name]()",
+        "from nets import Net\ndef make(name):\n    return eval(name)()\nmake(name)",
+        "import nets\nfrom importlib import import_module\ngetattr(import_module(path), name)()",
+        "import nets\nmake('nets.Net')",
+        "import nets\ntry:\n    import apex\nexcept ImportError:\n    nets.Net()",
+        "import nets\ndef make():\n    from nets import Net\n    return Net()\nmake()",
+    ],
+)  # fmt: skip
+def test_named_or_perhaps_found(tmp_path: Path, train: str) -> None:
+    assert _is_named(_program(tmp_path, train))
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "import nets\nnets.Other()",
+        "from nets import Net, Other\nOther()",
+        "from nets import *\n__all__ = ['Net']\nOther()",
+        "import nets\ndef unused():\n    return nets.Net()\nnets.Other()",
+        "import nets\nfrom torch import nn\nnn.Net()",
+        "import nets\nfrom torchvision.models import Net\nNet()",
+        "import nets\nclass Net: ...\nNet()",
+        "import nets\nclass Unused(nets.Net): ...",
+    ],
+)
+def test_not_named(tmp_path: Path, train: str) -> None:
+    assert not _is_named(_program(tmp_path, train))
+
+
+def test_what_another_script_names_is_not_of_this_one(tmp_path: Path) -> None:
+    assert not _is_named(_program(tmp_path, "import nets", demo="import nets\nnets.Net()"))
+    assert not _is_named(_program(tmp_path, "import nets", test_nets="import nets\nnets.Net()"))
+
+
+def test_the_guard_of_another_file_runs_in_no_program_that_imports_it(tmp_path: Path) -> None:
+    common = "import nets\nif __name__ == '__main__':\n    nets.Net()"
+    assert not _is_named(_program(tmp_path, "import common", common=common))
+    assert _is_named(_program(tmp_path, "import common", common="import nets\nnets.Net()"))
+
+
+def test_a_name_that_another_module_defines_as_well(tmp_path: Path) -> None:
+    theirs = "class Net: ..."
+    assert not _is_named(_program(tmp_path, "import nets\nimport theirs\ntheirs.Net()", theirs=theirs))
+    assert not _is_named(_program(tmp_path, "import nets\nfrom theirs import Net\nNet()", theirs=theirs))
+    hands_on = "from nets import Net"
+    assert _is_named(_program(tmp_path, "from theirs import Net\nNet()", theirs=hands_on))
