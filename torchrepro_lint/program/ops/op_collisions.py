@@ -27,8 +27,10 @@ __all__ = ["adds_exactly", "never_collides"]
 
 def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     """Whether the arguments prove that no two addends meet."""
-    if row.flags & {"pooled", "counts"}:
+    if "pooled" in row.flags:
         return True
+    if "counts" in row.flags:
+        return not _is_weighted(operation)
     if "windows" in row.flags:
         return _windows_are_apart(ev, operation)
     if "padding" in row.flags:
@@ -50,6 +52,13 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
             return True
         return _is_one_value(operation) or _is_one_for_each_row(ev, operation)
     return False
+
+
+def _is_weighted(operation: Operation) -> bool:
+    """Whether a count adds weights in place of ones, or may."""
+    if last_part(operation.name) != "bincount":
+        return False
+    return any(arg.star for arg in operation.call.args) or argument_of(operation, "weights", 0) is not None
 
 
 def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
