@@ -46,6 +46,17 @@ def test_one_file_has_the_findings_that_it_has_in_a_run_over_all(fixture: Fixtur
     assert check(own, STRICT).findings == whole
 
 
+def test_a_split_in_a_file_that_nobody_asked_about_is_a_split(write) -> None:
+    """TRL202 speaks of it, in its own file; TRL502 says nothing of it in the file that seeds."""
+    split = (
+        "from torch.utils.data import random_split\n\n\ndef parts(items):\n    return random_split(items, [80, 20])\n"
+    )
+    main = "import random\n\nimport numpy as np\n\nfrom data import parts\n\nrandom.seed(0)\nnp.random.seed(0)\nprint(parts([1, 2]))\n"
+    root = write({"torchrepro-lint.toml": "", "data.py": split, "main.py": main})
+    assert [one.code for one in check([root]).findings] == ["TRL202"]
+    assert check([root / "main.py"]).findings == ()
+
+
 # Each file makes a loader over a data set in a module of its own.
 _TRAINING = """
     from torch.utils.data import DataLoader

@@ -168,6 +168,18 @@ def test_other_files_are_asked_about(kept: Kept) -> None:
     assert len(kept.findings({})) == 2
 
 
+def test_no_answer_rests_on_which_files_were_asked_about_before(write) -> None:
+    """Which splits there are, TRL502 asks: those of the files that were not open then are splits, too."""
+    split = "from torch.utils.data import random_split\n\n\ndef parts(items):\n    return random_split(items, [1, 1])\n"
+    main = "import random\n\nimport numpy as np\n\nfrom pkg.{} import parts\n\nrandom.seed(0)\nnp.random.seed(0)\nparts([1, 2])\n"
+    kept = Kept(
+        write({**PACKAGE, "pkg/a.py": split, "pkg/b.py": split, **{f"pkg/{n}_main.py": main.format(n) for n in "ab"}})
+    )
+    assert kept.findings({}, ["pkg/a_main.py"]) == ()
+    assert [one.code for one in kept.findings({}, ["pkg/b.py", "pkg/b_main.py"])] == ["TRL202"]
+    assert not kept.is_made_anew()
+
+
 def test_facts_of_old_texts_are_let_go_now_and_then(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torchrepro_lint.program.kept.project._MAX_RETIRED", 3 * len(AUGMENT))
     kept.codes()

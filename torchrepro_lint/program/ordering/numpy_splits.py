@@ -34,11 +34,13 @@ class NumpySplit:
     parameter: Parameter
 
 
-def numpy_splits(program: Program) -> Iterator[NumpySplit]:
-    """The splits that are left to NumPy's global generator, in the order of files and text."""
+def numpy_splits(program: Program, *, others: bool = False) -> Iterator[NumpySplit]:
+    """The splits that are left to NumPy's global generator, in the order of files and text: those in files whose
+    findings somebody waits for, with `others` in all files.
+    """
     found: dict[Site, NumpySplit] = {}
     samples = ordering_names("table_samples")
-    for group in asked_calls(program, ordering_names("numpy_splits") | samples):
+    for group in asked_calls(program, ordering_names("numpy_splits") | samples, others=others):
         for call in group:
             if call.name in samples and not _parts_a_table(program, call):
                 break

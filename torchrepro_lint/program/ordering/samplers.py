@@ -40,8 +40,10 @@ class UnseededSplit:
     parameter: Parameter
 
 
-def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
-    """The splits and samplers that are left to torch's global generator, in the order of files and text."""
+def unseeded_splits(program: Program, *, others: bool = False) -> Iterator[UnseededSplit]:
+    """The splits and samplers that are left to torch's global generator, in the order of files and text: those in files
+    whose findings somebody waits for, with `others` in all files.
+    """
     tables: tuple[tuple[Literal["split", "sampler", "permutation"], frozenset[str]], ...] = (
         ("split", ordering_names("torch_splits")),
         ("sampler", ordering_names("torch_samplers")),
@@ -49,7 +51,7 @@ def unseeded_splits(program: Program) -> Iterator[UnseededSplit]:
     )
     found: list[UnseededSplit] = []
     for kind, names in tables:
-        for group in asked_calls(program, names):
+        for group in asked_calls(program, names, others=others):
             for call in group:
                 parameter = _generator_parameter(call.name)
                 if parameter is None or not _may_lack(call, parameter):

@@ -15,10 +15,12 @@ __all__ = ["split_sites"]
 
 
 def split_sites(program: Program) -> frozenset[Site]:
-    """The calls of which TRL202 and TRL209 speak: a seed of their own mends them, whatever the program seeds."""
+    """The calls in all files of which TRL202 and TRL209 speak: a seed of their own mends them, whatever the program
+    seeds.
+    """
     return program.ev.of_project("split-sites", lambda: _find(program), frozenset())
 
 
 def _find(program: Program) -> frozenset[Site]:
-    torch_splits = (one.call.site for one in unseeded_splits(program))
-    return frozenset((*torch_splits, *(one.call.site for one in numpy_splits(program))))
+    torch_splits = (one.call.site for one in unseeded_splits(program, others=True))
+    return frozenset((*torch_splits, *(one.call.site for one in numpy_splits(program, others=True))))

@@ -74,9 +74,12 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
     )
 
 
-def asked_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
-    """Those of `known_calls` that stand in files whose findings somebody waits for."""
-    for path in program.asked_with(_words(names)):
+def asked_calls(program: Program, names: frozenset[str], *, others: bool = False) -> Iterator[list[KnownCall]]:
+    """Those of `known_calls` that stand in files whose findings somebody waits for, with `others` in all files; each
+    group is a question of its own.
+    """
+    words = _words(names)
+    for path in program.project.matching(words) if others else program.asked_with(words):
         for group in _in_file(program, path, names):
             program.ev.begin_question()
             yield group

@@ -67,7 +67,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             blocks = [gpu]
             other_arms[gpu.site] = other
         missing = [rng for rng in MAIN_RNGS if rng not in seeded]
-        splits = split_sites(program)
+        splits = split_sites(program) if missing else frozenset()
         draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, splits)) is not None}
         if not draws or run.incomplete:
             continue
