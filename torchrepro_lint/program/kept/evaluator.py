@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
+from torchrepro_lint.program.evaluation.reliance import Reliances
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.kept.project import KeptProject
+from torchrepro_lint.program.kept.retired import is_about
 
 __all__ = ["TracedEvaluator"]
 
@@ -33,15 +36,32 @@ class TracedEvaluator(Evaluator):
         # Equal numbers are kept once: they are long, and most answers of a question share one.
         self._numbers: dict[int, int] = {}
 
-    def begin_analysis(self, undone: int) -> None:
-        """Forgets all answers that rest on one of these bits."""
+    def begin_analysis(self, undone: int, retired: Sequence[ModuleFacts] = ()) -> None:
+        """Forgets all answers that rest on one of these bits, and all that is about facts which are let go."""
         self.begin_question()
+        self._dropped.clear()
         self._rests_elsewhere.clear()
         self._looks.present = 0
         if undone:
-            for key in [key for key, rests in self._rests.items() if rests & undone]:
-                del self._rests[key]
-                self._memo.pop(key, None)
+            self._forget_answers([key for key, rests in self._rests.items() if rests & undone])
+        if retired:
+            self._let_go(retired)
+
+    def _forget_answers(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            del self._rests[key]
+            self._memo.pop(key, None)
+
+    def _let_go(self, retired: Sequence[ModuleFacts]) -> None:
+        """Nothing stays that holds them, or knows them by their identity."""
+        is_gone = is_about(retired)
+        self._forget_answers([key for key in self._rests if is_gone(key)])
+        self._module_frames = {key: frame for key, frame in self._module_frames.items() if not is_gone(frame)}
+        self._frames = {frame: frame for frame in self._frames if not is_gone(frame)}
+        # These are found again soon, and of the calls of a function none is open.
+        self._reliances = Reliances()
+        self._sets.clear()
+        self._inside.clear()
 
     def begin_question(self) -> None:
         before = self._memo

@@ -52,7 +52,7 @@ class _Kept:
         if changes is None:
             return False
         self.imports.follow(changes.imports)
-        self.ev.begin_analysis(self.project.looks.mask(changes.questions))
+        self.ev.begin_analysis(self.project.looks.mask(changes.questions), changes.retired)
         return True
 
 

@@ -20,17 +20,22 @@ from torchrepro_lint.source.text import Source
 
 __all__ = ["Changes", "KeptProject"]
 
-#: With more changed files at once, or more text of facts that nobody asks for any more, all is done anew: in bytes.
+#: With more changed files at once, all is done anew.
 _MAX_CHANGED: Final = 64
-_MAX_RETIRED: Final = 8_000_000
+#: Facts that nobody asks for any more are let go together when they are of so much text, in bytes: with what was found
+#: out about them they take fifty times as much.
+_MAX_RETIRED: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What other texts change: the questions that have other answers, and the files that import something else."""
+    """What other texts change: the questions that have other answers, the files that import something else, and facts
+    of earlier texts that are let go.
+    """
 
     questions: Set[Question]
     imports: Sequence[Path]
+    retired: Sequence[ModuleFacts]
 
 
 class KeptProject(Project):
@@ -48,7 +53,8 @@ class KeptProject(Project):
         read: Read,
     ) -> None:
         super().__init__(root, files, overlay, src, facts_of, read, TracedLooks())
-        # Facts are known by their identity: those of old texts stay, so that no others come to lie in their place.
+        # Facts are known by their identity: those of old texts stay until all that was found out about them is
+        # forgotten, so that no others come to lie in their place.
         self._retired: list[ModuleFacts] = []
         self._retired_bytes = 0
 
@@ -69,8 +75,7 @@ class KeptProject(Project):
                 return None
             if new is not old:
                 changed.append((old, new))
-        self._retired_bytes += sum(len(old.data) for old, _ in changed)
-        if len(changed) > _MAX_CHANGED or self._retired_bytes > _MAX_RETIRED:
+        if len(changed) > _MAX_CHANGED:
             return None
         questions: set[Question] = set()
         for old, new in changed:
@@ -78,7 +83,8 @@ class KeptProject(Project):
             if not self._resolves_as_before(old, new):
                 return None
         self._forget(questions)
-        return Changes(questions, [new.path for old, new in changed if not same_imports(old, new)])
+        imports = [new.path for old, new in changed if not same_imports(old, new)]
+        return Changes(questions, imports, self._let_go())
 
     def _changed(self, old: Source) -> Source | None:
         """The text of a file as it is now: the same object where nothing has changed, None where there is none."""
@@ -114,6 +120,14 @@ class KeptProject(Project):
             questions.add(("facts", path))
             if before is not None:
                 self._retired.append(before)
+                self._retired_bytes += len(old.data)
+
+    def _let_go(self) -> Sequence[ModuleFacts]:
+        """The facts of old texts, when there are so many that it is worth while."""
+        if self._retired_bytes <= _MAX_RETIRED:
+            return ()
+        retired, self._retired, self._retired_bytes = self._retired, [], 0
+        return retired
 
     def _resolves_as_before(self, old: Source, new: Source) -> bool:
         """Whether the change of a file leaves alone what the imports of all mean."""
