@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from programs import AUGMENT, LOADER, PACKAGE
 
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.lsp.session import Session
+from torchrepro_lint.program.kept.project import KeptProject
 
 
 def test_facts_are_made_again_only_of_what_has_changed(write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,3 +54,22 @@ def test_settings_are_read_again_when_they_are_forgotten(write) -> None:
     assert [one.code for one in session.check({loader: LOADER}).findings] == ["TRL101"]
     session.configure({"ignore": ("TRL1",)})
     assert session.check({loader: LOADER}).findings == ()
+
+
+def test_the_programs_of_projects_of_which_no_file_is_open_are_let_go(write, tmp_path: Path) -> None:
+    write({f"{name}/{path}": text for name in ("one", "other") for path, text in PACKAGE.items()})
+    one, other = (tmp_path / name / "pkg/loader.py" for name in ("one", "other"))
+    session = Session()
+
+    def programs() -> list[object]:
+        gc.collect()
+        return [found for found in gc.get_objects() if isinstance(found, KeptProject)]
+
+    session.check({one: LOADER, other: LOADER})
+    assert len(programs()) == 2
+    (kept,) = (found for found in programs() if found.root == tmp_path / "other")
+    session.check({other: LOADER})
+    session.check({})
+    assert programs() == [kept]
+    assert len(session.check({other: LOADER}).findings) == 2
+    assert programs() == [kept]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -35,3 +35,7 @@ class TextMemory(Generic[_Made]):
         if isinstance(known[1], Exception):
             raise known[1]
         return known[1]
+
+    def keep(self, files: Container[Path]) -> None:
+        """Lets go of what is known of other files than these."""
+        self._known = {path: known for path, known in self._known.items() if path in files}

@@ -17,13 +17,15 @@ __all__ = ["Session"]
 
 class Session:
     """Findings of open files. Which files there are, and what settings say, is kept until `forget`; what was found out
-    about the project is kept as long as the texts that it rests on stay what they were. One thread at a time may ask.
+    about the project is kept as long as the texts that it rests on stay what they were and one of its files is open. One
+    thread at a time may ask.
     """
 
     def __init__(self) -> None:
         self._override: SettingsOverride = {}
         self._projects = Projects({})
-        self._toolkit = Toolkit(make_program=KeptPrograms())
+        self._programs = KeptPrograms()
+        self._toolkit = Toolkit(make_program=self._programs)
 
     def configure(self, override: SettingsOverride) -> None:
         """Take other settings over those of the files."""
@@ -39,8 +41,11 @@ class Session:
 
         TorchReproLintError where settings do not say what they should.
         """
-        paths = [path for path in texts if not self._projects.leaves_out(path)]
-        return check(paths, self._override, overlay=texts, projects=self._projects, toolkit=self._toolkit)
+        projects = self._projects
+        paths = [path for path in texts if not projects.leaves_out(path)]
+        if paths:  # between two files, an editor may have none open
+            self._programs.keep({projects.of(path).root for path in paths})
+        return check(paths, self._override, overlay=texts, projects=projects, toolkit=self._toolkit)
 
     def fixed(self, path: Path, texts: Mapping[Path, str]) -> FixReport:
         """What `--fix` would make of one file, with the others as they are open. Nothing is written."""

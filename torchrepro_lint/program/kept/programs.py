@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +84,13 @@ class KeptPrograms:
         self._kept[root] = kept
         linked = Linked(kept.project, kept.ev, kept.imports)
         return Program(root, files, settings, target, overlay, self._facts, asked, read, self._parsed, linked)
+
+    def keep(self, roots: Container[Path]) -> None:
+        """Lets go of the programs of other projects than those at these roots, and of the files that are in none."""
+        self._kept = {root: kept for root, kept in self._kept.items() if root in roots}
+        files = {path for kept in self._kept.values() for path in kept.project.files}
+        self._facts.keep(files)
+        self._parsed.keep(files)
 
 
 def _beside(root: Path) -> list[tuple[Path, bytes]]:
