@@ -17,8 +17,8 @@ __all__ = ["Session"]
 
 class Session:
     """Findings of open files. Which files there are, and what settings say, is kept until `forget`; what was found out
-    about the project is kept as long as the texts that it rests on stay what they were and one of its files is open. One
-    thread at a time may ask.
+    about a project of which a file is open, as long as the texts that it rests on stay what they were. One thread at a
+    time may ask.
     """
 
     def __init__(self) -> None:
