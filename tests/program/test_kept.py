@@ -125,6 +125,16 @@ def test_who_imports_whom_may_change(kept: Kept) -> None:
     kept.codes(plain="import torch\n\ntorch.manual_seed(0)\n")
 
 
+def test_an_import_alone_may_change_what_a_program_is(write) -> None:
+    """A framework that may seed is in the program of the loader once its file imports that."""
+    framework = "import mmengine\n"
+    kept = Kept(write({**PACKAGE, "requirements.txt": "torch==2.1.0\n", "pkg/plain.py": framework}))
+    assert kept.codes() == ["TRL101", "TRL201"]
+    assert kept.codes(plain=f"{framework}import pkg.loader\n") == ["TRL201"]
+    assert kept.codes() == ["TRL101", "TRL201"]
+    assert not kept.is_made_anew()
+
+
 def test_files_on_the_disk_change(kept: Kept) -> None:
     assert kept.codes() == ["TRL101", "TRL201"]
     (kept.root / "pkg/augment.py").write_text(AUGMENT.replace("np.random.rand()", "1"))
@@ -237,6 +247,25 @@ def test_the_answers_of_a_cycle_rest_on_all_of_it(write) -> None:
         assert own is not None
         assert shown == {str(one) for one in fresh.ev.name("x", 1 << 30, fresh.ev.module_frame(own))}
         changes = project.follow({root / "c.py": f"v = {int(value) + 1}\n"}, read_bytes)
+        assert changes is not None
+        ev.begin_analysis(project.looks.mask(changes.questions))
+
+
+def test_what_hangs_on_a_limit_is_found_anew_as_often_as_in_a_new_program(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    project = KeptProject(tmp_path, [path], {path: "x = 1\n"}, (), facts_of_text, read_bytes)
+    ev, worked_on = TracedEvaluator(project), []
+
+    def compute() -> int:
+        worked_on.append(project.facts(path))
+        return sum(ev.may_enter("f") for _ in range(memory.MAX_FRAMES + 1))
+
+    for text in ("x = 2\n", "x = 3\n"):
+        worked_on.clear()
+        for _ in range(2 * memory.MAX_ANEW):
+            ev.remembered(("x",), compute, 0)
+        assert len(worked_on) == 1 + memory.MAX_ANEW
+        changes = project.follow({path: text}, read_bytes)
         assert changes is not None
         ev.begin_analysis(project.looks.mask(changes.questions))
 
