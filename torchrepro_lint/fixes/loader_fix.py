@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["content_loaders", "is_distributed", "is_repeated", "loader_fix"]
+__all__ = ["is_distributed", "is_repeated", "known_loaders", "loader_fix"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -77,7 +77,7 @@ def loader_fix(
         generator=generator,
         seed=program.settings.seed,
         handed=handed_seeds(program, loader.facts, loader.scope),
-        content=content_loaders(program, loader.facts.path),
+        known=known_loaders(program, loader.facts.path),
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
@@ -95,15 +95,17 @@ def loader_fix(
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
 
 
-def content_loaders(program: Program, path: Path) -> frozenset[tuple[int, int]]:
-    """The ranges of the calls in a file that make loaders of which none may want a generator."""
+def known_loaders(program: Program, path: Path) -> Mapping[tuple[int, int], bool]:
+    """The ranges of the calls in a file that make loaders, and whether one of each may want a generator."""
 
-    def find() -> frozenset[tuple[int, int]]:
+    def find() -> Mapping[tuple[int, int], bool]:
         sites = [loaders for loaders in program.loader_sites if loaders[0].facts.path == path]
-        content = [loaders[0] for loaders in sites if not any(may_want_generator(program, one) for one in loaders)]
-        return frozenset(program.parsed(path).span(loader.call.site) for loader in content)
+        return {
+            program.parsed(path).span(loaders[0].call.site): any(may_want_generator(program, one) for one in loaders)
+            for loaders in sites
+        }
 
-    return program.once(("content loaders", path), find)
+    return program.once(("known loaders", path), find)
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

@@ -8,8 +8,9 @@ fixes in one function want the same lines at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -76,12 +77,12 @@ def find_place(
     *,
     at_module_level: bool = False,
     for_loaders: bool = False,
-    content: Collection[tuple[int, int]] = (),
+    known: Mapping[tuple[int, int], bool] = MappingProxyType({}),
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
-    `for_loaders`: splits and samplers have generators of their own, and are not looked at. `content` are the ranges of
-    the calls that are known to need no generator; of others their text decides.
+    `for_loaders`: splits and samplers have generators of their own, and are not looked at. `known` are the ranges of
+    the calls that make loaders, and whether they may need a generator; of others their text decides.
     """
     reason = _hopeless(document, call)
     if reason is not None:
@@ -93,8 +94,9 @@ def find_place(
         return Declined(_ONE_LINE)
     function = document.function(call)
     chains = [own]
-    for other in document.once(_wanting_a_generator).get(id(function), ()):
-        is_other = other.call is not call and document.span(other.call) not in content
+    wanting = document.once(_wanting_a_generator).get(id(function), [])
+    for other in [*wanting, *_by_other_names(document, function, known)]:
+        is_other = other.call is not call and known.get(document.span(other.call), True)
         if is_other and not (for_loaders and other.is_split_or_sampler):
             chains.append(other.steps)
     depth = 0
@@ -107,9 +109,15 @@ def find_place(
     return Place(first, frozenset(id(step.block) for step in own[:depth]))
 
 
-def first_statement_that_needs_init(document: Document, call: cst.Call) -> cst.BaseStatement:
-    """The first statement of the module that holds `call`, or another loader that may want a worker init function."""
-    wanting = [*document.once(_first_wanting_init), call]
+def first_statement_that_needs_init(
+    document: Document, call: cst.Call, known: Collection[tuple[int, int]] = ()
+) -> cst.BaseStatement:
+    """The first statement of the module that holds `call`, or another loader that may want a worker init function.
+
+    `known` are the ranges of the calls that make loaders, whatever these are called.
+    """
+    others = [one for one in _calls_at(document, known) if _lacks_init(one)]
+    wanting = [*document.once(_first_wanting_init), *others, call]
     return document.top_level_statement(min(wanting, key=document.start))
 
 
@@ -250,6 +258,23 @@ def _wanting_a_generator(document: Document) -> dict[int, list[_Wanting]]:
     return found
 
 
+def _by_other_names(
+    document: Document, function: cst.FunctionDef | None, known: Mapping[tuple[int, int], bool]
+) -> Iterator[_Wanting]:
+    """The known loaders of a function that are not called as loaders are: `loader_class(...)`, `DataLoaderX(...)`."""
+    for call in _calls_at(document, [span for span, wants in known.items() if wants]):
+        is_wanting = document.function(call) is function and not _is_loader(call) and not _given(call, "generator")
+        if is_wanting and _hopeless(document, call) is None:
+            yield _Wanting(call, False, _steps(document, call))
+
+
+def _calls_at(document: Document, spans: Collection[tuple[int, int]]) -> Iterator[cst.Call]:
+    for span in spans:
+        call = document.node_at(*span, cst.Call)
+        if call is not None:
+            yield call
+
+
 def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
     if _last_name(call.func) not in _SPLITS_AND_SAMPLERS:
@@ -273,7 +298,11 @@ def _wants_generator(document: Document, other: cst.Call) -> bool:
 
 
 def _wants_init(other: cst.Call) -> bool:
-    return _is_loader(other) and not _given(other, "worker_init_fn") and _has_workers(other)
+    return _is_loader(other) and _lacks_init(other)
+
+
+def _lacks_init(loader: cst.Call) -> bool:
+    return not _given(loader, "worker_init_fn") and _has_workers(loader)
 
 
 def _is_loader(call: cst.Call) -> bool:

@@ -21,8 +21,9 @@ the same ones; but only where an expression for the rank is at hand. Else the pl
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -53,6 +54,7 @@ _GENERATOR_NAMES = ("g", "generator", "loader_generator")
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 # Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
 _POSITIONS = {"worker_init_fn": 10, "generator": 12}
+_NONE_KNOWN: Mapping[tuple[int, int], bool] = MappingProxyType({})
 
 
 def plan_worker_seeding(
@@ -71,7 +73,7 @@ def plan_worker_seeding(
     workers_draw: bool = False,
     by_rank: bool = False,
     handed: Sequence[HandedSeed] = (),
-    content: Collection[tuple[int, int]] = (),
+    known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
 
@@ -83,11 +85,11 @@ def plan_worker_seeding(
     init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
     draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
     seed of the generator, which then is a new one. `handed`: seeds that the parameters of the function bring along.
-    `content`: the ranges of the calls of loaders that need no generator.
+    `known`: the ranges of the calls that make loaders, and whether they may need a generator.
     """
     ranked = in_distributed and (init or workers_draw)
     plan = _Plan(
-        document, call, seed, repeated, also_seeds, handed, content, ranked=ranked, by_rank=by_rank,
+        document, call, seed, repeated, also_seeds, handed, known, ranked=ranked, by_rank=by_rank,
         starts_ranks=starts_ranks,
     )  # fmt: skip
     return plan.make(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold)
@@ -104,7 +106,7 @@ def plan_generator(
     alone: bool = False,
     device: str = "",
     handed: Sequence[HandedSeed] = (),
-    content: Collection[tuple[int, int]] = (),
+    known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
@@ -112,7 +114,7 @@ def plan_generator(
     program: these must agree on the order. So is one that is made on the `device` of which the call speaks: torch
     draws there with no other. `repeated` is as in `plan_worker_seeding`.
     """
-    plan = _Plan(document, call, seed, repeated, (), handed, content)
+    plan = _Plan(document, call, seed, repeated, (), handed, known)
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
@@ -135,7 +137,7 @@ class _Plan:
         repeated: bool | None,
         also_seeds: Sequence[WorkerTarget] = (),
         handed: Sequence[HandedSeed] = (),
-        content: Collection[tuple[int, int]] = (),
+        known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
         *,
         ranked: bool = False,
         by_rank: bool = False,
@@ -145,7 +147,7 @@ class _Plan:
         self.call = call
         self.seed = seed
         self.handed = handed
-        self.content = content
+        self.known = known
         self.ranked = ranked
         self.repeated = repeated
         self.also_seeds = also_seeds
@@ -205,7 +207,7 @@ class _Plan:
             if existing.module is None:
                 return self._local_init(existing.name)
             return self.imports.require(existing.module, existing.name, at=self.call)
-        statement = first_statement_that_needs_init(document, self.call)
+        statement = first_statement_that_needs_init(document, self.call, self.known)
         offset = _above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
@@ -230,7 +232,7 @@ class _Plan:
 
     def _generator_name(self) -> str | Declined:
         document = self.document
-        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank, content=self.content)
+        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank, known=self.known)
         if isinstance(place, Declined):
             return place
         seed = find_seed(document, place.statement, self.seed, self.handed)
