@@ -19,6 +19,7 @@ from torchrepro_lint.fixes.init_body import (
     plan_seeds,
     seeds_alone,
 )
+from torchrepro_lint.fixes.rank_terms import rank_terms
 
 
 def function(parsed: Document) -> cst.FunctionDef:
@@ -202,3 +203,26 @@ def test_whatever_the_layout_the_text_around_stays(lines: list[str], unit: str, 
     assert after.endswith(tail)
     assert f"{unit}np.random.seed(worker_seed){newline}" in after
     assert apply_edits(before, edits) == after
+
+
+RANKS = {
+    "none": ("def f(w):\n    np.random.seed(w)", ""),
+    "a product": ("def f(w, n, rank, seed):\n    np.random.seed(n * rank + w + seed)", " + n * rank"),
+    "a call": ("def f(w):\n    seed = hvd.rank() * 1024 + int(w)\n    np.random.seed(seed)", " + hvd.rank() * 1024"),
+    "in range": ("def f(w):\n    np.random.seed((w + args.rank * 10 + 1) % 2**32)", " + args.rank * 10"),
+    "once for all": ("def f(w):\n    np.random.seed(w + 9 * rank)\n    random.seed(w + 9 * rank)", " + 9 * rank"),
+    "a lambda": ("f = lambda w: np.random.seed(int(100 * rank + w))", " + 100 * rank"),
+    "a variable of its own": ("def f(w):\n    rank = get_rank()\n    np.random.seed(rank * 9 + w)", None),
+    "a difference": ("def f(w):\n    np.random.seed(w - rank * 9)", None),
+    "a ranking": ("def f(w):\n    np.random.seed(w + ranking)", ""),
+}
+
+
+@pytest.mark.parametrize("case", RANKS)
+def test_what_the_rank_adds(case: str) -> None:
+    text, wanted = RANKS[case]
+    parsed = document(text + "\n")
+    calls = seedings(parsed)
+    seeds = [call.args[0].value for call in calls]
+    (node, *_) = [node for node in parsed.walk() if isinstance(node, cst.FunctionDef | cst.Lambda)]
+    assert rank_terms(parsed, seeds, node.body) == wanted

@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
-from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name, seed_name
+from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name, seed_in_range, seed_name
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
 __all__ = [
@@ -97,31 +97,37 @@ def _is_head(line: cst.BaseStatement) -> bool:
     )
 
 
-def plan_canonical_body(document: Document, function: cst.FunctionDef) -> list[Edit]:
-    """Put the canonical statements in the place of a body for which `seeds_alone` holds; name and arguments stay."""
+def plan_canonical_body(document: Document, function: cst.FunctionDef, more: str = "") -> list[Edit]:
+    """Put the canonical statements in the place of a body for which `seeds_alone` holds; name and arguments stay.
+    `more` is added to torch's seed.
+    """
     assert isinstance(function.body, cst.IndentedBlock)
     lines = _lines(function.body)
     imports = ImportPlanner(document)
     at = lines[0]
     modules = [imports.require(module, at=at) for module in ("torch", "numpy", "random")]
     start, end = document.lead_start(at), document.next_line(document.end(lines[-1]) - 1)
-    body = canonical_body(document.indentation(document.start(at)), document.newline, *modules)
+    torch, numpy, random = modules
+    body = canonical_body(document.indentation(document.start(at)), document.newline, torch, numpy, random, more)
     dropped = drop_unused_imports(document, lines, body)
     return [*imports.edits(), *dropped, document.replacement(start, end, body)]
 
 
-def plan_seeds(document: Document, calls: Collection[cst.Call]) -> list[Edit] | None:
-    """Let each of the seeding calls seed with torch's worker seed; None where one has more than a seed to give."""
+def plan_seeds(document: Document, calls: Collection[cst.Call], more: str = "") -> list[Edit] | None:
+    """Let each of the seeding calls seed with torch's worker seed; None where one has more than a seed to give. `more`
+    is added to torch's seed.
+    """
     imports = ImportPlanner(document)
     variable = _own_variable(document, calls)
     if variable is not None:
-        seed = f"{imports.require('torch', at=variable)}.initial_seed() % 2**32"
+        seed = seed_in_range(imports.require("torch", at=variable), more)
         return [*imports.edits(), document.replacement(*document.outer_span(variable), seed)]
     edits: list[Edit] = []
     for call in calls:
-        seed = f"{imports.require('torch', at=call)}.initial_seed()"
+        torch = imports.require("torch", at=call)
+        seed = f"{torch}.initial_seed(){more}"
         if (resolved_name(document.scope_of(call), call.func) or "") != "torch.manual_seed":
-            seed += " % 2**32"
+            seed = seed_in_range(torch, more)
         if not call.args:
             edits.append(document.insertion(call_parentheses(document, call)[0] + 1, seed))
         elif len(call.args) == 1 and not call.args[0].star:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -18,6 +18,7 @@ from torchrepro_lint.fixes.init_body import (
     plan_seeds,
     seeds_alone,
 )
+from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
@@ -34,7 +35,6 @@ Planned = tuple[Fix | None, str | None]
 
 _CANONICAL = "Seed NumPy and random from torch's worker seed"
 _SEEDS = frozenset({"numpy", "python", "torch", "torch-cuda", "torch-device"})
-_RANK = re.compile(r"rank(?!ing)", re.IGNORECASE)
 
 
 def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
@@ -52,12 +52,15 @@ def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
         return None, "the function seeds in several files"
     document = document_of(program, sites[0].path)
     calls = [_call_at(program, document, site) for site in sites]
-    edits = plan_seeds(document, [call for call in calls if call is not None]) if None not in calls else None
+    located = [call for call in calls if call is not None]
+    rank = _rank_terms(document, located)
+    edits = plan_seeds(document, located, rank or "") if None not in calls else None
     if edits is None:
         return None, "the call that seeds takes more than a seed"
     function = run.function
     is_lambda = function is not None and isinstance(function.node, tree.Lambda) and _is_one_call(run)
-    applicability = Applicability.SAFE if is_lambda else Applicability.UNSAFE
+    plain = is_lambda and (rank == "" or are_apart(rank or ""))
+    applicability = Applicability.SAFE if plain else Applicability.UNSAFE
     return Fix(applicability, "Seed from torch's worker seed", tuple(edits)), None
 
 
@@ -103,7 +106,9 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
-    """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part."""
+    """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part
+    and cannot be kept, or does not keep the ranks apart.
+    """
     found = definition_of(program, run)
     if found is None or run.function is None or run.site is None or is_called(program, run):
         return None
@@ -111,11 +116,25 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     if not run.seedings or not all(seeding.is_direct and seeding.rngs <= _SEEDS for seeding in run.seedings):
         return None
     calls = [_call_at(program, document, seeding.site) for seeding in run.seedings]
-    if not seeds_alone(document, function, [call for call in calls if call is not None]):
+    located = [call for call in calls if call is not None]
+    if not seeds_alone(document, function, located):
         return None
-    edits: list[Edit] = plan_canonical_body(document, function)
-    plain = not _RANK.search(document.text_of(function))
+    rank = _rank_terms(document, located)
+    edits: list[Edit] = plan_canonical_body(document, function, rank or "")
+    plain = are_apart(rank) if rank else not names_rank(document.text_of(function))
     return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
+
+
+def _rank_terms(document: Document, calls: Sequence[cst.Call]) -> str | None:
+    """What the rank adds to the seeds that the calls give; None where that is not to be told."""
+    seeds = [argument.value for call in calls for argument in call.args]
+    bodies = {id(scope.node): scope.node for scope in (document.scope_of(seed) for seed in seeds)}
+    terms = {rank_terms(document, seeds, _body(body)) for body in bodies.values()}
+    return terms.pop() if len(terms) == 1 else None if terms else ""
+
+
+def _body(node: cst.CSTNode) -> cst.CSTNode:
+    return node.body if isinstance(node, cst.FunctionDef | cst.Lambda) else node
 
 
 def definition_of(program: Program, run: InitRun) -> tuple[Document, cst.FunctionDef] | None:

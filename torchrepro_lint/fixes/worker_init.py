@@ -16,6 +16,7 @@ __all__ = [
     "canonical_body",
     "find_worker_init",
     "resolved_name",
+    "seed_in_range",
     "seed_name",
     "worker_init_source",
 ]
@@ -49,14 +50,22 @@ def worker_init_source(
     return f"def {name}({argument}){returns}:{document.newline}{first}{body}{last}"
 
 
-def canonical_body(indentation: str, newline: str, torch: str, numpy: str, random: str) -> str:
-    """The statements of the canonical definition, each on a line that begins with `indentation`."""
+def canonical_body(indentation: str, newline: str, torch: str, numpy: str, random: str, more: str = "") -> str:
+    """The statements of the canonical definition, each on a line that begins with `indentation`; `more` is what is to
+    be added to torch's seed.
+    """
     lines = [
-        f"{WORKER_SEED} = {torch}.initial_seed() % 2**32",
+        f"{WORKER_SEED} = {seed_in_range(torch, more)}",
         f"{numpy}.random.seed({WORKER_SEED})",
         f"{random}.seed({WORKER_SEED})",
     ]
     return "".join(indentation + line + newline for line in lines)
+
+
+def seed_in_range(torch: str, more: str = "") -> str:
+    """Torch's seed of the worker, with `more` added to it, in the range of NumPy's seeds."""
+    seed = f"{torch}.initial_seed(){more}"
+    return f"({seed}) % 2**32" if more else f"{seed} % 2**32"
 
 
 def find_worker_init(document: Document) -> cst.FunctionDef | None:

@@ -66,8 +66,9 @@ How it is proven
 
 Fix safety
     Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
-    Unsafe where it does other things as well, where a rank took part in the seed, or where the project also calls the
-    function itself: then only the seeds are replaced.
+    What a rank adds to the seed stays in it: `+ num_workers * rank`. Unsafe where that adds no room for the workers of
+    each rank, or cannot be told; where the function does other things as well, or the project also calls it itself:
+    then only the seeds are replaced.
 
 Do not flag
     Seeds in which an epoch, a step or torch's base seed takes part; objects whose attribute is assigned after they were

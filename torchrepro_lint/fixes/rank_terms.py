@@ -1,0 +1,78 @@
+"""What the rank of the process adds to the seeds of a worker init function, so that another seed can keep it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document
+
+__all__ = ["are_apart", "names_rank", "rank_terms"]
+
+_RANK = re.compile(r"rank(?!ing)", re.IGNORECASE)
+
+
+def names_rank(text: str) -> bool:
+    """Whether a piece of code names the rank of a process."""
+    return _RANK.search(text) is not None
+
+
+def rank_terms(document: Document, seeds: Sequence[cst.BaseExpression], code: cst.CSTNode) -> str | None:
+    """The terms of `seeds` in which the rank takes part, to be added to another seed: ` + num_workers * rank`. Empty
+    where `code`, in which they stand, does not ask for the rank; None where it takes part in another way.
+
+    A seed may be a variable of the function; a term that reads one cannot be kept, which goes with the old seed.
+    """
+    asked = {id(node) for node in document.nodes(cst.Name, code) if names_rank(node.value)}
+    kept: list[str] = []
+    for seed in seeds:
+        for term in _summands(_written(document, seed)):
+            inside = {id(node) for node in document.nodes(cst.Name, term)} & asked
+            if inside and not _is_of_the_function(document, term):
+                asked -= inside
+                text = document.text[slice(*document.outer_span(term))]
+                kept += [text] if text not in kept else []
+    if asked or any("\n" in text for text in kept):
+        return None
+    return "".join(f" + {text}" for text in kept)
+
+
+def are_apart(terms: str) -> bool:
+    """Whether such terms leave room for the workers of each rank: `rank * 1000`. With `rank` alone, which is added to
+    a seed that counts the workers up, the second worker of a rank has the seed of the first one of the next.
+    """
+    return "*" in terms
+
+
+def _written(document: Document, seed: cst.BaseExpression) -> cst.BaseExpression:
+    """What a variable of the function is given, where it is given one thing; else the expression itself."""
+    scope = document.scope_of(seed)
+    bindings = scope.bindings.get(seed.value, []) if isinstance(seed, cst.Name) else []
+    if len(bindings) != 1 or bindings[0].kind != "assign":
+        return seed
+    target = document.parent(bindings[0].node)
+    assign = document.parent(target) if isinstance(target, cst.AssignTarget) else None
+    return assign.value if isinstance(assign, cst.Assign) else seed
+
+
+def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """The terms that a sum adds; what brings it into the range of seeds, `% 2**32` or `int(...)`, is looked through."""
+    match node:
+        case cst.BinaryOperation(operator=cst.Add(), left=left, right=right):
+            yield from _summands(left)
+            yield from _summands(right)
+        case cst.BinaryOperation(operator=cst.Modulo() | cst.Subtract(), left=left):
+            yield from _summands(left)
+        case cst.Call(func=cst.Name(value="int"), args=[cst.Arg(value=value)]):
+            yield from _summands(value)
+        case _:
+            yield node
+
+
+def _is_of_the_function(document: Document, term: cst.BaseExpression) -> bool:
+    """Whether a term reads what the function itself binds, other than its parameters."""
+    bindings = document.scope_of(term).bindings
+    names = [node.value for node in document.nodes(cst.Name, term)]
+    return any(binding.kind != "param" for name in names for binding in bindings.get(name, []))
