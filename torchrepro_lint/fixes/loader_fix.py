@@ -96,14 +96,19 @@ def loader_fix(
 
 
 def known_loaders(program: Program, path: Path) -> Mapping[tuple[int, int], bool]:
-    """The ranges of the calls in a file that make loaders, and whether one of each may want a generator."""
+    """The ranges of the calls in a file that make loaders, and whether one of each may want a generator; none does
+    where the class gives its loader the arguments itself.
+    """
 
     def find() -> Mapping[tuple[int, int], bool]:
-        sites = [loaders for loaders in program.loader_sites if loaders[0].facts.path == path]
-        return {
-            program.parsed(path).span(loaders[0].call.site): any(may_want_generator(program, one) for one in loaders)
-            for loaders in sites
-        }
+        made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
+        spans = program.parsed(path)
+        known = {spans.span(site.number): False for site in made if site.path == path}
+        for loaders in program.loader_sites:
+            if loaders[0].facts.path == path:
+                wants = any(may_want_generator(program, one) for one in loaders)
+                known[spans.span(loaders[0].call.site)] = wants
+        return known
 
     return program.once(("known loaders", path), find)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -20,7 +21,19 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["base_arguments", "init_frames"]
+__all__ = ["BaseInit", "base_arguments", "base_inits", "init_frames"]
+
+
+@dataclass(frozen=True, slots=True)
+class BaseInit:
+    """An external base that is initialised: its name, the arguments that reach it, and the call in the `__init__` of a
+    project class that hands them on; no call where the construction itself initialises it.
+    """
+
+    name: str
+    arguments: Arguments
+    call: tree.Call | None = None
+    frame: Frame | None = None
 
 
 def init_frames(ev: Evaluator, instance: Instance) -> tuple[tuple[ClassValue, Frame], ...]:
@@ -30,26 +43,30 @@ def init_frames(ev: Evaluator, instance: Instance) -> tuple[tuple[ClassValue, Fr
 
 def base_arguments(ev: Evaluator, instance: Instance) -> tuple[tuple[str, Arguments], ...]:
     """The external bases that are initialised, each with the arguments that reach it."""
-    return ev.remembered(("base-arguments", instance), lambda: _init_chain(ev, instance)[1], ())
+    return tuple((one.name, one.arguments) for one in base_inits(ev, instance))
 
 
-def _init_chain(
-    ev: Evaluator, instance: Instance
-) -> tuple[tuple[tuple[ClassValue, Frame], ...], tuple[tuple[str, Arguments], ...]]:
+def base_inits(ev: Evaluator, instance: Instance) -> tuple[BaseInit, ...]:
+    """The external bases that are initialised, each once for every call that does it."""
+    return ev.remembered(("base-inits", instance), lambda: _init_chain(ev, instance)[1], ())
+
+
+def _init_chain(ev: Evaluator, instance: Instance) -> tuple[tuple[tuple[ClassValue, Frame], ...], tuple[BaseInit, ...]]:
     frames: list[tuple[ClassValue, Frame]] = []
-    external: list[tuple[str, Arguments]] = []
+    external: list[BaseInit] = []
     given = instance.arguments or Arguments((), (), True, True)
-    pending = [(classes.mro(ev, instance.cls), given)]
+    made: tuple[tree.Call | None, Frame | None] = (None, None)
+    pending = [(classes.mro(ev, instance.cls), given, made)]
     seen: set[int] = set()
     while pending and len(seen) < 12:
-        order, arguments = pending.pop(0)
+        order, arguments, made = pending.pop(0)
         target = _first_init(ev, order)
         if target is None:
             continue
         owner, init = target
         if isinstance(owner, External):
             if owner.name != "builtins.object":
-                external.append((owner.name, arguments))
+                external.append(BaseInit(owner.name, arguments, *made))
             continue
         assert init is not None
         if id(init.node) in seen:
@@ -67,7 +84,7 @@ def _init_chain(
             following = _init_call(ev, call, instance, owner)
             if following is not None and ev.decide(path, frame) is not False:
                 args = call.args if following[1] else call.args[1:]
-                pending.append((following[0], ev.arguments(args, frame)))
+                pending.append((following[0], ev.arguments(args, frame), (call, frame)))
     return tuple(frames), tuple(external)
 
 

@@ -15,8 +15,8 @@ from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.arguments import each_arguments
 from torchrepro_lint.program.evaluation.calls import external_argument, merged
+from torchrepro_lint.program.evaluation.construction import BaseInit, base_inits
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.instances import base_arguments, init_frames
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -207,12 +207,9 @@ def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Itera
         cls = ClassValue(scope.node, frame)
         if any(instance.arguments is not None for instance in instances_of(ev, cls)):
             continue
-        instance = Instance(cls, None, None)
-        base_call = _base_call(ev, instance)
-        if base_call is not None:
-            call, inner = base_call
-            for known, reaching in _reaching(ev, instance):
-                yield Loader(call, inner.facts, inner.scope, inner, known, reaching, cls)
+        for known, init in _initialised(ev, Instance(cls, None, None)):
+            if init.call is not None and init.frame is not None:
+                yield Loader(init.call, init.frame.facts, init.frame.scope, init.frame, known, init.arguments, cls)
 
 
 def _may_make_one(value: Value) -> bool:
@@ -316,39 +313,28 @@ def _from_subclass(
     if not any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
         return
     instance = Instance(cls, arguments, ev.site(call, frame))
-    for known, reaching in _reaching(ev, instance):
-        inner = _base_call(ev, instance)
-        if inner is not None and not _hands_on(ev, *inner):
-            base_call, base_frame = inner
-            yield Loader(
-                base_call, base_frame.facts, base_frame.scope, base_frame, known, reaching, cls, ev.site(call, frame)
-            )
+    for known, init in _initialised(ev, instance):
+        inner = init.frame
+        if init.call is not None and inner is not None and not _hands_on(ev, init.call, inner):
+            made_by = ev.site(call, frame)
+            yield Loader(init.call, inner.facts, inner.scope, inner, known, init.arguments, cls, made_by)
         else:
-            yield Loader(call, facts, scope, frame, known, reaching, cls)
+            yield Loader(call, facts, scope, frame, known, init.arguments, cls)
 
 
-def _reaching(ev: Evaluator, instance: Instance) -> Iterator[tuple[LoaderClass, Arguments]]:
-    """The loader's own classes that are initialised as an object is made, each with the arguments that reach it."""
-    for name, arguments in base_arguments(ev, instance):
-        known = loader_class(name)
-        if known is not None:
-            yield known, arguments
+def _initialised(ev: Evaluator, instance: Instance) -> Iterator[tuple[LoaderClass, BaseInit]]:
+    """The loader's own classes that are initialised as an object is made, once for every call that may do it."""
+    for init in base_inits(ev, instance):
+        known = loader_class(init.name)
+        if known is not None and _may_run(ev, init):
+            yield known, init
 
 
-def _base_call(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] | None:
-    """The call that initialises the loader's own class, in the last project `__init__` of the chain."""
-    frames = init_frames(ev, instance)
-    if not frames:
-        return None
-    _, frame = frames[-1]
-    for call, path in frame.scope.calls:
-        if (
-            isinstance(call.func, tree.Attribute)
-            and call.func.attr == "__init__"
-            and ev.may_run(call.site, path, frame)
-        ):
-            return call, frame
-    return None
+def _may_run(ev: Evaluator, init: BaseInit) -> bool:
+    if init.call is None or init.frame is None:
+        return True
+    path = next(path for call, path in init.frame.scope.calls if call is init.call)
+    return ev.may_run(init.call.site, path, init.frame)
 
 
 def _hands_on(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
