@@ -32,6 +32,9 @@ _LOOP_OVER_RUNS = re.compile(
     r"seeds?|runs?|trials?|repeats?|folds?|kfold|split|phase|mode|task|experiment|exp|lr|cfg|config|params?|name|"
     r"dataset|ds|model|rank|subset|stage|key|domain|client|k"
 )
+_NUMBER_OF_RUNS = re.compile(
+    r"repeats?|repetitions?|replicates?|restarts?|runs?|trials?|[nk]?folds?|splits?|seeds?|experiments?"
+)
 _EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
 _ONE_LINE = "the body of the function is on the line of its def"
 _SPLITS_AND_SAMPLERS = frozenset(
@@ -171,12 +174,21 @@ def is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
     if isinstance(loop, cst.While):
         return True
     names = [node.value for node in document.nodes(cst.Name, loop.target)]
-    if any(_EPOCH.fullmatch(name) or "epoch" in name.lower() for name in names):
+    if any("epoch" in name.lower() for name in names):
         return True
-    parts = {part for name in names for part in name.lower().split("_")}
-    if any(_LOOP_OVER_RUNS.fullmatch(part) for part in parts):
+    # `for i in range(args.repeat)`
+    if any(_NUMBER_OF_RUNS.fullmatch(part) for part in _parts(document, loop.iter)):
+        return False
+    if any(_EPOCH.fullmatch(name) for name in names):
+        return True
+    if any(_LOOP_OVER_RUNS.fullmatch(part) for part in _parts(document, loop.target)):
         return False
     return not isinstance(loop.iter, cst.List | cst.Tuple | cst.Set | cst.Dict)
+
+
+def _parts(document: Document, node: cst.CSTNode) -> set[str]:
+    """The words of which the names in a piece of code are put together."""
+    return {part for name in document.nodes(cst.Name, node) for part in name.value.lower().split("_")}
 
 
 def _seed_varies(

@@ -77,22 +77,45 @@ class _Use:
 
 
 def find_seed(
-    document: Document, at: cst.BaseStatement, default: int, handed: Sequence[HandedSeed] = ()
-) -> Seed:  # fmt: skip
+    document: Document,
+    at: cst.BaseStatement,
+    default: int,
+    handed: Sequence[HandedSeed] = (),
+    *,
+    before_the_run: bool = False,
+) -> Seed:
     """The program's seed as it can be written before the statement `at`; the constant `default` if it has none.
 
     Looked for, in this order: what the same function hands to a seeding call above; a parameter or variable that is
     called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; an option of
     the command line that is called a seed; what the callers hand to the function, `handed`; the one constant with which
     the file seeds. An expression that the program itself allows to be None gets `or default`.
+
+    `before_the_run`: `at` is reached as the file is imported; what a configuration of another file says then may be
+    changed before the program begins, by its command line or for each of its runs.
     """
     for node_text, node in _candidates(document, at, handed):
+        if before_the_run and _is_imported_member(document, node_text, at):
+            continue
         if isinstance(node, HandedSeed):
             return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
         written, optional = as_it_may_be_read(document, node_text, at)
         return Seed(f"{written} or {default}" if optional else written, names)
     return Seed(str(default))
+
+
+def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether an expression reads a member of an object that is imported by its name, `from config import cfg`, and the
+    file does not itself seed with it above.
+    """
+    own = [use for use in document.once(_uses) if use.in_call and use.function is None and use.text == text]
+    if any(use.start < document.start(at) for use in own):
+        return False
+    name, *rest = re.split(r"[.\[]", text, maxsplit=1)
+    owner = document.scope_of(at).resolve(name) if rest else None
+    targets = [binding.target for binding in owner.bindings[name]] if owner is not None else []
+    return any(target is not None and target[1] is not None for target in targets)
 
 
 def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:

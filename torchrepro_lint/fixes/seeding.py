@@ -241,7 +241,7 @@ class _Plan:
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
-            seed = find_seed(document, place.statement, self.seed, self.handed)
+            seed = find_seed(document, place.statement, self.seed, self.handed, before_the_run=True)
         if not self.by_rank:
             existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
             if existing is not None:
