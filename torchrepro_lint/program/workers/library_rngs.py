@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, 
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.old_releases import newest_release
 from torchrepro_lint.program.workers.workers import condition_holds
 from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared
 
@@ -54,7 +55,7 @@ def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
     reseeded = {effect.rng for event in events for effect in rng_effects(event.name) if effect.kind == "seed"}
     found: list[LibraryDraw] = []
     for event in events:
-        effect = _library_effect(program.root, event) if event.name else None
+        effect = _library_effect(program, event) if event.name else None
         if effect is None or effect.rng in reseeded or ("receiver" in reseeded and effect.rng == "own"):
             continue
         if effect.package == "monai" and loader.known.worker_seeding == "dataset":
@@ -64,21 +65,24 @@ def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
     return sorted(found, key=lambda d: (len(d.event.chain), str(d.event.site.path), d.event.site.number))
 
 
-def _library_effect(root: Path, event: Event) -> RngEffect | None:
+def _library_effect(program: Program, event: Event) -> RngEffect | None:
+    made = event.receiver.site if isinstance(event.receiver, ExternalObject) else None
+    path = (made or event.site).path
     for effect in rng_effects(event.name):
         if effect.kind != "draw" or effect.moment != "call" or effect.rng not in LIBRARY_RNGS:
             continue
-        if not has_effect(root, effect):
+        if not has_effect(program.root, effect, newest_release(program, path, effect.package)):
             continue
         if all(condition_holds(condition, event.arguments) for condition in effect.when):
             return effect
     return None
 
 
-def has_effect(root: Path, effect: RngEffect) -> bool:
+def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool:
     """Whether a version of the package that the project may run with has the effect.
 
-    Where the project names no version, it is the newest that counts.
+    Where the project names no version, it is the newest that counts: of all, or of those that have what the file takes
+    from the package, `newest`.
     """
     twin = _SEEDED_TWINS.get(effect.package)
     if twin is not None and is_declared(root, twin):
@@ -87,11 +91,12 @@ def has_effect(root: Path, effect: RngEffect) -> bool:
         return True
     declared = declared_versions(root, effect.package)
     pins = tuple(one for one in declared if one.startswith("=="))
-    candidates = [BEYOND_ALL, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
+    last = newest if newest is not None and not pins else BEYOND_ALL
+    candidates = [last, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
     return any(
-        admits(specifier, version) and effect.holds_at(version)
+        admits(f"<={last}", version) and admits(specifier, version) and effect.holds_at(version)
         for specifier in pins or declared or (None,)
-        for version in (candidates if declared else (BEYOND_ALL,))
+        for version in (candidates if declared else (last,))
     )
 
 

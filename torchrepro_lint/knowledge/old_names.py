@@ -1,0 +1,35 @@
+"""Which releases of a library still have a name: the rows of `old_names.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from torchrepro_lint.knowledge.tables import read_toml
+from torchrepro_lint.knowledge.versions import admits
+
+__all__ = ["last_release_with"]
+
+_FILE = "old_names.toml"
+
+
+def last_release_with(package: str, names: Iterable[str]) -> str | None:
+    """The newest release of a package that has all of some dotted names of it; None where the newest of all has."""
+    newest: str | None = None
+    for name in names:
+        module, _, own = name.rpartition(".")
+        for at in (package, module):
+            last = _rows().get((package, at, own))
+            if last is not None and (newest is None or not admits(f">={newest}", last)):
+                newest = last
+    return newest
+
+
+@cache
+def _rows() -> dict[tuple[str, str, str], str]:
+    """The last release with a name, by the package, the module that had it (the package: any of it) and the name."""
+    return {
+        (row["package"], row.get("module", row["package"]), name): row["last"]
+        for row in read_toml(_FILE)["old"]
+        for name in row["names"]
+    }
