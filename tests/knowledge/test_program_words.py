@@ -21,6 +21,8 @@ def test_no_table_matches_everything(table: WordTable) -> None:
         ("seeds_itself", b"trainer = Trainer.from_argparse_args(args)", True),
         ("seeds_itself", b"import jax.numpy as jnp", True),
         ("seeds_itself", b"ajaxian", False),
+        ("seeds_itself", b"from ray.rllib.algorithms import ppo", True),
+        ("seeds_itself", b"import urllib.request", False),
         ("starts_python", b"os.system('python other.py')", True),
         ("starts_python", b"os.system('rm -r out')", False),
         ("starts_python", b"import array", False),

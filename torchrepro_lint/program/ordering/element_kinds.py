@@ -30,7 +30,7 @@ _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 #: Methods that give the elements of what they are called on.
 _SAME_ELEMENTS: Final = frozenset(
-    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection", "numpy"}
+    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection"}
 )
 #: Names of whole numbers, whose sets have the same order in every run.
 _NUMBERS: Final = re.compile(
@@ -65,6 +65,14 @@ class _Reader:
         # What is made of a name itself, `xs = list(set(xs))`, tells nothing of it.
         self._open = open_names if open_names is not None else set()
 
+    @property
+    def _method(self) -> Scope:
+        """The function that a comprehension runs in; any other scope itself."""
+        scope = self.scope
+        while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
     def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What iterating over `node` gives."""
         if depth == 0:
@@ -93,7 +101,7 @@ class _Reader:
                 if name in self._open:
                     return None
                 return self._elements_of_name(name, depth) or self._by_loops(name) or _by_name(node)
-            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.scope.self_name:
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self._method.self_name:
                 return self._elements_of_attribute(f"self.{attr}", depth) or _by_name(node)
             case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
                 return self.elements(call, depth - 1)  # `np.where(mask)[0]`, `line.split()[0]`: parts of the same kind
@@ -166,6 +174,8 @@ class _Reader:
             if isinstance(node.func.value, tree.Name) and node.func.value.id in _ARRAYS:
                 inner_kind = self.elements(first, depth - 1) if first is not None else None
                 return inner_kind if word == "unique" else "number"
+            if word == "numpy" and not node.args:
+                return "number"  # a tensor's: it holds no texts, whatever it is called
             if word in _SAME_ELEMENTS:
                 return self.elements(node.func.value, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
@@ -194,7 +204,7 @@ class _Reader:
 
     def _elements_of_attribute(self, name: str, depth: int) -> ElementKind | None:
         """The elements of `self.attr`, by what the methods of the class that stands here assign and append."""
-        methods = self.scope.parent.children if self.scope.parent is not None else ()
+        methods = self._method.parent.children if self._method.parent is not None else ()
         readers = [_Reader(self.program, self.facts, method, self._open) for method in methods]
         return joined(one for reader in readers if (one := reader._elements_of_name(name, depth)) is not None)
 

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.order_places import name_uses
-from torchrepro_lint.program.ordering.permutations import part_names
+from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -94,15 +94,19 @@ def _same_rows(parents: Parents, node: tree.Expr) -> tree.Expr:
 
 
 def _is_cut(program: Program, call: KnownCall, target: tree.Name) -> bool:
-    """Whether parts are cut out of a table by position: `train = df[:n]`, `test = df.iloc[n:]`."""
+    """Whether parts are cut out of a table by position: `train = df[:n]`, `{"test": df.iloc[n:]}`."""
     parents = parents_of(program.ev, call.facts)
     for use in name_uses(program, call.facts, target):
         above = parents.of(use)
         table = above if isinstance(above, tree.Attribute) and above.attr == "iloc" else use
         part = parents.of(table)
-        statement = parents.of(_same_rows(parents, part)) if isinstance(part, tree.Subscript) else None
-        if isinstance(statement, tree.Assign) and isinstance(part, tree.Subscript):
-            if isinstance(part.index, tree.Opaque) and any(part_names(one) for one in statement.targets):
+        if not isinstance(part, tree.Subscript) or not isinstance(part.index, tree.Opaque):
+            continue
+        rows = _same_rows(parents, part)
+        match parents.of(rows):
+            case tree.Assign(targets=targets) if any(part_names(one) for one in targets):
+                return True
+            case tree.DictDisplay(items=items) if is_of_a_part(parents, items, rows):
                 return True
     return False
 

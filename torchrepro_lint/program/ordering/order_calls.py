@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     Instance,
     MemberOf,
     MethodValue,
+    Partial,
     Site,
     Value,
 )
@@ -128,18 +129,23 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
 def _into_function(
     program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value
 ) -> Iterator[Carrier | Sink]:
+    given = 0
+    while isinstance(value, Partial) and len(value.function) == 1:
+        given += len(value.arguments.positional)
+        (value,) = value.function
     function, bound = _function_of(program, value)
     if function is None or not isinstance(function.node, tree.FunctionDef):
         return
-    name = _parameter(function.node, call, arg, skipped=int(bound))
+    name = _parameter(function.node, call, arg, skipped=given + bound)
     if name is None:
         return
     facts = function.frame.facts
     parents = parents_of(program.ev, facts)
     at = Site(carrier.facts.path, call.site)
+    inside = replace(carrier, entered=(*carrier.entered, (function.node, carrier.facts, call)))
     for use in parents.names.get(name, ()):
         if parents.function(use) is function.node and _reads_parameter(program, function, name, use):
-            yield carrier.hop(facts, use, at, f"hands it to {_label(value, function)}()")
+            yield inside.hop(facts, use, at, f"hands it to {_label(value, function)}()")
 
 
 def _label(value: Value, function: FunctionValue) -> str:

@@ -16,9 +16,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_rows
+from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_nested, order_rows
 from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
-from torchrepro_lint.program.ordering.permutations import part_names
+from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link
@@ -34,6 +34,7 @@ __all__ = [
     "find_sink_of_target",
     "sink",
     "stored",
+    "through_held",
     "through_slice",
     "to_callers",
 ]
@@ -49,7 +50,8 @@ SinkKind = Literal["samples", "split", "index"]
 class Carrier:
     """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
     `is_set`: nothing has a position in it yet; `rows`: it is a table with the rows of what was in this order, or such
-    tables by name, of which it is the one called `part`.
+    tables by name, of which it is the one called `part`. `entered`: the calls by which the way came into functions,
+    with each function and the file of its call: a function gives what it gets to the one that called it, and no other.
     """
 
     facts: ModuleFacts
@@ -60,6 +62,12 @@ class Carrier:
     rows: bool = False
     part: str | None = None
     chain: tuple[Link, ...] = ()
+    entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
+
+    @property
+    def key(self) -> tuple[int, bool, tuple[int, ...]]:
+        """What tells it from others that come by the same expression."""
+        return id(self.node), self.is_set, tuple(id(call) for _, _, call in self.entered)
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
@@ -69,9 +77,8 @@ class Carrier:
         return replace(self.to(node, numbered=numbered), is_set=False)
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
-        return Carrier(
-            facts, node, self.hops + 1, False, self.is_set, self.rows, self.part, (*self.chain, Link(at, note))
-        )
+        chain = (*self.chain, Link(at, note))
+        return replace(self, facts=facts, node=node, hops=self.hops + 1, numbered=False, chain=chain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,15 +115,15 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
-    seen: set[tuple[int, bool]] = set()
+    seen: set[tuple[int, bool, tuple[int, ...]]] = set()
     unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
             break
         carrier = pending.pop(0)
-        if (id(carrier.node), carrier.is_set) in seen or carrier.hops > MAX_HOPS or id(carrier.node) in but:
+        if carrier.key in seen or carrier.hops > MAX_HOPS or id(carrier.node) in but:
             continue
-        seen.add((id(carrier.node), carrier.is_set))
+        seen.add(carrier.key)
         for found in _next(program, carrier, indexes):
             if not isinstance(found, Sink):
                 pending.append(found)
@@ -124,7 +131,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
                 return found
             else:
                 unless.append(found)
-    nodes = {node for node, _ in seen}
+    nodes = {node for node, _, _ in seen}
     return next((found for found in unless if id(found.beside) not in nodes), None)
 
 
@@ -166,6 +173,9 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_loops.through_comprehension(program, carrier, parents.of(above), above)
         case tree.DictDisplay():
             yield from order_rows.through_dict(program, carrier, above)
+            yield from _through_dict(program, carrier, above)
+        case tree.Comprehension(element=element) if element is node:
+            yield from order_nested.through_element(program, carrier, above)
         case tree.Starred():
             yield carrier.listed(above)
         case tree.Await():
@@ -210,6 +220,26 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
 
 
+def _through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier | Sink]:
+    """From a dict that holds the elements under a key to where they are taken out of it."""
+    key = next((key for key, value in display.items if value is carrier.node), None)
+    if key is not None:
+        yield from through_held(program, carrier, display, key)
+
+
+def through_held(
+    program: Program, carrier: Carrier, made: tree.DictDisplay | tree.Comprehension, key: tree.Expr
+) -> Iterator[Carrier | Sink]:
+    """From the dict that has the elements under `key` where it is made."""
+    match parents_of(program.ev, carrier.facts).target_of(made):
+        case tree.Name() as target:
+            for use in name_uses(program, carrier.facts, target):
+                yield from _taken_out(program, carrier, use, key)
+        case tree.Attribute(value=tree.Name()) as target:
+            for facts, read in attribute_uses(program, carrier.facts, target):
+                yield from _taken_out(program, replace(carrier, facts=facts), read, key)
+
+
 def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
     """From a mapping that holds the elements under a key to where they are taken out of it."""
     above = parents_of(program.ev, carrier.facts).of(holder)
@@ -237,8 +267,10 @@ def _through_subscript(
 
 def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> Iterator[Carrier | Sink]:
     """On from a slice, which may be a part of a split."""
-    statement = parents_of(program.ev, carrier.facts).statement(piece)
-    if isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets):
+    parents = parents_of(program.ev, carrier.facts)
+    statement, above = parents.statement(piece), parents.of(piece)
+    named = isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets)
+    if named or (isinstance(above, tree.DictDisplay) and is_of_a_part(parents, above.items, piece)):
         yield sink(carrier, "split", piece, "is cut into the parts of a split")
     yield carrier.to(piece)
 
@@ -249,19 +281,30 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
     function = parents.function(node)
     if not isinstance(function, tree.FunctionDef):
         return
-    scope: Scope = carrier.facts.scope_of(function)
-    # A function that calls itself is seen to do so once for each frame in which it runs.
-    visible = visible_calls(program.ev, carrier.facts, scope)
-    once = {(frame.facts.path, call.site): (call, frame) for call, frame in visible}
-    for call, frame in islice(once.values(), MAX_CALLS):
-        at = Site(frame.facts.path, call.site)
-        there = carrier.hop(frame.facts, call, at, f"gets it from {function.name}()")
+    for facts, call, carried in _calls_of(program, carrier, function):
+        there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
         if place is None:
             yield there
             continue
-        match parents_of(program.ev, frame.facts).of(call):
+        match parents_of(program.ev, facts).of(call):
             case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
                 yield from stored(program, there, items[place])
             case tree.Return():
                 if there.hops < MAX_HOPS:
                     yield from to_callers(program, there, call, place)
+
+
+def _calls_of(
+    program: Program, carrier: Carrier, function: tree.FunctionDef
+) -> Iterator[tuple[ModuleFacts, tree.Call, Carrier]]:
+    """The call by which the way came into a function, else all that are seen; each with what goes on from there."""
+    if carrier.entered and carrier.entered[-1][0] is function:
+        _, facts, call = carrier.entered[-1]
+        yield facts, call, replace(carrier, hops=carrier.hops - 1, entered=carrier.entered[:-1])
+        return
+    scope: Scope = carrier.facts.scope_of(function)
+    # A function that calls itself is seen to do so once for each frame in which it runs.
+    visible = visible_calls(program.ev, carrier.facts, scope)
+    once = {(frame.facts.path, call.site): (call, frame) for call, frame in visible}
+    for call, frame in islice(once.values(), MAX_CALLS):
+        yield frame.facts, call, carrier

@@ -71,10 +71,12 @@ def _through_body(
     filled: set[str] = set()
     for statement in own_statements(loop.body):
         match statement:
-            case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
+            case tree.Assign(targets=(tree.Subscript(value=owner, index=key),), value=value) if value is not None:
                 counted = _mentions(value, numbers, lookup) or _is_count(value, loop, elements, lookup)
                 if counted and _has_element(key, elements, lookup):
                     yield from numbering(program, carrier, statement)
+                elif _is_at_its_position(key, numbers) and _has_element(value, elements, lookup):
+                    yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier.listed(carrier.node), target)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
@@ -177,6 +179,11 @@ def _is_same_lookup(node: Node, lookup: tree.Subscript) -> bool:
         case tree.Subscript(value=value, index=tree.Name(id=index)), tree.Name(id=position):
             return node is lookup or (index == position and _text(value) == _text(lookup.value) != "")
     return False
+
+
+def _is_at_its_position(key: tree.Expr, numbers: set[str]) -> bool:
+    """Whether what is filled in goes where the element stands: `self.samples[i] = (path, label)`."""
+    return isinstance(key, tree.Name) and key.id in numbers
 
 
 def _is_count(value: tree.Expr, loop: tree.For, elements: set[str], lookup: tree.Subscript | None) -> bool:

@@ -16,7 +16,7 @@ from torchrepro_lint.program.running.parents import Parents, parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["part_names", "parts_a_set"]
+__all__ = ["is_of_a_part", "part_names", "parts_a_set"]
 
 #: Names of the parts of a data set.
 _PART: Final = re.compile(
@@ -136,7 +136,7 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
                 return True
             case tree.Assign(targets=targets):
                 return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece)
-            case tree.DictDisplay(items=items) if any(_is_of_a_part(parents, item, piece) for item in items):
+            case tree.DictDisplay(items=items) if is_of_a_part(parents, items, piece):
                 return True
             case tree.Return():
                 function = parents.function(piece)
@@ -146,11 +146,13 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
     return False
 
 
-def _is_of_a_part(parents: Parents, item: tuple[tree.Expr | None, tree.Expr], piece: tree.Expr) -> bool:
-    """Whether an item of a dict holds a slice under the name of a part: `{"train": order[:cut]}`."""
-    match item:
-        case (tree.Const(value=str() as key), value) if value is _in_same_order(parents, piece):
-            return bool(_PART.search(key))
+def is_of_a_part(parents: Parents, items: tuple[tuple[tree.Expr | None, tree.Expr], ...], piece: tree.Expr) -> bool:
+    """Whether the items of a dict hold a slice under the name of a part: `{"train": order[:cut]}`."""
+    held = _in_same_order(parents, piece)
+    for key, value in items:
+        match key:
+            case tree.Const(value=str() as name) if value is held and _PART.search(name):
+                return True
     return False
 
 

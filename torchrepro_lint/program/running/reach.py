@@ -53,9 +53,9 @@ __all__ = [
     "statement_expressions",
 ]
 
-_CALLS_ITS_ARGUMENT = frozenset(
-    {"builtins.map", "builtins.filter", "builtins.sorted", "builtins.min", "builtins.max", "functools.reduce"}
-)
+#: What calls its first argument with what the others hold, and what calls its `key` with what its first argument holds.
+_APPLIES = frozenset({"builtins.map", "builtins.filter", "functools.reduce"})
+_COMPARES_BY_KEY = frozenset({"builtins.sorted", "builtins.min", "builtins.max"})
 
 
 #: Also what gives an iterator back: it is taken to be used up.
@@ -132,14 +132,31 @@ class Walker(BodyWalker):
         known = external_callable(name)
         if known is not None:
             yield from self._runs(known, arguments, "now", None)
-        if name in _CALLS_ITS_ARGUMENT:
-            for values in (*arguments.positional[:1], *(v for k, v, _ in arguments.keywords if k == "key")):
-                for value in ordered(values):
-                    if isinstance(value, (FunctionValue, MethodValue, Instance, Partial)):
-                        yield from self.call(value, Arguments((), (), True, True), site)
+        if name in _APPLIES or name in _COMPARES_BY_KEY:
+            yield from self._applied(name, arguments, site)
         if name in _ITERATES_ITS_ARGUMENTS or name.startswith("itertools."):
             for values in arguments.positional:
                 yield from self.iterated(values)
+
+    def _applied(self, name: str, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        """The calls of the function that `map`, `sorted` and their kin are given, with the elements that it gets."""
+        if name in _COMPARES_BY_KEY:
+            functions = [values for key, values, _ in arguments.keywords if key == "key"]
+            iterables = arguments.positional[:1]
+        else:
+            functions = list(arguments.positional[:1])
+            iterables = arguments.positional[1:]
+        given = tuple(self.ev.elements(values) for values in iterables)
+        if name == "functools.reduce":
+            given = (unknown(), *given[:1])
+        handed = Arguments(given) if given and not arguments.open_positional else Arguments((), (), True, True)
+        for values in functions:
+            for value in ordered(values):
+                outside = outside_name(value) if isinstance(value, ExternalObject) else None
+                if outside is not None and is_notable(outside) and site is not None:
+                    yield Event(outside, site, handed, (), value)
+                if isinstance(value, (FunctionValue, MethodValue, Instance, Partial, ExternalObject)):
+                    yield from self.call(value, handed, site)
 
     def _object(self, value: ExternalObject, arguments: Arguments, site: Site | None) -> Iterator[Event]:
         known = external_callable(value.name)
@@ -261,7 +278,8 @@ def _is_heard(name: str) -> bool:
     return (
         is_notable(name)
         or external_callable(name) is not None
-        or name in _CALLS_ITS_ARGUMENT
+        or name in _APPLIES
+        or name in _COMPARES_BY_KEY
         or name in _ITERATES_ITS_ARGUMENTS
         or name.startswith("itertools.")
     )

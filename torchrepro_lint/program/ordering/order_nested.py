@@ -1,0 +1,62 @@
+"""What a comprehension makes of several listings: a list of lists that is made into one, or a dict of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.ordering import order_flow
+from torchrepro_lint.program.ordering.order_places import name_uses
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["through_element"]
+
+#: Calls that make one list or array of those in a list.
+_JOINS: Final = frozenset({"from_iterable", "concatenate", "hstack"})
+
+
+def through_element(program: Program, carrier: Carrier, around: tree.Comprehension) -> Iterator[Carrier | Sink]:
+    """From the element of a comprehension, `[glob(p) for p in patterns]`, on."""
+    if around.kind == "dict":
+        if around.key is not None:
+            yield from order_flow.through_held(program, carrier, around, around.key)
+    elif around.kind in ("list", "generator"):
+        yield from _joined(program, carrier, around)
+        target = parents_of(program.ev, carrier.facts).target_of(around)
+        if isinstance(target, tree.Name):
+            for use in name_uses(program, carrier.facts, target):
+                yield from _joined(program, carrier, use)
+
+
+def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a list of lists to the one that is made of them, and to the lists one after the other."""
+    parents = parents_of(program.ev, carrier.facts)
+    above = parents.of(lists)
+    match above:
+        case tree.Arg():
+            call = parents.of(above)
+            if isinstance(call, tree.Call) and _joins(call, above):
+                yield carrier.listed(call, numbered=False)
+        case tree.For(iter=iterated, target=tree.Name() as target) if iterated is lists:
+            yield from order_flow.stored(program, carrier, target)
+        case tree.Clause(iter=iterated, target=tree.Name(id=name)) if iterated is lists:
+            around = parents.of(above)
+            for clause in around.clauses if isinstance(around, tree.Comprehension) else ():
+                if isinstance(clause.iter, tree.Name) and clause.iter.id == name:
+                    yield carrier.to(clause.iter)
+
+
+def _joins(call: tree.Call, arg: tree.Arg) -> bool:
+    """`chain(*lists)`, `chain.from_iterable(lists)`, `sum(lists, [])`."""
+    name = called_name(call.func)
+    if arg.star:
+        return name == "chain"
+    if name != "sum":
+        return name in _JOINS
+    return len(call.args) > 1 and isinstance(call.args[1].value, tree.Display)
