@@ -35,7 +35,7 @@ _SAME_ELEMENTS: Final = frozenset(
 #: Names of whole numbers, whose sets have the same order in every run.
 _NUMBERS: Final = re.compile(
     r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
-    r"|(?:img|image|cat|ann|obj)_?ids?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
+    r"|(?:img|image|cat|ann|obj)_?ids?|pseudo_?labels?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
     re.IGNORECASE,
 )
 #: Names of tables that have a number for each key: `pid2label[pid]`.

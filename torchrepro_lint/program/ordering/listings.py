@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -95,9 +96,26 @@ def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call
             return name
     if (UNKNOWN in values or not values) and isinstance(call.func, tree.Attribute) and call.func.attr != "listdir":
         # Most paths come from somewhere that cannot be followed; their methods have names of their own.
-        if word in ordering_names("listings", "methods") or (word == "glob" and _imports_pathlib(facts)):
+        if word in ordering_names("listings", "methods"):
             return f"pathlib.Path.{word}"
+        if word == "glob" and (_imports_pathlib(facts) or _is_path(scope, call.func.value)):
+            return "pathlib.Path.glob"
     return None
+
+
+def _is_path(scope: Scope, node: tree.Expr) -> bool:
+    """Whether something that has `glob` is a path by how it is made: `folder / name`."""
+    bindings: Iterable[Binding] = ()
+    match node:
+        case tree.Binary(op="/"):
+            return True
+        case tree.Name(id=name):
+            owner = scope.binder(name)
+            bindings = owner.bindings[name] if owner is not None else ()
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name and scope.parent:
+            methods = scope.parent.children
+            bindings = chain.from_iterable(one.bindings.get(f"{owner}.{attr}", ()) for one in methods)
+    return any(isinstance(one.node, tree.Binary) and one.node.op == "/" and not one.unpack for one in bindings)
 
 
 def _imports_pathlib(facts: ModuleFacts) -> bool:

@@ -43,6 +43,10 @@ _COPIES: Final = frozenset({"copy", "deepcopy"})
 _SAME_ELEMENTS: Final = frozenset(
     {"copy", "tolist", "union", "difference", "intersection", "symmetric_difference", "glob", "items", "numpy"}
 )
+#: Methods of arrays and tensors that leave the rows where they are.
+_SAME_ROWS: Final = frozenset(
+    {"astype", "type", "float", "double", "half", "long", "int", "to", "cpu", "cuda", "clone", "detach", "contiguous"}
+)
 
 
 def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
@@ -195,7 +199,7 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
         return
     if attr == "index":
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
-    elif attr in _SAME_ELEMENTS:
+    elif attr in _SAME_ELEMENTS or attr in _SAME_ROWS:
         yield carrier.to(call)
 
 

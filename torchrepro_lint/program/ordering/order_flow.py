@@ -258,6 +258,10 @@ def _through_subscript(
 ) -> Iterator[Carrier | Sink]:
     if isinstance(above.index, (tree.Const, tree.Unary)):
         return
+    if isinstance(above.index, tree.Display) and any(isinstance(one, tree.Opaque) for one in above.index.items[:1]):
+        if not is_target(program, carrier.facts, above):
+            yield carrier.to(above)  # some columns of an array: `x[:, :n]`
+        return
     if not isinstance(above.index, tree.Opaque):
         if not is_target(program, carrier.facts, above):
             yield from order_lookups.through_lookup(program, carrier, above, decides=indexes)
