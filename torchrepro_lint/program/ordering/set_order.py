@@ -94,7 +94,9 @@ def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, Ordered
     others = [other for other in found.values() if other is not one]
     if one.at_once or not others:
         return False
-    if _is_made_empty(one.node) and any(other.sink.chain[-1] == one.sink.chain[-1] for other in others):
+    made = list(_made_of(program, one))
+    filling = [other for other in others if other.node not in made]
+    if _is_made_empty(one.node) and any(other.sink.chain[-1] == one.sink.chain[-1] for other in filling):
         return True  # `words |= set(line.split())`
     return find_sink(program, one.facts, one.node, of_set=True, but=[other.node for other in others]) is None
 
