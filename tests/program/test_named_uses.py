@@ -91,6 +91,16 @@ def test_the_guard_of_another_file_runs_in_no_program_that_imports_it(tmp_path: 
     assert _is_named(_program(tmp_path, "import common", common="import nets\nnets.Net()"))
 
 
+def test_what_nobody_in_sight_starts_has_names_as_well(tmp_path: Path) -> None:
+    program = _program(tmp_path, "import nets\nclass Trainer:\n    def fit(self):\n        nets.Net()")
+    facts, train = program.facts(tmp_path / "nets.py"), program.facts(tmp_path / "train.py")
+    assert facts is not None and train is not None
+    net, other = facts.scope.children
+    fit = train.scope.children[0].children[0]
+    assert is_named_by(program, facts, net, [train.path], (train.path, fit))
+    assert not is_named_by(program, facts, other, [train.path], (train.path, fit))
+
+
 def test_a_name_that_another_module_defines_as_well(tmp_path: Path) -> None:
     theirs = "class Net: ..."
     assert not _is_named(_program(tmp_path, "import nets\nimport theirs\ntheirs.Net()", theirs=theirs))

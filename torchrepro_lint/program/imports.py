@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from torchrepro_lint.program.components import components
-from torchrepro_lint.program.modules import Project
+from torchrepro_lint.program.modules import Project, folder_of
 from torchrepro_lint.source.discovery import in_order
 
 __all__ = ["ImportGraph"]
@@ -61,7 +61,7 @@ class ImportGraph:
         if home is None:
             return
         yield home
-        folder = home.parent if home.name == "__init__.py" else home
+        folder = folder_of(home)
         if folder.suffix == ".py":
             return
         for name in _NAME.findall(match["names"]):

@@ -21,7 +21,7 @@ from torchrepro_lint.program.word_index import WordIndex, any_word, finds
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.text import Source, decode, read_bytes
 
-__all__ = ["FactsOf", "Project", "imports_top_level"]
+__all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
 
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
@@ -364,6 +364,11 @@ class Project:
                             folder = Path(_normal(base / text))
                             if folder in self._folders:
                                 yield folder
+
+
+def folder_of(module: Path) -> Path:
+    """Where the modules lie that are below a module: the folder of a package, for its `__init__.py`."""
+    return module.parent if module.name == "__init__.py" else module
 
 
 def imports_top_level(statements: Iterable[re.Match[str]], name: str) -> bool:

@@ -117,8 +117,8 @@ def of_its_users(program: Program, operation: Operation, intent: list[Evidence])
     """The intent of the programs that have a name for the function or class in which the operation stands: of a file of
     many networks a program may use one.
     """
-    frame = operation.frame
-    return [one for one in intent if is_named_by(program, frame.facts, frame.scope, one.roots)]
+    place = operation.frame.facts, operation.frame.scope
+    return [one for one in intent if is_named_by(program, *place, one.roots, (one.frame.facts.path, one.frame.scope))]
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:

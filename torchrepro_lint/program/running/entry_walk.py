@@ -15,6 +15,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation import calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, FunctionValue, Site
+from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
 from torchrepro_lint.program.running.reach import Event, Link, Walker
@@ -119,7 +120,7 @@ class EntryWalker(Walker):
         if base is None:
             return
         yield base
-        folder = base.parent if base.name == "__init__.py" else base
+        folder = folder_of(base)
         if folder.suffix != ".py":
             for name, _ in statement.names:
                 below = project.module_file(folder, name) if name != "*" else None

@@ -8,21 +8,18 @@ imports what a text says may come to all that is there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.running.entry_points import entry_points, is_main_guard
-from torchrepro_lint.program.running.parents import Node, children
-from torchrepro_lint.program.running.statements import blocks_of
+from torchrepro_lint.program.modules import folder_of
+from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.mentions import LOADING, SCRIPT, mentions_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -31,49 +28,37 @@ __all__ = ["is_named_by"]
 
 MAX_FILES = 256  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
-#: Who mentions a name: a definition of the module by its own name, or one of these.
-_LOADING = ""
-_SCRIPT = "__main__"
-_DEFINITIONS = ("function", "class")
-_IMPORTS = ("import", "import-from")
-_OUTSIDE = Path()  # stands for all that is not the project's
-#: What stands between the names of a text: `models/unet.py:UNet`.
-_SEPARATOR = re.compile(r"[./:]")
 
 
-@dataclass(slots=True, eq=False)
-class _Mentions:
-    """What one file mentions, by those of its definitions that do."""
-
-    #: For each name who mentions it, and the file that defines what is meant, where that is known.
-    names: dict[str, set[tuple[str, Path | None]]] = field(default_factory=dict)
-    modules: set[tuple[str, Path]] = field(default_factory=set)  # that are handed on whole
-    own_table: set[str] = field(default_factory=set)  # by whom names of the module are looked up
-    anything: set[str] = field(default_factory=set)
-    bound: set[str] = field(default_factory=set)
-
-    def note(self, name: str, who: str, definer: Path | None = None) -> None:
-        self.names.setdefault(name, set()).add((who, definer))
+#: A definition: the file in whose module it stands, and its name.
+_Definition: TypeAlias = tuple[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Users:
-    """The modules that come to a definition when they are loaded, and those that do when they are run as scripts."""
+    """The modules that come to a definition when they are loaded, those that do when they are run as scripts, and the
+    definitions that do.
+    """
 
     loaded: frozenset[Path]
     scripts: frozenset[Path]
+    definitions: frozenset[_Definition]
 
 
-def is_named_by(program: Program, facts: ModuleFacts, scope: Scope, roots: Iterable[Path]) -> bool:
+def is_named_by(
+    program: Program, facts: ModuleFacts, scope: Scope, roots: Iterable[Path], other: tuple[Path, Scope] | None = None
+) -> bool:
     """Whether a program that loads one of the modules `roots` has a name for the function or class around `scope`, or
-    may have; those that are tests only where the definition is of a test.
+    may have, or what stands around the scope `other` of a file has. Tests count for what is of a test alone.
     """
     users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
-    if users is None:
+    if users is None or (other is not None and (other[0], _outermost(other[1]).name) in users.definitions):
         return True
-    tests = frozenset() if program.is_test(facts.path) else program.tests
     for root in roots:
-        if users.scripts & program.imports.above(root) or (users.loaded & program.imports.together(root)) - tests:
+        if (
+            users.scripts & program.imports.above(root)
+            or (users.loaded & program.imports.together(root)) - program.tests
+        ):
             return True
     return False
 
@@ -91,7 +76,7 @@ def _users(program: Program, facts: ModuleFacts, scope: Scope) -> _Users | None:
         return None
     loaded: set[Path] = set()
     scripts: set[Path] = set()
-    pending = [(facts.path, definition.name)]
+    pending: list[_Definition] = [(facts.path, definition.name)]
     seen = set(pending)
     while pending:
         path, name = pending.pop()
@@ -102,14 +87,14 @@ def _users(program: Program, facts: ModuleFacts, scope: Scope) -> _Users | None:
         if not users - {(path, name)} and _starts_a_program(program, path, name):
             loaded.add(path)
         for user, who in users - seen:
-            if who == _LOADING:
+            if who == LOADING:
                 loaded.add(user)
-            elif who == _SCRIPT:
+            elif who == SCRIPT:
                 scripts.add(user)
             else:
                 seen.add((user, who))
                 pending.append((user, who))
-    return _Users(frozenset(loaded), frozenset(scripts))
+    return _Users(frozenset(loaded), frozenset(scripts), frozenset(seen))
 
 
 def _starts_a_program(program: Program, path: Path, name: str) -> bool:
@@ -126,170 +111,11 @@ def _mentioning(program: Program, user: Path, home: Path, name: str) -> Iterator
     facts = program.facts(user)
     if facts is None:
         return
-    mentions = program.ev.remembered(("mentions", id(facts)), lambda: _mentions(program, facts), _Mentions())
+    mentions = mentions_of(program, facts)
     yield from (who for who, definer in mentions.names.get(name, ()) if definer in (None, home))
     yield from mentions.anything
     if user == home or name in mentions.bound:
         yield from mentions.own_table
     for who, module in mentions.modules:
-        if home in program.imports.below(module) or home.is_relative_to(_folder(module)):
+        if home in program.imports.below(module) or home.is_relative_to(folder_of(module)):
             yield who
-
-
-def _folder(module: Path) -> Path:
-    return module.parent if module.name == "__init__.py" else module
-
-
-# --- one file -----------------------------------------------------------------------------------------------------
-
-
-def _mentions(program: Program, facts: ModuleFacts) -> _Mentions:
-    found = _Mentions(bound=set(facts.scope.bindings))
-    imports = _Imports(program, facts)
-    chains: set[tuple[str, str]] = set()
-    pending: list[tuple[Node, str]] = list(_parts(facts.body, _LOADING))
-    while pending:
-        node, who = pending.pop()
-        match node:
-            case tree.Import():
-                imports.note(node)
-            case tree.ImportFrom():
-                imports.note_from(node)
-            case tree.Name(id=name):
-                chains.add((who, name))
-            case tree.Attribute(value=value, attr=attr):
-                dotted = dotted_name(value)
-                if dotted is not None:
-                    chains.add((who, dotted if attr == "__dict__" else f"{dotted}.{attr}"))
-                    continue
-                found.note(attr, who)
-                if _finds_anything(attr):
-                    found.anything.add(who)
-            case tree.Const(value=str(text)):
-                for part in filter(str.isidentifier, _SEPARATOR.split(text)):
-                    found.note(part, who)
-            case tree.FunctionDef(name="__init_subclass__"):
-                found.anything.add(who)
-        pending.extend((child, who) for child in children(node))
-    for who, dotted in chains:
-        _note_chain(found, imports, who, dotted)
-    if facts.scope.stars:  # whose names the module has as well
-        found.anything.update(found.own_table)
-    return found
-
-
-@cache
-def _finds_anything(name: str) -> bool:
-    return function_words("finds_anything").fullmatch(name) is not None
-
-
-def _note_chain(found: _Mentions, imports: _Imports, who: str, dotted: str) -> None:
-    """Notes what `a.b.c` mentions: each of its names, and a module that it is as a whole."""
-    first, *further = dotted.split(".")
-    if not further and function_words("own_table").fullmatch(first):
-        found.own_table.add(who)
-    if any(map(_finds_anything, (first, *further))):
-        found.anything.add(who)
-    if imports.is_outside(first):
-        return
-    for name, definer in imports.meant_by(first):
-        found.note(name, who, definer)
-    modules = imports.modules.get(first, set())
-    for name in further:
-        definers = {imports.definer(module, name) for module in modules} or {None}
-        for definer in definers:
-            found.note(name, who, definer)
-        modules = {inner for module in modules if (inner := imports.module_in(module, name)) is not None}
-    found.modules.update((who, module) for module in modules)
-
-
-class _Imports:
-    """What the names of one file stand for that its import statements bind, wherever these stand."""
-
-    def __init__(self, program: Program, facts: ModuleFacts) -> None:
-        self._program = program
-        self._facts = facts
-        self.modules: dict[str, set[Path]] = {}
-        self._outside: set[str] = set()
-        self._names: dict[str, set[tuple[str, Path | None]]] = {}
-
-    def note(self, statement: tree.Import) -> None:
-        """`import a.b` gives the name `a` to a module, `import a.b as c` the name `c`."""
-        first = statement.module.partition(".")[0]
-        bound = statement.alias or first
-        target = self._program.project.resolve(self._facts.path, statement.module if statement.alias else first)
-        if target is not None:
-            self.modules.setdefault(bound, set()).add(target)
-        else:
-            self._outside.add(bound)
-
-    def note_from(self, statement: tree.ImportFrom) -> None:
-        """`from a import b` gives the name `b` to what the module has by that name, or to a module in the package."""
-        home = self._program.project.resolve_from(self._facts.path, statement.level, statement.module)
-        for name, alias in statement.names:
-            if home is None:
-                self._outside.add(alias or name)
-                continue
-            self._names.setdefault(alias or name, set()).add((name, self.definer(home, name)))
-            module = self.module_in(home, name)
-            if module is not None:
-                self.modules.setdefault(alias or name, set()).add(module)
-
-    def is_outside(self, name: str) -> bool:
-        """Whether a name stands for what another package has, and for nothing else."""
-        return name in self._outside and name not in self.modules and not any(self.meant_by(name))
-
-    def meant_by(self, name: str) -> Iterator[tuple[str, Path | None]]:
-        """What a name without a dot can mean: the name of a definition, and the file that has it, where it is known."""
-        bindings = self._facts.scope.bindings.get(name, ())
-        yield from self._names.get(name, ())
-        if any(one.kind in _DEFINITIONS for one in bindings):
-            yield name, self._facts.path
-        elif any(one.kind not in _IMPORTS for one in bindings) or (self._facts.scope.stars and not bindings):
-            yield name, None
-
-    def definer(self, module: Path, name: str) -> Path | None:
-        """The file that defines what a module has by that name, be it imported from there; None where it is unknown."""
-        seen: set[Path] = set()
-        while module.suffix == ".py" and module not in seen:
-            seen.add(module)
-            facts = self._program.facts(module)
-            bindings = facts.scope.bindings.get(name, ()) if facts is not None else ()
-            if bindings and all(one.kind in _DEFINITIONS for one in bindings):
-                return module
-            match bindings:
-                case [Binding(node=tree.ImportFrom(names=names) as statement)] if (name, None) in names:
-                    home = self._program.project.resolve_from(module, statement.level, statement.module)
-                case _:
-                    return None
-            if home is None:
-                return _OUTSIDE
-            module = home
-        return None
-
-    def module_in(self, package: Path, name: str) -> Path | None:
-        """The module of that name in a package."""
-        return self._program.project.module_file(_folder(package), name) if name.isidentifier() else None
-
-
-def _parts(block: tree.Block, who: str) -> Iterator[tuple[Node, str]]:
-    """The nodes of the module's own code, each with who it belongs to: the module, or a definition in it."""
-    for statement in block:
-        match statement:
-            case tree.FunctionDef(name=name, decorators=decorators) | tree.ClassDef(name=name, decorators=decorators):
-                # A decorator may put the definition into a table.
-                yield from ((tree.Name(decorator.site, name), who) for decorator in decorators)
-                yield from ((decorator, who) for decorator in decorators)
-                yield from ((child, name) for child in children(statement) if child not in decorators)
-            case tree.Assign(targets=(tree.Name(id="__all__"),)):
-                pass
-            case tree.If() | tree.Try() | tree.With() | tree.For() | tree.While() | tree.Match():
-                inside = _SCRIPT if is_main_guard(statement) else who
-                blocks = list(blocks_of(statement))
-                own = {id(one) for block in blocks for one in block}
-                heads = (one for one in children(statement) if not isinstance(one, (tree.Handler, tree.Case)))
-                yield from ((head, inside) for head in heads if id(head) not in own)
-                for inner in blocks:
-                    yield from _parts(inner, inside)
-            case _:
-                yield statement, who
