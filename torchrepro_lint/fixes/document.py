@@ -52,6 +52,7 @@ class Document:
         self._spans = parsed.spans if parsed is not None else node_spans(self.module, text)
         self._line_length = line_length
         self._made: dict[Callable[[Document], object], object] = {}
+        self._by_span: dict[type[cst.CSTNode], dict[tuple[int, int], cst.CSTNode]] = {}
 
     @cached_property
     def lines(self) -> LineTable:
@@ -117,17 +118,10 @@ class Document:
 
     def node_at(self, start: int, end: int, kind: type[_Node]) -> _Node | None:
         """The outermost node of a kind that covers exactly `start` to `end`."""
-        node: cst.CSTNode = self.module
-        while True:
-            if isinstance(node, kind) and self.span(node) == (start, end):
-                return node
-            for child in children(node):
-                low, high = self.outer_span(child)
-                if low <= start and end <= high:
-                    node = child
-                    break
-            else:
-                return None
+        if kind not in self._by_span:
+            # Parents come first.
+            self._by_span[kind] = {self.span(node): node for node in reversed(self.nodes(kind))}
+        return self._by_span[kind].get((start, end))  # type: ignore[return-value]
 
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
         """The span of a node with its parentheses, a definition's decorators, a parameter's annotation and default."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+from torchrepro_lint.fixes.wanting import KnownLoaders
 from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
@@ -95,20 +96,19 @@ def loader_fix(
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
 
 
-def known_loaders(program: Program, path: Path) -> Mapping[tuple[int, int], bool]:
-    """The ranges of the calls in a file that make loaders, and whether one of each may want a generator; none does
-    where the class gives its loader the arguments itself.
+def known_loaders(program: Program, path: Path) -> KnownLoaders:
+    """The calls in a file that make loaders, and whether one of each may want a generator; none does where the class
+    gives its loader the arguments itself.
     """
 
-    def find() -> Mapping[tuple[int, int], bool]:
+    def find() -> KnownLoaders:
         made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
         spans = program.parsed(path)
-        known = {spans.span(site.number): False for site in made if site.path == path}
+        wants = {spans.span(site.number): False for site in made if site.path == path}
         for loaders in program.loader_sites:
             if loaders[0].facts.path == path:
-                wants = any(may_want_generator(program, one) for one in loaders)
-                known[spans.span(loaders[0].call.site)] = wants
-        return known
+                wants[spans.span(loaders[0].call.site)] = any(may_want_generator(program, one) for one in loaders)
+        return KnownLoaders(document_of(program, path), wants)
 
     return program.once(("known loaders", path), find)
 

@@ -8,21 +8,19 @@ fixes in one function want the same lines at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import libcst as cst
 
-from torchrepro_lint.dotted import last_part
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
+from torchrepro_lint.fixes.wanting import KnownLoaders, wanting_a_generator
 
 __all__ = [
     "Declined",
     "Place",
     "find_place",
-    "first_statement_that_needs_init",
     "is_epoch_loop",
     "repeats_the_seed",
 ]
@@ -37,10 +35,6 @@ _NUMBER_OF_RUNS = re.compile(
 )
 _EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
 _ONE_LINE = "the body of the function is on the line of its def"
-_SPLITS_AND_SAMPLERS = frozenset(
-    {"random_split", "randperm", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}
-)
-_LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,43 +59,30 @@ class _Step:
     statement: cst.BaseStatement
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanting:
-    """A call that may want a generator, and the statements around it."""
-
-    call: cst.Call
-    is_split_or_sampler: bool
-    steps: list[_Step]
-
-
 def find_place(
     document: Document,
     call: cst.Call,
     *,
     at_module_level: bool = False,
     for_loaders: bool = False,
-    known: Mapping[tuple[int, int], bool] = MappingProxyType({}),
+    known: KnownLoaders | None = None,
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
-    `for_loaders`: splits and samplers have generators of their own, and are not looked at. `known` are the ranges of
-    the calls that make loaders, and whether they may need a generator; of others their text decides.
+    `for_loaders`: splits and samplers have generators of their own, and are not looked at. Of the calls that are not
+    `known` as loaders, the text decides whether they may want a generator.
     """
     reason = _hopeless(document, call)
     if reason is not None:
         return Declined(reason)
     if at_module_level:
         return Place(document.top_level_statement(call), frozenset({id(document.module)}))
-    own = _steps(document, call)
+    steps = document.once(_Steps)
+    own = steps.around(call)
     if not own:
         return Declined(_ONE_LINE)
-    function = document.function(call)
-    chains = [own]
-    wanting = document.once(_wanting_a_generator).get(id(function), [])
-    for other in [*wanting, *_by_other_names(document, function, known)]:
-        is_other = other.call is not call and known.get(document.span(other.call), True)
-        if is_other and not (for_loaders and other.is_split_or_sampler):
-            chains.append(other.steps)
+    wanting = wanting_a_generator(document, document.function(call), known, for_loaders=for_loaders)
+    chains = [own, *filter(None, (steps.around(other) for other in wanting if other is not call))]
     depth = 0
     while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):
         depth += 1
@@ -110,23 +91,6 @@ def find_place(
     level = [chain[depth - 1].statement for chain in chains]
     first = min(level, key=document.start)
     return Place(first, frozenset(id(step.block) for step in own[:depth]))
-
-
-def first_statement_that_needs_init(
-    document: Document, call: cst.Call, known: Collection[tuple[int, int]] = ()
-) -> cst.BaseStatement:
-    """The first statement of the module that holds `call`, or another loader that may want a worker init function.
-
-    `known` are the ranges of the calls that make loaders, whatever these are called.
-    """
-    others = [one for one in _calls_at(document, known) if _lacks_init(one)]
-    wanting = [*document.once(_first_wanting_init), *others, call]
-    return document.top_level_statement(min(wanting, key=document.start))
-
-
-def _first_wanting_init(document: Document) -> list[cst.Call]:
-    wanting = [node for node in document.nodes(cst.Call) if _wants_init(node)]
-    return [min(wanting, key=document.start)] if wanting else []
 
 
 def repeats_the_seed(document: Document, call: cst.Call, seed: Seed) -> bool:
@@ -227,8 +191,24 @@ def _hopeless(document: Document, call: cst.Call) -> str | None:
     return None
 
 
+class _Steps:
+    """The statements around the calls of a document, looked for once for each."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._around: dict[int, list[_Step]] = {}
+
+    def around(self, call: cst.Call) -> list[_Step]:
+        """The statements around a call from the function's body inwards, down to the first that repeats it; none where
+        nothing can be put before it.
+        """
+        if id(call) not in self._around:
+            hopeless = _hopeless(self._document, call) is not None
+            self._around[id(call)] = [] if hopeless else _steps(self._document, call)
+        return self._around[id(call)]
+
+
 def _steps(document: Document, call: cst.Call) -> list[_Step]:
-    """The statements around a call from the function's body inwards, down to the first that repeats it."""
     chain: list[_Step] = []
     inner: cst.CSTNode = call
     for outer in document.ancestors(call):
@@ -258,97 +238,3 @@ def _is_loop_over_seeds(document: Document, loop: cst.CSTNode, call: cst.Call) -
             if argument is not None and any(name.value in varied for name in document.nodes(cst.Name, argument)):
                 return True
     return False
-
-
-def _wanting_a_generator(document: Document) -> dict[int, list[_Wanting]]:
-    """The calls before which a generator may be wanted, by the id of the function around them."""
-    found: dict[int, list[_Wanting]] = {}
-    for call in document.nodes(cst.Call):
-        if _wants_generator(document, call) and _hopeless(document, call) is None:
-            one = _Wanting(call, _is_split_or_sampler(document, call), _steps(document, call))
-            found.setdefault(id(document.function(call)), []).append(one)
-    return found
-
-
-def _by_other_names(
-    document: Document, function: cst.FunctionDef | None, known: Mapping[tuple[int, int], bool]
-) -> Iterator[_Wanting]:
-    """The known loaders of a function that are not called as loaders are: `loader_class(...)`, `DataLoaderX(...)`."""
-    for call in _calls_at(document, [span for span, wants in known.items() if wants]):
-        is_wanting = document.function(call) is function and not _is_loader(call) and not _given(call, "generator")
-        if is_wanting and _hopeless(document, call) is None:
-            yield _Wanting(call, False, _steps(document, call))
-
-
-def _calls_at(document: Document, spans: Collection[tuple[int, int]]) -> Iterator[cst.Call]:
-    for span in spans:
-        call = document.node_at(*span, cst.Call)
-        if call is not None:
-            yield call
-
-
-def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
-    """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
-    if _last_name(call.func) not in _SPLITS_AND_SAMPLERS:
-        return False
-    name = call.func.value if isinstance(call.func, cst.Name) else ""
-    owner = document.scope_of(call).resolve(name)
-    targets = [binding.target for binding in owner.bindings[name]] if owner is not None else []
-    return not targets or any(target is not None and target[0].partition(".")[0] == "torch" for target in targets)
-
-
-def _wants_generator(document: Document, other: cst.Call) -> bool:
-    """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
-    if _given(other, "generator"):
-        return False
-    if _is_split_or_sampler(document, other):
-        return True
-    if not _is_loader(other):
-        return False
-    shuffle = _argument(other, "shuffle")
-    return _has_workers(other) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))
-
-
-def _wants_init(other: cst.Call) -> bool:
-    return _is_loader(other) and _lacks_init(other)
-
-
-def _lacks_init(loader: cst.Call) -> bool:
-    return not _given(loader, "worker_init_fn") and _has_workers(loader)
-
-
-def _is_loader(call: cst.Call) -> bool:
-    """A call of something named as loaders are, or of `partial` over it."""
-    name = _last_name(call.func)
-    if name == "partial" and call.args:
-        name = _last_name(call.args[0].value)
-    return name.endswith("Loader") and bool(call.args)
-
-
-def _last_name(node: cst.BaseExpression) -> str:
-    return last_part(dotted_name(node) or "")
-
-
-def _has_workers(call: cst.Call) -> bool:
-    """Whether a call asks for workers; a `**` argument may."""
-    if any(argument.star == "**" for argument in call.args):
-        return True
-    workers = _argument(call, "num_workers")
-    return workers is not None and not (isinstance(workers, cst.Integer) and workers.value == "0")
-
-
-def _given(call: cst.Call, name: str) -> bool:
-    value = _argument(call, name)
-    return value is not None and dotted_name(value) != "None"
-
-
-def _argument(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    for index, argument in enumerate(call.args):
-        if argument.star:
-            continue
-        if argument.keyword is not None:
-            if argument.keyword.value == name:
-                return argument.value
-        elif index < len(_LOADER_OPTIONS) and _LOADER_OPTIONS[index] == name:
-            return argument.value
-    return None

@@ -21,9 +21,8 @@ the same ones; but only where an expression for the rank is at hand. Else the pl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import libcst as cst
 
@@ -33,16 +32,11 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argum
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.placement import (
-    Declined,
-    Place,
-    find_place,
-    first_statement_that_needs_init,
-    repeats_the_seed,
-)
+from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_seed
+from torchrepro_lint.fixes.wanting import KnownLoaders, first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
@@ -54,7 +48,6 @@ _GENERATOR_NAMES = ("g", "generator", "loader_generator")
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 # Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
 _POSITIONS = {"worker_init_fn": 10, "generator": 12}
-_NONE_KNOWN: Mapping[tuple[int, int], bool] = MappingProxyType({})
 
 
 def plan_worker_seeding(
@@ -73,7 +66,7 @@ def plan_worker_seeding(
     workers_draw: bool = False,
     by_rank: bool = False,
     handed: Sequence[HandedSeed] = (),
-    known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
+    known: KnownLoaders | None = None,
 ) -> list[Edit] | Declined:
     """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
 
@@ -85,7 +78,7 @@ def plan_worker_seeding(
     init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
     draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
     seed of the generator, which then is a new one. `handed`: seeds that the parameters of the function bring along.
-    `known`: the ranges of the calls that make loaders, and whether they may need a generator.
+    `known`: the calls that make loaders, whatever they are called.
     """
     ranked = in_distributed and (init or workers_draw)
     plan = _Plan(
@@ -106,7 +99,7 @@ def plan_generator(
     alone: bool = False,
     device: str = "",
     handed: Sequence[HandedSeed] = (),
-    known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
+    known: KnownLoaders | None = None,
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
@@ -137,7 +130,7 @@ class _Plan:
         repeated: bool | None,
         also_seeds: Sequence[WorkerTarget] = (),
         handed: Sequence[HandedSeed] = (),
-        known: Mapping[tuple[int, int], bool] = _NONE_KNOWN,
+        known: KnownLoaders | None = None,
         *,
         ranked: bool = False,
         by_rank: bool = False,

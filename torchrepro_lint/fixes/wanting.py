@@ -1,0 +1,165 @@
+"""The calls of a file that may want a generator or a worker init function, by any fix.
+
+Loaders that stand together share what a fix makes for one of them, so it has to be made above them all. Which calls
+those are is told by their text, and by what the program knows of loaders that go by other names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+import libcst as cst
+
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.document import Document, dotted_name
+
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "wanting_a_generator"]
+
+_SPLITS_AND_SAMPLERS = frozenset(
+    {"random_split", "randperm", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}
+)
+_LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
+
+
+class KnownLoaders:
+    """The calls of a document that make loaders, whatever they are called, as the program knows them.
+
+    `wants` has the range of each, and whether it may want a generator.
+    """
+
+    def __init__(self, document: Document, wants: Mapping[tuple[int, int], bool]) -> None:
+        self._document = document
+        self._wants = wants
+
+    def may_want_generator(self, call: cst.Call) -> bool:
+        """Whether a call may want a generator, which is so of one that the program does not know."""
+        return self._wants.get(self._document.span(call), True)
+
+    def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
+        """The loaders of a function that may want a generator and are not called as loaders are:
+        `loader_class(...)`, `DataLoaderX(...)`.
+        """
+        return self._by_other_names.get(id(function), [])
+
+    @cached_property
+    def first_that_lacks_init(self) -> cst.Call | None:
+        """The first of all that is given no worker init function, and has workers."""
+        lacking = [call for call in self._calls(self._wants) if _lacks_init(call)]
+        return min(lacking, key=self._document.start, default=None)
+
+    @cached_property
+    def _by_other_names(self) -> dict[int, list[cst.Call]]:
+        found: dict[int, list[cst.Call]] = {}
+        for call in self._calls(span for span, wants in self._wants.items() if wants):
+            if not _is_loader(call) and not _given(call, "generator"):
+                found.setdefault(id(self._document.function(call)), []).append(call)
+        return found
+
+    def _calls(self, spans: Iterable[tuple[int, int]]) -> Iterator[cst.Call]:
+        for span in spans:
+            call = self._document.node_at(*span, cst.Call)
+            if call is not None:
+                yield call
+
+
+def wanting_a_generator(
+    document: Document, function: cst.FunctionDef | None, known: KnownLoaders | None, *, for_loaders: bool
+) -> Iterator[cst.Call]:
+    """The calls of a function (None: of the module's own code) that may want a generator; with `for_loaders`, but for
+    the splits and samplers.
+    """
+    for call, is_split_or_sampler in document.once(_wanting_by_text).get(id(function), []):
+        if not (for_loaders and is_split_or_sampler) and (known is None or known.may_want_generator(call)):
+            yield call
+    if known is not None:
+        yield from known.by_other_names(function)
+
+
+def first_statement_that_needs_init(
+    document: Document, call: cst.Call, known: KnownLoaders | None = None
+) -> cst.BaseStatement:
+    """The first statement of the module that holds `call`, or another loader that may want a worker init function."""
+    others = (document.once(_first_by_text), known.first_that_lacks_init if known is not None else None)
+    wanting = [call, *(other for other in others if other is not None)]
+    return document.top_level_statement(min(wanting, key=document.start))
+
+
+def _first_by_text(document: Document) -> cst.Call | None:
+    wanting = [node for node in document.nodes(cst.Call) if _is_loader(node) and _lacks_init(node)]
+    return min(wanting, key=document.start, default=None)
+
+
+def _wanting_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]]]:
+    """The calls before which, by their text, a generator may be wanted, and whether each is a split or a sampler, by
+    the id of the function around them.
+    """
+    found: dict[int, list[tuple[cst.Call, bool]]] = {}
+    for call in document.nodes(cst.Call):
+        if _wants_generator(document, call):
+            one = (call, _is_split_or_sampler(document, call))
+            found.setdefault(id(document.function(call)), []).append(one)
+    return found
+
+
+def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
+    """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
+    if _last_name(call.func) not in _SPLITS_AND_SAMPLERS:
+        return False
+    name = call.func.value if isinstance(call.func, cst.Name) else ""
+    owner = document.scope_of(call).resolve(name)
+    targets = [binding.target for binding in owner.bindings[name]] if owner is not None else []
+    return not targets or any(target is not None and target[0].partition(".")[0] == "torch" for target in targets)
+
+
+def _wants_generator(document: Document, other: cst.Call) -> bool:
+    """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
+    if _given(other, "generator"):
+        return False
+    if _is_split_or_sampler(document, other):
+        return True
+    if not _is_loader(other):
+        return False
+    shuffle = _argument(other, "shuffle")
+    return _has_workers(other) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))
+
+
+def _lacks_init(loader: cst.Call) -> bool:
+    return not _given(loader, "worker_init_fn") and _has_workers(loader)
+
+
+def _is_loader(call: cst.Call) -> bool:
+    """A call of something named as loaders are, or of `partial` over it."""
+    name = _last_name(call.func)
+    if name == "partial" and call.args:
+        name = _last_name(call.args[0].value)
+    return name.endswith("Loader") and bool(call.args)
+
+
+def _last_name(node: cst.BaseExpression) -> str:
+    return last_part(dotted_name(node) or "")
+
+
+def _has_workers(call: cst.Call) -> bool:
+    """Whether a call asks for workers; a `**` argument may."""
+    if any(argument.star == "**" for argument in call.args):
+        return True
+    workers = _argument(call, "num_workers")
+    return workers is not None and not (isinstance(workers, cst.Integer) and workers.value == "0")
+
+
+def _given(call: cst.Call, name: str) -> bool:
+    value = _argument(call, name)
+    return value is not None and dotted_name(value) != "None"
+
+
+def _argument(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    for index, argument in enumerate(call.args):
+        if argument.star:
+            continue
+        if argument.keyword is not None:
+            if argument.keyword.value == name:
+                return argument.value
+        elif index < len(_LOADER_OPTIONS) and _LOADER_OPTIONS[index] == name:
+            return argument.value
+    return None
