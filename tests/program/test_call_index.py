@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from torchrepro_lint.program.call_words import may_call, subclass_of
+from torchrepro_lint.program.call_words import bases_in, decorated_with, decorators_in, may_call, subclass_of
+from torchrepro_lint.program.word_index import words_of
 
 
 @pytest.mark.parametrize(
@@ -41,3 +44,38 @@ def test_subclasses(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_subclass(text: str) -> None:
     assert not subclass_of("Base").search(text.encode())
+
+
+PIECES = st.sampled_from(
+    [
+        "class ",
+        "class\n",
+        "A",
+        "B",
+        "(",
+        ")",
+        "[",
+        "]",
+        ":",
+        ":\n",
+        ": ",
+        ",",
+        "#",
+        "\n",
+        "\\\n",
+        " ",
+        "'",
+        "@",
+        "\f",
+        "\ufeff@",
+        "x.",
+    ]
+)
+
+
+@example("class A[x](:\n](B)", "B")
+@given(st.lists(PIECES, max_size=30).map("".join), st.sampled_from(["A", "B"]))
+def test_what_is_found_stands_in_the_index(text: str, name: str) -> None:
+    data = text.encode()
+    assert not subclass_of(name).search(data) or name.encode() in words_of(bases_in(data))
+    assert bool(decorated_with(name).search(data)) is (name.encode() in words_of(decorators_in(data)))

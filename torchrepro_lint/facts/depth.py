@@ -27,12 +27,15 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORD = re.compile(rf"{_TEXT}|(?P<word>\w+)", re.DOTALL)
-_CASE = re.compile(r"^[ \t]+case\b(?=[ \t]*[^ \t=.,)])", re.MULTILINE)
+_CASE = re.compile(r"case\b(?=[ \t]*[^ \t=.,)])")
 _LINE = re.compile(
     _TEXT + r"|(?P<open>[\[({])|(?P<close>[\])}])|(?P<line>\\\r?\n|\n|\r)",
     re.DOTALL,
 )
 _SIGNS = b"-+*/%@|&^~.<>=[("
+_NO_BRACKETS = bytes(set(range(256)).difference(b"()[]{}"))
+_PAIRS = (b"()", b"[]", b"{}")
+_ROUNDS = 8
 _WORDS = (b"and", b"or", b"not", b"if", b"lambda", b"await", b"yield")
 
 
@@ -40,17 +43,23 @@ def is_too_deep(text: str) -> bool:
     """Whether brackets, operators or `elif`s are nested more deeply than any program that a person writes."""
     if text.count("elif") > MAX_ELIFS:
         return True
-    if any(_patterns_nest(text, case.end()) for case in _CASE.finditer(text)):
+    if any(_begins_line(text, case.start()) and _patterns_nest(text, case.end()) for case in _CASE.finditer(text)):
         return True
     brackets = text.count("(") + text.count("[") + text.count("{")
     if brackets <= MAX_BRACKETS and len(text) < MAX_OPERATORS:
         return False
-    return (_may_have_operators(text) or _may_nest(text)) and _nests(text)
-
-
-def _may_have_operators(text: str) -> bool:
-    """A quick look that takes operators in texts, comments and names for operators."""
     data = text.encode("utf-8", "surrogatepass")
+    return (_may_have_operators(data) or _may_nest(data)) and _nests(text)
+
+
+def _begins_line(text: str, start: int) -> bool:
+    """Whether an indented line begins at `start`."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    return before != "" and not before.strip(" \t")
+
+
+def _may_have_operators(data: bytes) -> bool:
+    """A quick look that takes operators in texts, comments and names for operators."""
     return len(data) - len(data.translate(None, _SIGNS)) + sum(map(data.count, _WORDS)) > MAX_OPERATORS
 
 
@@ -75,14 +84,16 @@ def _patterns_nest(text: str, start: int) -> bool:
     return False
 
 
-def _may_nest(text: str) -> bool:
-    """A quick look that takes brackets in texts and comments for brackets."""
-    depth = 0
-    for match in re.finditer(r"[\[({]|[\])}]", text):
-        depth = depth + 1 if match[0] in "[({" else max(depth - 1, 0)
-        if depth > MAX_BRACKETS:
-            return True
-    return False
+def _may_nest(data: bytes) -> bool:
+    """A quick look that takes brackets in texts and comments for brackets, and lets none be closed by one of another
+    kind.
+    """
+    brackets = data.translate(None, _NO_BRACKETS)
+    for _ in range(_ROUNDS):
+        for pair in _PAIRS:
+            brackets = brackets.replace(pair, b"")
+    # Each of these steps takes one bracket at most away from a nest.
+    return sum(map(brackets.count, (b"(", b"[", b"{"))) > MAX_BRACKETS - _ROUNDS * len(_PAIRS)
 
 
 def _nests(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A look at a text for calls of a name, or for subclasses of a class, before anything is parsed."""
+"""A look at a text for calls of a name, for decorators, or for subclasses of a class, before anything is parsed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from torchrepro_lint.program.word_index import any_word
 
-__all__ = ["may_call", "subclass_of"]
+__all__ = ["bases_in", "decorated_with", "decorators_in", "may_call", "subclass_of"]
 
 _FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
 _PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
@@ -31,11 +31,37 @@ def may_call(data: bytes, name: bytes) -> bool:
     return False
 
 
+# What stands behind an `@` in the first column: of the statements of a module itself. With the `@` in front it is found
+# ten times sooner.
+_DECORATOR: Final = re.compile(rb"@(?:(?<=\A@)|(?<=[\n\r\f]@)|(?<=\xbb\xbf@))[^\n\r]*")
+
 # What may stand in the list of bases before one of them: not the colon that ends it.
-_BASES: Final = rb"(?:[^:#]|#[^\n]*\n|:(?!\s*[\n\r]))*?"
+_BASES: Final = rb"(?:[^:#]|#[^\n]*\n|:(?!\s*[\n\r]))"
+# The head of a class up to that list: it can be read in one way only, so that one look finds all that stands in it.
+_CLASS: Final = rb"class[\s\\]+[^\s#:(\[\\]+[\s\\]*(?:\[(?:(?!\][\s\\]*\()[^#])*\][\s\\]*)?\("
+_CLASS_AND_BASES: Final = re.compile(_CLASS + _BASES + rb"*")
+_CLASS_WORD: Final = re.compile(rb"class[\s\\]")
+
+
+@cache
+def decorated_with(name: str) -> re.Pattern[bytes]:
+    """Finds the name behind an `@` at the start of a line, where it may be a decorator of what the module defines."""
+    return re.compile(_DECORATOR.pattern + any_word([name]).pattern)
+
+
+def decorators_in(data: bytes) -> bytes:
+    """What a text has behind an `@` at the start of a line: all in which `decorated_with` finds a name."""
+    return b" ".join(_DECORATOR.findall(data))
 
 
 @cache
 def subclass_of(name: str) -> re.Pattern[bytes]:
     """Finds the definitions of classes that may have a base of that name, before anything is parsed."""
-    return re.compile(rb"\bclass\s[^#:(]*(?:\[[^#]*?\]\s*)?\(" + _BASES + any_word([name]).pattern)
+    return re.compile(rb"\b%s%s*?%s" % (_CLASS, _BASES, any_word([name]).pattern))
+
+
+def bases_in(data: bytes) -> bytes:
+    """What a text has in the lists of bases of its classes: all in which `subclass_of` finds a name."""
+    # One class may seem to stand in the list of another, where a text has the word: each is looked at.
+    found = (_CLASS_AND_BASES.match(data, word.start()) for word in _CLASS_WORD.finditer(data))
+    return b" ".join(match[0] for match in found if match is not None)

@@ -1,4 +1,4 @@
-"""The files of a project: their text, their facts, and which of them an import means."""
+"""The files of a project: their facts, and which of them an import means."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.program.call_words import may_call
 from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks
-from torchrepro_lint.program.word_index import WordIndex, any_word, finds
+from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
-from torchrepro_lint.source.text import Source, decode, read_bytes
+from torchrepro_lint.source.text import read_bytes
 
 __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
 
@@ -30,21 +28,12 @@ _IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
-# The decorators of the functions and classes that are statements of a module: what stands behind an `@` in the first
-# column.
-_DECORATORS = re.compile(rb"(?:^|[\n\r\f]|\xbb\xbf)@[^\n\r]*")
 
-
-def _decorators(source: Source) -> bytes:
-    return b" ".join(_DECORATORS.findall(source.searched))
-
-
-class Project:
+class Project(ProjectTexts):
     """All Python files below a root. Files are read, and parsed, when something first asks for them.
 
-    `overlay` gives texts that stand for what is on disk: unsaved editor buffers, or files with fixes not yet written.
-    `facts_of` may know the facts of a text that was read before, and `read` the bytes of a file. `looks` is what was
-    asked of the texts.
+    `src` are folders in which Python looks for modules as well. `facts_of` may know the facts of a text that was read
+    before. The rest is as in `ProjectTexts`.
     """
 
     def __init__(
@@ -57,24 +46,14 @@ class Project:
         read: Read = read_bytes,
         looks: Looks | None = None,
     ) -> None:
+        super().__init__(files, overlay, read, looks)
         self.root = root
-        self.looks = looks or Looks()
-        self.read = read
-        self.overlay = dict(overlay or {})
-        self.files: tuple[Path, ...] = tuple(sorted({*files, *self.overlay}))
         self.src = tuple(src)
-        self.unreadable: dict[Path, tuple[int, int, str]] = {}
-        self.known = frozenset(self.files)
         self.facts_of = facts_of
         #: What was asked of other files than Python's, and the answers: for a variable, whether one names it.
         self.outside: dict[str, bool | str] = {}
-        self._sources: dict[Path, Source | None] = {}
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
-        self._containing: dict[str, tuple[Path, ...]] = {}
-        self._mentioning: dict[str, frozenset[Path]] = {}
-        self._matching: dict[re.Pattern[bytes], list[Path]] = {}
-        self._holds: dict[re.Pattern[bytes], dict[Path, bool]] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
 
     @cached_property
@@ -95,33 +74,7 @@ class Project:
     def _folders_by_name(self) -> dict[str, Path]:
         return {str(folder): folder for folder in self._folders}
 
-    # --- text and facts ---------------------------------------------------------------------------------------
-
-    def source(self, path: Path) -> Source | None:
-        """The text of a file, or None where it cannot be read or decoded (noted in `unreadable`). Who asks whether
-        something stands in it asks `holds`: then only a change of the answer counts.
-        """
-        self.looks.text(path)
-        return self._source(path)
-
-    def _source(self, path: Path) -> Source | None:
-        if path not in self._sources:
-            self._sources[path] = self._read(path)
-        return self._sources[path]
-
-    def _read(self, path: Path) -> Source | None:
-        if path in self.overlay:
-            text = self.overlay[path]
-            return Source(path, text.encode("utf-8", "surrogatepass"), "utf-8", False, text)
-        try:
-            return decode(path, self.read(path))
-        except TorchReproLintError as error:
-            self.unreadable[path] = (1, 1, str(error))
-            return None
-
-    def is_readable(self, path: Path) -> bool:
-        """Whether a file can be read and decoded."""
-        return self._source(path) is not None
+    # --- facts ------------------------------------------------------------------------------------------------
 
     def facts(self, path: Path) -> ModuleFacts | None:
         """The facts of a file, or None where it is no readable Python (noted in `unreadable`)."""
@@ -145,95 +98,6 @@ class Project:
     def is_parsed(self, path: Path) -> bool:
         """Whether something has asked for the facts of a file."""
         return path in self._facts
-
-    @cached_property
-    def _words(self) -> WordIndex:
-        return WordIndex(source.searched if source is not None else b"" for source in map(self._source, self.files))
-
-    def containing(self, word: str) -> tuple[Path, ...]:
-        """The files in whose text the identifier `word` stands, in order: all that could mention that name."""
-        self._look_for(word)
-        if word not in self._containing:
-            if word.isascii():
-                found = [self.files[number] for number in self._words.holding(word.encode())]
-            else:
-                found = self._searched(any_word([word]), self.files)
-            self._containing[word] = tuple(found)
-        return self._containing[word]
-
-    def mentioning(self, word: str) -> frozenset[Path]:
-        """The files of `containing`, to ask for one of them."""
-        self._look_for(word)
-        if word not in self._mentioning:
-            self._mentioning[word] = frozenset(self.containing(word))
-        return self._mentioning[word]
-
-    def _look_for(self, word: str) -> None:
-        if word.isascii():
-            self.looks.word(word.encode())
-        else:
-            self.looks.pattern(any_word([word]))
-
-    @cached_property
-    def _words_of_decorators(self) -> WordIndex:
-        sources = map(self._source, self.files)
-        return WordIndex(_decorators(one) if one is not None else b"" for one in sources)
-
-    def _reindex(self, number: int, old: Source, new: Source) -> None:
-        """The file of this number has another text: the indexes that there are follow."""
-        if "_words" in self.__dict__:
-            self._words.replace(number, old.searched, new.searched)
-        if "_words_of_decorators" in self.__dict__:
-            self._words_of_decorators.replace(number, _decorators(old), _decorators(new))
-
-    def decorating(self, name: str) -> list[Path]:
-        """The files in which the name stands behind an `@` at the start of a line, so that it may be a decorator of
-        what the module itself defines, in order.
-        """
-        pattern = re.compile(_DECORATORS.pattern + any_word([name]).pattern)
-        if not name.isascii():
-            return self._searched(pattern, self.containing(name))
-        self.looks.pattern(pattern)
-        return [self.files[number] for number in self._words_of_decorators.holding(name.encode())]
-
-    def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
-        """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""
-        if among is not None:
-            return self._searched(pattern, among)
-        self.looks.pattern(pattern)
-        if pattern not in self._matching:
-            numbers = self._words.holding_any(pattern)
-            if numbers is not None:
-                self._matching[pattern] = [self.files[number] for number in numbers]
-                return list(self._matching[pattern])
-            numbers = self._words.may_match(pattern)
-            candidates = self.files if numbers is None else [self.files[number] for number in numbers]
-            self._matching[pattern] = self._searched(pattern, candidates)
-        return list(self._matching[pattern])
-
-    def _searched(self, pattern: re.Pattern[bytes], files: Iterable[Path]) -> list[Path]:
-        self.looks.pattern(pattern)
-        sources = ((path, self._source(path)) for path in files)
-        return [path for path, source in sources if source is not None and finds(pattern, source.searched)]
-
-    def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
-        """Whether the pattern finds something in the bytes of a file that can be read."""
-        self.looks.pattern(pattern)
-        answers = self._holds.setdefault(pattern, {})
-        if path not in answers:
-            source = self._source(path)
-            answers[path] = source is not None and finds(pattern, source.searched)
-        return answers[path]
-
-    def may_call(self, path: Path, name: str) -> bool:
-        """Whether a file that can be read may call something by that name, or give it another name."""
-        self.looks.call(name.encode())
-        source = self._source(path)
-        return source is not None and may_call(source.searched, name.encode())
-
-    def may_call_any(self, path: Path, names: Iterable[str]) -> bool:
-        """Whether `may_call` holds of one of these names."""
-        return any(self.may_call(path, name) for name in names)
 
     # --- imports ----------------------------------------------------------------------------------------------
 

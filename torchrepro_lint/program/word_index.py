@@ -6,7 +6,7 @@ import re
 import sys
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -19,6 +19,8 @@ else:
 __all__ = ["WordIndex", "any_word", "finds", "required_words", "words_of"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
+#: Blanks for all that stands between words: to split at blanks takes half the time that a pattern does.
+_BLANKED = bytes(code if _WORD.fullmatch(bytes((code,))) else ord(" ") for code in range(256))
 _SHORTEST = 3  # a shorter piece stands in nearly every file
 #: With more pieces than this, to look for each of them costs what the pattern does.
 _FEW = 4
@@ -37,7 +39,11 @@ class WordIndex:
                     self._texts[word].append(number)
                 else:
                     self._texts[word] = [number]
-        self._all = b"\n" + b"\n".join(self._texts) + b"\n"
+
+    @cached_property
+    def _all(self) -> bytes:
+        """All words, each between two newlines."""
+        return b"\n" + b"\n".join(self._texts) + b"\n"
 
     def replace(self, number: int, old: bytes, new: bytes) -> None:
         """Takes the text of this number to be `new`, which was `old`."""
@@ -47,7 +53,7 @@ class WordIndex:
         for word in after - before:
             if word not in self._texts:
                 self._texts[word] = []
-                self._all += word + b"\n"
+                self.__dict__.pop("_all", None)
             insort(self._texts[word], number)
 
     def holding(self, word: bytes) -> Sequence[int]:
@@ -82,7 +88,7 @@ class WordIndex:
 
 def words_of(data: bytes) -> set[bytes]:
     """The words of a text."""
-    return set(_WORD.findall(data))
+    return set(data.translate(_BLANKED).split())
 
 
 def any_word(words: Iterable[str]) -> re.Pattern[bytes]:

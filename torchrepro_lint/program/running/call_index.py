@@ -11,7 +11,6 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.call_words import subclass_of
 from torchrepro_lint.program.evaluation.values import ClassValue
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
     if len(files) > MAX_FILES:
         # A name that many files use: only those that can have it from its home.
         stem = home.parent.name if home.stem == "__init__" else home.stem
-        near = ev.project.mentioning(stem)
-        files = list(islice((path for path in files if path in near or path == home), MAX_FILES))
+        near = ev.project.mentioning(stem) | {home}
+        files = list(islice((path for path in files if path in near), MAX_FILES))
     if home in files:
         files.remove(home)
         files.insert(0, home)
@@ -161,7 +160,7 @@ def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
     while pending and len(names) < MAX_CLASSES:
         wanted = pending.pop(0)
         for path in files_mentioning(ev, cls.frame.facts.path, wanted):
-            facts = ev.project.facts(path) if ev.project.holds(path, subclass_of(wanted)) else None
+            facts = ev.project.facts(path) if ev.project.may_subclass(path, wanted) else None
             if facts is None:
                 continue
             for node in facts.classes:
