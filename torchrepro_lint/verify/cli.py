@@ -27,6 +27,7 @@ from torchrepro_lint.verify.suite import JOBS, TIMEOUT, Plan, Row, verify
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.ladder import Halves
 
+FIXTURES = Path("fixtures")  # what is run where nothing is named
 AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
 WIDEST = 64  # characters of a cell in the table; JSON has all of it
 
@@ -120,7 +121,9 @@ def _verify_fixtures(options: argparse.Namespace) -> int:
         if getattr(options, option) is not None:
             name = option.replace("_", "-")
             raise TorchReproLintError(f"--{name} is for a script of your own, not for fixtures")
-    paths = options.paths or [Path("fixtures")]
+    if not options.paths and not FIXTURES.is_dir():
+        raise TorchReproLintError(f"name a script to run, or fixtures; without either, those in {FIXTURES} are run")
+    paths = options.paths or [FIXTURES]
     fixtures = find_fixtures(paths)
     if not fixtures:
         raise TorchReproLintError(f"no fixtures below {', '.join(map(str, paths))}")
@@ -227,18 +230,21 @@ def _parser() -> ArgumentParser:
 
 def _at_least(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
-        value = int(text)
+        value = int(text) if text.isdecimal() else least - 1
         if value < least:
-            raise argparse.ArgumentTypeError(f"must be {least} or more")
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more")
         return value
 
     return number
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not value > 0:
-        raise argparse.ArgumentTypeError("must be more than 0")
+        raise argparse.ArgumentTypeError("must be a number of seconds, more than 0")
     return value
 
 

@@ -48,6 +48,47 @@ def test_what_could_not_be_run(tmp_path: Path, text: str, words: str) -> None:
     assert words in found["verdict"]
 
 
+def test_a_syntax_error_is_shown_as_python_shows_it(tmp_path: Path) -> None:
+    script(tmp_path, "def f(:")
+    shown = command("train.py", folder=tmp_path).stdout
+    assert "SyntaxError: invalid syntax" in shown
+    assert "Traceback" not in shown and "child.py" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        ("import torch\nprint(torch.rand(2))", 1, "they first part in step 0, at aten.rand"),
+        ("import random\nprint(random.random())", 1, "they first part in step 0, at random.random"),
+        ("import torch\ntorch.manual_seed(0)\ntorch.rand(2)", 0, "'a b': 1 random number drawn agreed"),
+    ],
+    ids=["torch", "random", "seeded"],
+)
+def test_a_script_that_only_draws_is_compared_by_its_draws(tmp_path: Path, text: str, status: int, words: str) -> None:
+    script(tmp_path, text)
+    got, found = answer("train.py", "--", "a b", folder=tmp_path)
+    assert (got, found["runs"][0]["record"]) == (status, None)
+    assert words in found["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--report", "gone/out.html", "train.py"), "gone/out.html: there is no folder gone to write it in"),
+        ((), "name a script to run, or fixtures"),
+        (("--timeout", "soon", "train.py"), "--timeout: must be a number of seconds, more than 0"),
+        (("--runs", "many", "train.py"), "--runs: must be a whole number, 2 or more"),
+    ],
+    ids=["report", "nothing", "timeout", "runs"],
+)
+def test_wrong_usage_is_said_before_anything_runs(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    script(tmp_path, "open('ran', 'w')")
+    done = command(*words, folder=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     text = """
         import subprocess, sys, time

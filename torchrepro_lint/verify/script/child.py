@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.watch.recorder import Recorder
 
+_OURS = (__file__, runpy.__file__, "<frozen runpy>")  # what stands around a script in its tracebacks
+
 
 def main() -> None:
     """Run the script under the instruments; the process ends as the script's own would."""
@@ -80,11 +82,10 @@ def _run(command: tuple[str, ...], recorder: Recorder) -> None:
 
 
 def _without_us(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """The traceback from where the script begins; all of it where it never began."""
-    rest = traceback
-    while rest is not None and rest.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
-        rest = rest.tb_next
-    return rest or traceback
+    """The traceback from where the script begins; None where it never began, as Python shows a syntax error."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
+        traceback = traceback.tb_next
+    return traceback
 
 
 def _run_file(script: str, argv: list[str]) -> None:

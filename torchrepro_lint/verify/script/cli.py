@@ -59,6 +59,9 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
         raise TorchReproLintError(f"{options.command[0]}: no such file")
     if options.device == "cuda" and not cuda_is_there:
         raise TorchReproLintError("skipped: there is no CUDA device here")
+    if options.report is not None and not options.report.absolute().parent.is_dir():
+        # Said now, and not when all has run.
+        raise TorchReproLintError(f"{options.report}: there is no folder {options.report.parent} to write it in")
     with _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
         environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
         launcher = Launcher(folder, options.timeout, environment, progress.show)

@@ -40,7 +40,7 @@ def as_json(result: Result, link: Link | None) -> dict[str, Any]:
                 "seconds": round(run.seconds, 3),
                 "trouble": run.trouble,
                 "entries": len(run.record.entries) if run.record else 0,
-                "record": str(run.path),
+                "record": str(run.path) if run.path.exists() else None,  # kept with --save
                 "output": run.output,
             }
             for run in result.runs

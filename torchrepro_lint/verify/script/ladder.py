@@ -13,7 +13,7 @@ from torchrepro_lint import __version__
 from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.script.cause import Cause, find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
-from torchrepro_lint.verify.script.entries import TOOK_EFFECT, Header, Kind, Place
+from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind, Place
 from torchrepro_lint.verify.script.launch import Launcher, Run
 from torchrepro_lint.verify.script.leftovers import written_since
 from torchrepro_lint.verify.script.perturbations import RESUME
@@ -216,7 +216,7 @@ class Ladder:
         return parted
 
     def _whole(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
-        """No batch, loss or step was seen: every operation of the whole program is compared instead."""
+        """No batch, loss or step was seen: every operation of the whole program is compared instead, or its draws."""
         plan = Plan("", rung=2)
         closer = [self._run(number, varied[number - 1], plan, "-closer-1") for number in (1, len(runs))]
         result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), tries=1)
@@ -224,12 +224,16 @@ class Ladder:
         if first is None or second is None or any(run.trouble for run in closer):
             return replace(result, reason=_trouble(closer))
         comparison = compare(first, second, _closely(kinds))
+        if kinds is RESULTS and comparison.divergence is None and comparison.total == 0:
+            # A program that computes nothing with torch: what it draws is all that there is to be compared.
+            comparison = compare(first, second, COMPARED)
         result = replace(result, pair=(first, second), closer=(first, second), comparison=comparison)
         if comparison.divergence is not None:
             cause = find_cause(first, second, comparison.divergence)
             return replace(result, outcome=Outcome.PARTED, cause=cause)
         if comparison.total == 0:
-            return replace(result, reason="nothing was recorded: no batch, loss, optimizer step or operation of torch")
+            what = "no batch, loss, optimizer step, operation of torch or random number"
+            return replace(result, reason=f"nothing was recorded: {what}")
         return replace(result, outcome=Outcome.AGREED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ _PLURALS = {
     "parameter": ("state of the parameters", "states of the parameters"),
     "gradient": ("gradient", "gradients"),
     "op": ("operation", "operations"),
+    "draw": ("random number drawn", "random numbers drawn"),
 }
 _FILES = 5  # names that are told
 _RNGS = {
@@ -33,7 +35,7 @@ _RNGS = {
 
 def command(words: tuple[str, ...]) -> str:
     """The script and its arguments as one would type them."""
-    return " ".join(words)
+    return shlex.join(words)
 
 
 def verdict(result: Result) -> str:
