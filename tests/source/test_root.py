@@ -39,6 +39,26 @@ def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch
     assert project_root(root / "a.py") == root
 
 
+@pytest.mark.parametrize(("repositories", "root"), [(2, "code"), (3, "code/scratch")])
+def test_a_folder_of_git_repositories_is_not_a_project(write, repositories: int, root: str) -> None:
+    clones = {f"code/repo{number}/.git/HEAD": "" for number in range(repositories)}
+    files = {f"code/repo{number}/x.py": "" for number in range(repositories)}
+    top = write({**clones, **files, "code/notes.py": "", "code/pkg/__init__.py": "", "code/scratch/train.py": ""})
+    assert project_root(top / "code/scratch/train.py") == top / root
+    projects = Projects({})
+    notes = projects.of(top / "code/notes.py")
+    assert (top / "code/repo0/x.py" in notes.files) == (repositories == 2)
+    assert top / "code/pkg/__init__.py" in notes.files
+    # Named, it stands for all that is in it.
+    assert top / "code/repo0/x.py" in projects.files([top / "code"])
+
+
+def test_a_project_may_hold_git_repositories(write) -> None:
+    clones = {f"parts/repo{number}/.git/HEAD": "" for number in range(3)}
+    top = write({**clones, "pyproject.toml": "", "train.py": "", "lib/data.py": "", "parts/repo0/x.py": ""})
+    assert top / "lib/data.py" in Projects({}).of(top / "train.py").files
+
+
 def test_what_a_project_leaves_out_is_a_program_of_its_own(write) -> None:
     root = write(
         {

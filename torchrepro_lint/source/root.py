@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 __all__ = ["absolute", "belongs_above", "is_marked", "is_shared_folder", "local_root", "marked_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
+_MANY = 3
 
 
 def absolute(path: Path | str) -> Path:
@@ -58,14 +60,26 @@ def belongs_above(folder: Path, below: Path | None = None) -> bool:
     if os.path.isfile(f"{folder}/__init__.py"):
         return True
     above = folder.parent
-    return above != below and not is_shared_folder(above) and _holds_python(above)
+    return above != below and _holds_python(above) and not is_shared_folder(above)
 
 
 def is_shared_folder(folder: Path) -> bool:
     """Whether things that have nothing to do with each other lie in `folder`: the home folder, the folder for
-    temporary files, the root of the file system.
+    temporary files, the root of the file system, and where somebody keeps git repositories side by side.
     """
-    return folder.parent == folder or folder == Path.home() or folder == Path(tempfile.gettempdir())
+    if folder.parent == folder or folder == Path.home() or folder == Path(tempfile.gettempdir()):
+        return True
+    return not is_marked(folder) and _holds_repositories(folder)
+
+
+def _holds_repositories(folder: Path) -> bool:
+    """Whether `_MANY` git repositories or more lie in `folder`; one or two may be what a program was given with it."""
+    try:
+        with os.scandir(folder) as entries:
+            found = (entry for entry in entries if os.path.exists(f"{entry.path}/.git"))
+            return len(list(islice(found, _MANY))) == _MANY
+    except OSError:
+        return False
 
 
 def _holds_python(folder: Path) -> bool:
