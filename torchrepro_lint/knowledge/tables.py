@@ -51,12 +51,12 @@ def read_toml(name: str) -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-def read_words(name: str, table: str) -> list[str]:
-    """The `words` of a table of the TOML file `name`; each table says its source."""
+def read_words(name: str, table: str, key: str = "words") -> list[str]:
+    """The words that a table of the TOML file `name` lists under `key`; each table says its source."""
     row = read_toml(name).get(table, {})
     if not row.get("source"):
         raise DataFileError(f"{name}: no table {table}, or one without a source")
-    words: list[str] = row["words"]
+    words: list[str] = row[key]
     return words
 
 

@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["is_called_only_where", "module_runs"]
 
 MAX_HOLDERS = 4
-
-_SAME_OBJECT = frozenset({"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_"})
 
 
 def module_runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> tuple[Way, ...]:
@@ -142,7 +141,7 @@ def _outermost(ev: Evaluator, parents: Parents, made: tree.Call, scope: Scope, f
     node: tree.Expr = made
     while True:
         match parents.of(node):
-            case tree.Attribute(attr=attr) as method if attr in _SAME_OBJECT:
+            case tree.Attribute(attr=attr) as method if attr in method_words("same_module"):
                 call = parents.of(method)
                 if not (isinstance(call, tree.Call) and call.func is method):
                     return node

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, Values
 from torchrepro_lint.program.ops.operations import Operation
 
-__all__ = ["MOVES", "argument_of", "numbers_of", "unmoved"]
+__all__ = ["argument_of", "numbers_of", "unmoved"]
 
 
 def argument_of(operation: Operation, name: str, position: int) -> tree.Expr | None:
@@ -33,9 +34,7 @@ def numbers_of(values: Values) -> list[int]:
 
 def unmoved(node: tree.Expr) -> tree.Expr:
     """An expression without `.to(...)`, `.cuda()`, `.long()` and the like behind it."""
-    while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in MOVES:
+    moves = method_words("tensor_moves")
+    while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in moves:
         node = node.func.value
     return node
-
-
-MOVES = frozenset({"to", "cuda", "long", "int", "float", "type_as", "contiguous"})

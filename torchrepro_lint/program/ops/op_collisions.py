@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import Constant
-from torchrepro_lint.program.ops.op_arguments import MOVES, argument_of, numbers_of
+from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.ops.unique_indices import is_unique
@@ -102,11 +103,6 @@ _SOURCES = {
 }
 
 
-_FILLED = frozenset(
-    {"ones", "zeros", "ones_like", "zeros_like", "full", "full_like", "new_ones", "new_zeros", "new_full", "fill_"}
-)
-
-
 def _is_one_value(operation: Operation) -> bool:
     """Whether what is written or added is the same everywhere, so that the order does not matter."""
     parameter = _SOURCES.get(last_part(operation.name))
@@ -132,7 +128,7 @@ def _is_filled(node: object) -> bool:
         case tree.Call(func=tree.Name(id="Variable"), args=(tree.Arg(value=inner), *_)):  # of torch before 0.4
             return _is_filled(inner)
         case tree.Call(func=tree.Attribute(value=owner, attr=name)):
-            return name in _FILLED or (name in MOVES and _is_filled(owner))
+            return name in method_words("one_number") or (name in method_words("tensor_moves") and _is_filled(owner))
     return False
 
 

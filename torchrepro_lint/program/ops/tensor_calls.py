@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.tensors import gives_tensors, returns_tensor
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -171,15 +172,12 @@ def item(tensors: Tensors, node: tree.Subscript, frame: Frame) -> Tensor | None:
     return replace(found, distinct=distinct, apart=apart, single=single_by_index(node.index))
 
 
-_WITH_DIMENSION = frozenset({"max", "min", "median", "nanmedian", "mode", "kthvalue"})
-
-
 def _is_tuple(node: tree.Expr) -> bool:
     """Whether a call that may give one tensor or several gives several by the way that it is written."""
     match node:
         case tree.Call(func=tree.Attribute(attr=last), args=args):
             keywords = {arg.keyword: arg.value for arg in args}
-            if last in _WITH_DIMENSION:
+            if last in method_words("values_and_indices"):
                 return "dim" in keywords or any(_is_number(arg.value) for arg in args)
             if last == "nonzero":
                 return isinstance(keywords.get("as_tuple"), tree.Const)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Binding, Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.ops.graph_leaves import asks_for_gradient, off_the_graph
 from torchrepro_lint.program.ops.listed_tensors import element_of_loop
@@ -59,11 +60,8 @@ def _changes(call: tree.Call, name: str) -> bool:
         case tree.Attribute(value=tree.Name(id="init") | tree.Attribute(attr="init")):
             return any(is_named(arg.value, name) for arg in call.args[:1])
         case tree.Attribute(value=owner, attr=attr):
-            return attr.endswith("_") and attr not in _KEEP_NUMBERS and is_named(owner, name)
+            return attr.endswith("_") and attr not in method_words("keeps_numbers") and is_named(owner, name)
     return False
-
-
-_KEEP_NUMBERS = frozenset({"unsqueeze_", "squeeze_", "requires_grad_"})
 
 
 _ITSELF: Tensor | None = Tensor()  # what was added to is what this statement gave in the round before

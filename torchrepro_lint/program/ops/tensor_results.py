@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.tensors import (
     dtype_is_floating,
     gives_trait,
@@ -78,12 +79,6 @@ SOME = Tensor()
 OUTPUT = Tensor(floating=True, grad=True)  # what a network or a parameter gives
 
 
-_CASTS = {
-    "float": True, "double": True, "half": True, "bfloat16": True, "long": False, "int": False, "bool": False,
-    "short": False, "byte": False, "char": False,
-}  # fmt: skip
-
-
 # What is counted or marked: a cast makes floats of it that are whole.
 _MARKS = re.compile(
     r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$", re.IGNORECASE
@@ -142,9 +137,10 @@ def _of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: 
         return None
     if attr in ("to", "cuda", "cpu"):
         return moved(ev, found, attr, node, frame)
-    if attr in _CASTS:
-        floating = _CASTS[attr]
-        return replace(found, floating=floating, grad=found.grad if floating else False)
+    if attr in method_words("tensor_casts", "floating"):
+        return replace(found, floating=True)
+    if attr in method_words("tensor_casts", "integer"):
+        return replace(found, floating=False, grad=False)
     if attr == "detach":
         return replace(found, grad=False)
     if attr == "requires_grad_":

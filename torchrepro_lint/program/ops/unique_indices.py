@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Values
-from torchrepro_lint.program.ops.op_arguments import MOVES, argument_of, numbers_of, unmoved
+from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of, unmoved
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.single_dimensions import single_by_index
 from torchrepro_lint.program.ops.tensors import tensor
@@ -68,14 +69,12 @@ _PERMUTATION = re.compile(
 )
 
 
-_OTHER_FORMS = MOVES | {"unsqueeze", "expand", "expand_as", "repeat"}
-
-
 def _is_named_a_permutation(node: tree.Expr) -> bool:
     """`ids_restore.unsqueeze(-1).repeat(1, 1, size)`: what a masked autoencoder calls the way back."""
+    other_forms = method_words("tensor_moves") | method_words("tensor_moves", "other_forms")
     while True:
         match node:
-            case tree.Call(func=tree.Attribute(value=owner, attr=attr)) if attr in _OTHER_FORMS:
+            case tree.Call(func=tree.Attribute(value=owner, attr=attr)) if attr in other_forms:
                 node = owner
             case tree.Subscript(value=owner, index=index) if single_by_index(index):
                 node = owner

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.callers import called_name
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
-_SORTS: Final = frozenset({"sort", "sort_values", "sort_index"})
 #: What a data set of PyG defines in the place of `__getitem__` and `__len__`.
 _GRAPHS: Final = frozenset({"get", "len"})
 
@@ -85,7 +85,11 @@ def _is_target(parents: Parents, node: tree.Expr) -> bool:
 def _sorts(parents: Parents, node: tree.Expr) -> bool:
     """Whether a use is `name.sort(...)`, or sorts the rows of a table."""
     above = parents.of(node)
-    return isinstance(above, tree.Attribute) and above.attr in _SORTS and isinstance(parents.of(above), tree.Call)
+    return (
+        isinstance(above, tree.Attribute)
+        and above.attr in method_words("tables", "sorts")
+        and isinstance(parents.of(above), tree.Call)
+    )
 
 
 # --- attributes -----------------------------------------------------------------------------------------------

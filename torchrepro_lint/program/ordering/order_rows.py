@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow
 from torchrepro_lint.program.ordering.order_places import decides_samples, name_uses
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["joined_rows", "may_be_columns", "through_attribute", "through_dict", "through_holder", "through_item"]
-
-_PLACES: Final = frozenset({"iloc", "loc", "iat", "at"})
 
 
 def joined_rows(carrier: Carrier, names: Collection[str], call: tree.Call, arg: tree.Arg) -> Iterator[Carrier]:
@@ -80,7 +79,7 @@ def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute)
         yield carrier.to(outer if called else above)  # type: ignore[arg-type]
     elif above.attr in ordering_names("rows_in_order", "lists"):
         yield replace(carrier.listed(outer if called else above), rows=False)  # type: ignore[arg-type]
-    elif above.attr in _PLACES and isinstance(outer, tree.Subscript):
+    elif above.attr in method_words("tables", "places") and isinstance(outer, tree.Subscript):
         if decides_samples(program, carrier.facts, above):
             yield order_flow.sink(carrier, "samples", outer, "gives the samples of a data set")
         yield from _part(program, carrier, outer)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
 from torchrepro_lint.program.running.known_calls import KnownCall
@@ -23,10 +24,6 @@ _PART: Final = re.compile(
     r"(?<![a-z])(?:train|training|trn|val|valid|validation|dev|test|eval|holdout)(?![a-z])", re.IGNORECASE
 )
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
-#: Methods after which a permutation is still the same one.
-_SAME_ORDER: Final = frozenset({"tolist", "numpy", "long", "int", "cpu", "cuda", "to", "detach", "view", "flatten"})
-#: Methods, and functions of torch, that cut it.
-_CUTS: Final = frozenset({"split", "chunk", "tensor_split", "split_with_sizes"})
 #: Functions that return the parts of a data set: `train_test_split`, `split_dataset`, but no `split_batch`.
 _SPLITTER: Final = re.compile(
     r"split.*(?:train|val|test|data|sample|ind(?:ex|ices)|idx)|(?:train|val|test|data|sample).*split", re.IGNORECASE
@@ -56,23 +53,22 @@ def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
     if id(node) in seen:
         return False
     seen.add(id(node))
+    cuts = method_words("permutations", "cuts")
     above = parents.of(node)
     match above:
         case tree.Attribute(attr=attr):
             outer = parents.of(above)
             if not isinstance(outer, tree.Call) or outer.func is not above:
                 return False
-            return (
-                _are_parts(parents, outer)
-                if attr in _CUTS
-                else attr in _SAME_ORDER and _is_parted(parents, outer, seen)
-            )
+            if attr in cuts:
+                return _are_parts(parents, outer)
+            return attr in method_words("permutations") and _is_parted(parents, outer, seen)
         case tree.Arg():
             outer = parents.of(above)
             match outer:
                 case tree.Call(func=tree.Name(id="list" | "tuple")):
                     return _is_parted(parents, outer, seen)
-                case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in _CUTS and first is above:
+                case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in cuts and first is above:
                     return _are_parts(parents, outer)
         case tree.Subscript(value=value):
             return _is_part(parents, above) if value is node else _is_parted(parents, above, seen)
@@ -118,7 +114,7 @@ def _goes_into_a_subset(parents: Parents, node: tree.Expr) -> bool:
 
 def _in_same_order(parents: Parents, node: tree.Expr) -> tree.Expr:
     """What methods such as `.tolist()` make of an expression."""
-    while isinstance(method := parents.of(node), tree.Attribute) and method.attr in _SAME_ORDER:
+    while isinstance(method := parents.of(node), tree.Attribute) and method.attr in method_words("permutations"):
         call = parents.of(method)
         if not isinstance(call, tree.Call) or call.func is not method:
             break

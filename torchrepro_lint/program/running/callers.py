@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, merged
 from torchrepro_lint.program.evaluation.construction import init_frames
@@ -56,9 +57,6 @@ __all__ = [
 ]
 
 MAX_CONTEXTS = 16
-
-
-_CALLED_BY_OTHERS = frozenset({"forward", "training_step", "validation_step", "test_step", "configure_optimizers"})
 
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
@@ -135,7 +133,8 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
     assert isinstance(scope.node, tree.FunctionDef)
-    if scope.node.name in _CALLED_BY_OTHERS or (scope.node.name.startswith("__") and scope.node.name.endswith("__")):
+    name = scope.node.name
+    if name in method_words("called_by_frameworks") or (name.startswith("__") and name.endswith("__")):
         return  # called by the language or a framework, with arguments that no call shows
     for call, frame in visible_calls(ev, facts, scope):
         for function in ordered(ev.values(call.func, frame)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, FunctionValue, Site
@@ -31,7 +32,6 @@ _MAX_MODULES = 60
 TRAINS = "takes a step of a training"
 #: The note of what stands under `if self.training:`.
 IN_TRAINING = "while a model is in training mode"
-_STEPS = frozenset({"backward", "manual_backward", "zero_grad", "fit"})
 
 
 class EntryWalker(Walker):
@@ -47,6 +47,7 @@ class EntryWalker(Walker):
         self._top = True
         self._home: Path | None = None
         self._until = until
+        self._steps = method_words("training_steps") | method_words("training_steps", "runs")
 
     def events(self, entry: EntryPoint) -> list[Event]:
         """What the program does, in order."""
@@ -75,7 +76,7 @@ class EntryWalker(Walker):
             self._until = outer
 
     def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
-        if called_name(node.func) in _STEPS:
+        if called_name(node.func) in self._steps:
             out.append(Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS))
         super()._call_node(node, frame, out)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.handed_over import call_at, handed_over
 from torchrepro_lint.program.running.ways import Way
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["varies_within"]
 
-#: Calls that give the same in every turn where their arguments are the same.
-_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "get_rank", "get_world_size", "getattr", "max", "min"})
+#: Functions of Python that give the same in every turn where their arguments are the same.
+_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "getattr", "max", "min"})
 
 
 def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr) -> bool:
@@ -51,7 +52,10 @@ class _Reader:
                 kept = attribute_of_main(attr, stand.facts, of_object=of_self) == CONSTANT
                 return says_epoch(attr) or not kept or self._is_altered_above(index, attr) or self._holder(index, value)
             case tree.Call(func=func):
-                return called_name(func) not in _STEADY or any(self.varies(index, arg.value) for arg in node.args)
+                word = called_name(func)
+                if word not in _STEADY and word not in method_words("asks_for_rank"):
+                    return True
+                return any(self.varies(index, arg.value) for arg in node.args)
             case tree.Lambda() | tree.Comprehension() | tree.Await() | tree.Yield():
                 return True
         return any(self.varies(index, part) for part in sub_expressions(node))

@@ -15,6 +15,7 @@ from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
@@ -36,7 +37,6 @@ __all__ = ["Reseeding", "repeats", "reseedings"]
 
 _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
 _HELPER = re.compile(r"seed|determinis|reproduc|random_?state|rng", re.IGNORECASE)
-_TRAINS = frozenset({"backward", "zero_grad", "manual_backward", "optimizer_step"})
 _OTHER_LOOPS = re.compile(
     r"seed|run|trial|fold|repeat|lr|cfg|config|param|dataset|model|exp|method|name|rank|split", re.IGNORECASE
 )
@@ -152,8 +152,9 @@ def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
 
 def _takes_steps(scope: Scope, branch: int) -> bool:
     """Whether the loop is the innermost one around a step of an optimizer."""
+    steps = method_words("training_steps") | method_words("training_steps", "hooks")
     for call, path in scope.calls:
-        if called_name(call.func) in _TRAINS:
+        if called_name(call.func) in steps:
             loops = [at for at, _ in path if at in scope.loops]
             if loops and loops[-1] == branch:
                 return True

@@ -12,6 +12,7 @@ import re
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.workers.dependence import CONSTANT, Dependence, Term, on
 
@@ -19,8 +20,6 @@ __all__ = ["attribute_of_main", "name_of_main", "says_epoch"]
 
 _EPOCH = re.compile(r"(?<![a-z])(?:epoch|step|iter|iteration|round)(?![a-z])", re.IGNORECASE)
 _TOTAL = re.compile(r"(?<![a-z])(?:n|num|max|min|total|start|end|per|len)(?![a-z])", re.IGNORECASE)
-#: Methods that run once for an object: what they assign is no change.
-_ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "prepare_data", "build", "_init", "_setup"})
 
 
 def says_epoch(name: str) -> bool:
@@ -57,12 +56,13 @@ def attribute_of_main(attr: str, facts: ModuleFacts | None, *, of_object: bool) 
 
 
 def _attribute_changes(attr: str, facts: ModuleFacts, of_object: bool) -> bool:
+    called_once = method_words("called_once")  # what these assign is no change
     for scope in facts.walk_scopes():
         for store in scope.stores:
             if not (isinstance(store.target, tree.Attribute) and store.target.attr == attr):
                 continue
             if store.augmented or any(branch in scope.loops for branch, _ in store.path):
                 return True
-            if of_object and scope.self_name is not None and scope.name not in _ONCE:
+            if of_object and scope.self_name is not None and scope.name not in called_once:
                 return True
     return False

@@ -15,6 +15,7 @@ from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -62,7 +63,6 @@ _READS = frozenset(
         "strip", "sum", "replace", "join", "keys", "values", "cpu", "ljust", "rjust", "zfill", "rank", "process_index",
     }
 )  # fmt: skip
-_RANKS = frozenset({"get_rank", "get_local_rank", "get_world_size", "get_global_rank"})
 #: Methods that bring their arguments into the object.
 _FEEDS = frozenset({"update", "append", "extend", "add"})
 
@@ -267,9 +267,9 @@ class SeedReader(WorkerFrames):
 
     def _unresolved(self, func: tree.Expr, given: Dependence, receiver: Dependence) -> Dependence:
         match func:
-            case tree.Attribute(attr=attr) if attr in _READS or attr in _RANKS:
+            case tree.Attribute(attr=attr) if attr in _READS or attr in method_words("asks_for_rank"):
                 return (given | receiver).narrow
-            case tree.Name(id=name) if name in _RANKS:
+            case tree.Name(id=name) if name in method_words("asks_for_rank"):
                 return CONSTANT
         return UNKNOWN_SEED
 

@@ -1,0 +1,31 @@
+"""What methods do that are known by their plain names alone; the names are in method_words.toml."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from torchrepro_lint.knowledge.tables import read_words
+
+__all__ = ["MethodTable", "method_words"]
+
+MethodTable = Literal[
+    "training_steps",
+    "called_by_frameworks",
+    "called_once",
+    "asks_for_rank",
+    "same_module",
+    "tensor_moves",
+    "tensor_casts",
+    "keeps_numbers",
+    "values_and_indices",
+    "one_number",
+    "permutations",
+    "tables",
+]
+
+
+@cache
+def method_words(table: MethodTable, key: str = "names") -> frozenset[str]:
+    """The plain names that a table of method_words.toml lists under `key`."""
+    return frozenset(read_words("method_words.toml", table, key))
