@@ -26,9 +26,15 @@ def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> 
     return document.replacement(start, end, value_text)
 
 
-def given(call: cst.Call, name: str) -> cst.Arg | None:
-    """The argument that a call gives by keyword."""
-    return next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+def given(call: cst.Call, name: str, position: int | None = None) -> cst.Arg | None:
+    """The argument that reaches a parameter: by keyword, or as the positional one at `position`, counted from 0."""
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == name:
+            return argument
+    positional = [argument for argument in call.args if argument.keyword is None]
+    if position is None or len(positional) <= position or any(one.star for one in positional[: position + 1]):
+        return None
+    return positional[position]
 
 
 def add_keyword_arguments(

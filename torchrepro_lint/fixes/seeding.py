@@ -28,7 +28,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
@@ -39,6 +39,7 @@ from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_seed
 from torchrepro_lint.fixes.wanting import KnownLoaders, first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
+from torchrepro_lint.knowledge.loaders import Role, torch_position
 
 __all__ = ["Declined", "ExistingInit", "plan_generator", "plan_worker_seeding"]
 
@@ -46,8 +47,6 @@ _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
 _GENERATOR_NAMES = ("g", "generator", "loader_generator")
 # Comments that a tool reads together with the line below them.
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
-# Positions in DataLoader.__init__ of torch 1.7 to 2.13, counted from 0.
-_POSITIONS = {"worker_init_fn": 10, "generator": 12}
 
 
 def plan_worker_seeding(
@@ -152,14 +151,15 @@ class _Plan:
     def make(
         self, *, init: bool, generator: bool, existing_init: ExistingInit | None, may_hold: frozenset[str]
     ) -> list[Edit] | Declined:
-        wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
+        asked: tuple[tuple[Role, bool], ...] = (("worker_init_fn", init), ("generator", generator))
+        wanted = [name for name, is_asked in asked if is_asked]
         held = sorted(may_hold.intersection(wanted))
         if held:
             return Declined(f"the `**` argument of the call may already hold {' and '.join(held)}")
-        values: dict[str, str] = {}
+        values: dict[Role, str] = {}
         for name in wanted:
-            given = _given(self.call, name, _POSITIONS[name])
-            if given is not None and dotted_name(given.value) != "None":
+            passed = given(self.call, name, torch_position(name))
+            if passed is not None and dotted_name(passed.value) != "None":
                 return Declined(f"{name} is given already")
             text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name()
             if isinstance(text, Declined):
@@ -170,15 +170,15 @@ class _Plan:
     def make_generator(
         self, parameter: str, position: int | None, *, alone: bool, device: str
     ) -> list[Edit] | Declined:  # fmt: skip
-        given = _given(self.call, parameter, position)
-        if given is not None and dotted_name(given.value) != "None":
+        passed = given(self.call, parameter, position)
+        if passed is not None and dotted_name(passed.value) != "None":
             return Declined(f"{parameter} is given already")
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
         edits = self._blocks()
-        if given is not None:
-            return [*edits, replace_argument(self.document, given, text)]
+        if passed is not None:
+            return [*edits, replace_argument(self.document, passed, text)]
         return [*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])]
 
     def _own_generator(self, device: str) -> str | Declined:
@@ -289,15 +289,15 @@ class _Plan:
         blank = len(lines) - 2 - filled[-1]
         return self.document.newline * max(0, wanted - blank)
 
-    def _keywords(self, values: dict[str, str]) -> list[Edit]:
+    def _keywords(self, values: dict[Role, str]) -> list[Edit]:
         edits: list[Edit] = []
         missing: list[tuple[str, str]] = []
         for name, value in values.items():
-            given = _given(self.call, name, _POSITIONS[name])
-            if given is None:
+            passed = given(self.call, name, torch_position(name))
+            if passed is None:
                 missing.append((name, value))
             else:
-                edits.append(replace_argument(self.document, given, value))
+                edits.append(replace_argument(self.document, passed, value))
         return add_keyword_arguments(self.document, self.call, missing, edits)
 
 
@@ -322,14 +322,3 @@ def _above_title(document: Document, statement: cst.BaseStatement) -> int:
     while first > 1 and (title := document.lines.line(first - 1)) in titles and not is_cell_marker(title):
         first -= 1
     return document.lines.starts[first - 1] if first < row - 1 else offset
-
-
-def _given(call: cst.Call, name: str, index: int | None) -> cst.Arg | None:
-    """The argument that reaches a parameter, by keyword or as the positional one at `index`."""
-    positional: Sequence[cst.Arg] = [argument for argument in call.args if argument.keyword is None]
-    for argument in call.args:
-        if argument.keyword is not None and argument.keyword.value == name:
-            return argument
-    if index is not None and len(positional) > index and not any(argument.star for argument in positional[: index + 1]):
-        return positional[index]
-    return None

@@ -12,14 +12,14 @@ from functools import cached_property
 import libcst as cst
 
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.knowledge.loaders import Role, torch_position
+from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
 __all__ = ["KnownLoaders", "first_statement_that_needs_init", "wanting_a_generator"]
 
-_SPLITS_AND_SAMPLERS = frozenset(
-    {"random_split", "randperm", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}
-)
-_LOADER_OPTIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
+_SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
 
 
 class KnownLoaders:
@@ -104,7 +104,7 @@ def _wanting_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]
 
 def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
-    if _last_name(call.func) not in _SPLITS_AND_SAMPLERS:
+    if not any(_last_name(call.func) in ordering_words(table) for table in _SPLITS_AND_SAMPLERS):
         return False
     name = call.func.value if isinstance(call.func, cst.Name) else ""
     owner = document.scope_of(call).resolve(name)
@@ -148,18 +148,11 @@ def _has_workers(call: cst.Call) -> bool:
     return workers is not None and not (isinstance(workers, cst.Integer) and workers.value == "0")
 
 
-def _given(call: cst.Call, name: str) -> bool:
+def _given(call: cst.Call, name: Role) -> bool:
     value = _argument(call, name)
     return value is not None and dotted_name(value) != "None"
 
 
-def _argument(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    for index, argument in enumerate(call.args):
-        if argument.star:
-            continue
-        if argument.keyword is not None:
-            if argument.keyword.value == name:
-                return argument.value
-        elif index < len(_LOADER_OPTIONS) and _LOADER_OPTIONS[index] == name:
-            return argument.value
-    return None
+def _argument(call: cst.Call, name: Role) -> cst.BaseExpression | None:
+    argument = given(call, name, torch_position(name))
+    return argument.value if argument is not None else None

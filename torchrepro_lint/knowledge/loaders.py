@@ -25,6 +25,7 @@ __all__ = [
     "manager",
     "manager_names",
     "managers",
+    "torch_position",
 ]
 
 Role = Literal[
@@ -138,6 +139,11 @@ def init_function(qualname: str) -> InitFunction | None:
 def loader_class(qualname: str) -> LoaderClass | None:
     """The loader that a call of `qualname` makes; None where it is not known as one."""
     return _loaders().get(canonical(qualname))
+
+
+def torch_position(role: Role) -> int | None:
+    """Position of a parameter of torch's own DataLoader, counted from 0; None where it is a keyword only."""
+    return _loaders()["torch.utils.data.DataLoader"].position(role)
 
 
 @cache
