@@ -74,10 +74,11 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """Something that may change a list or dict: an item of it is assigned, or a method called.
+    """Something that may change a list or dict: an item of it is assigned, or a method of it is called.
 
-    It begins at `site` and ends with the site `last`, in the arms of `path`; `method` is the name of what is called.
-    `within` are the indexes by which one is reached that it holds: `a` of `names[a][b] = value`.
+    `made` is that assignment or call, in the arms of `path`; it spans the sites from `site` to `last`. `method` is the
+    name of the method, "" for an assignment. `within` are the indexes on the way to what is changed, where that is held
+    by the list or dict in question: `a` of `names[a][b] = value`.
     """
 
     site: int
@@ -90,7 +91,11 @@ class Touch:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """One scope with all that is bound, stored and called directly in it."""
+    """One scope with all that is bound, stored and called directly in it, and not in a scope further in.
+
+    `node` is what opens it, None for a module. `arms` gives for each branching statement (by its site) the names of all
+    its arms, `branches` the statement itself; `ended` the arms after which the code behind the statement does not run.
+    """
 
     node: ScopeNode
     parent: Scope | None
@@ -148,11 +153,11 @@ class Scope:
         return self._paths[index] if index >= 0 else ()
 
     def touches(self, target: str) -> Sequence[Touch]:
-        """What is done directly in this scope to the items of a dotted name, or through its methods, in order."""
+        """What may change the list or dict under a dotted name (`self.samples`), directly in this scope, in order."""
         return self.all_touches().get(target, ())
 
     def all_touches(self) -> Mapping[str, Sequence[Touch]]:
-        """All that is done so, by the dotted name."""
+        """The same for every dotted name of the scope."""
         if self._touches is None:
             self._touches = {}
             for store in self.stores:

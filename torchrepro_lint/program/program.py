@@ -1,4 +1,4 @@
-"""`Program`: all facts of a project, linked. What rules ask."""
+"""`Program`: all facts of a project, linked. What rules ask. The package's docstring explains the terms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The files of a project with all that was found out about them, which does not hang on what is asked."""
+    """What several programs of one project can share: its files, and what was found out about them.
+
+    It depends neither on the rules that run nor on the files whose findings somebody waits for.
+    """
 
     project: Project
     ev: Evaluator
@@ -55,9 +58,17 @@ class Linked:
 class Program:
     """The linked facts of one project. Everything is computed when first asked for, and then kept.
 
-    `files` are all Python files of the project; `overlay` gives texts that stand for files on disk. `asked` are the
-    files whose findings somebody waits for, None where it is all of them. `facts_of` and `parsed_of` may know what a
-    text says that was read before, and `linked` what was found out about these very files.
+    Args:
+        root: The folder from which the project's modules are imported.
+        files: All Python files of the project.
+        settings: The settings of the project, with what the command line says.
+        target: The releases of torch by which the project is judged.
+        overlay: Texts that stand in the place of files on disk, such as unsaved ones of an editor.
+        facts_of: Makes the facts of a text; a cache may know them already.
+        asked: The files whose findings somebody waits for; None for all of them.
+        read: Reads a file.
+        parsed_of: Makes the libcst tree of a text, for fixes; a cache may have it already.
+        linked: What an earlier program has found out about these very files.
     """
 
     def __init__(
@@ -95,7 +106,7 @@ class Program:
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
-        """Row, column and reason for each file that something looked at and could not read."""
+        """Row and column (from 1) and the reason, for each file that was looked at and could not be read or parsed."""
         return self.project.unreadable
 
     def facts(self, path: Path) -> ModuleFacts | None:
@@ -112,23 +123,23 @@ class Program:
         return path in self.tests
 
     def is_asked(self, path: Path) -> bool:
-        """Whether somebody waits for the findings of a file: of others, none need be found, and no fix planned."""
+        """Whether somebody waits for the findings of a file. For other files no finding need be made, and no fix."""
         return self._asked is None or path in self._asked
 
     def asked_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
-        """The files whose findings somebody waits for and in whose bytes the pattern finds something, in order."""
+        """The asked files (see `is_asked`) whose text matches the pattern, in order: a test before any parsing."""
         if self._few is not None:
             return self.project.matching(pattern, sorted(self._few))
         return [path for path in self.project.matching(pattern) if self.is_asked(path)]
 
     def others_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
-        """The files whose findings nobody waits for and in whose bytes the pattern finds something, in order."""
+        """The files that are not asked and whose text matches the pattern, in order."""
         if self._asked is None:
             return []
         return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
 
     def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
-        """The places in files whose findings somebody waits for, in the order of files and text."""
+        """Those of `sites` that stand in asked files, by file and then in the order of the text."""
         asked = (site for site in sites if self.is_asked(site.path))
         return sorted(asked, key=lambda site: (str(site.path), site.number))
 
@@ -138,16 +149,21 @@ class Program:
 
     @property
     def outside(self) -> Mapping[str, bool | str]:
-        """What was asked of files that are no Python, and the answers: for a variable, whether one names it."""
+        """What was asked of files other than Python (YAML, shell scripts, Dockerfiles), and the answers.
+
+        For an environment variable, whether one of them names it. A cached result holds as long as these do.
+        """
         return self.project.outside
 
     @property
     def looks(self) -> Looks | None:
-        """What was asked of the texts; None where more than them has made the program what it is."""
+        """Which words and patterns were looked for in the texts, so that a cached result can be checked against a
+        changed text. None where the result depends on more than that, and cannot be checked so.
+        """
         return self.project.looks if not self._refused else None
 
     def without(self, refused: SourceError) -> Program:
-        """The same project, of which the file that was refused is known to be unreadable."""
+        """The same project without a file that turned out to be unreadable while it was analysed."""
         project = self.project
         overlay, parsed_of = project.overlay, self.places.parsed_of
         other = Program(
@@ -163,32 +179,33 @@ class Program:
         return other
 
     def once(self, key: Hashable, compute: Callable[[], Answer]) -> Answer:
-        """An answer that is about this program as a whole, computed when it is first asked for."""
+        """The answer to a question about the program as a whole: `compute` runs once for each `key`."""
         return self.ev.once(self._answers, key, compute)
 
     @cached_property
     def line_length(self) -> int | None:
-        """How long the project wants its lines to be; None where nothing says it."""
+        """The line length, in characters, that the project's formatter is set to; None where none is configured."""
         return line_length_of(self.root)
 
     @property
     def strict(self) -> bool:
+        """Whether the profile is `strict`: rules that have a second, stricter threshold then use it."""
         return self.settings.profile == "strict"
 
     # --- loaders and their workers ----------------------------------------------------------------------------
 
     @property
     def loaders(self) -> Sequence[Loader]:
-        """Every loader of the project, in each frame in which it is made."""
+        """Every loader of the project. A call that is reached with different arguments gives one loader for each."""
         return self.once("loaders", lambda: find_loaders(self.ev))
 
     @property
     def loader_sites(self) -> Sequence[Sequence[Loader]]:
-        """The loaders grouped by the call that makes them."""
+        """The same loaders, grouped by the call that makes them: a finding is about such a group."""
         return self.once("loader sites", lambda: _by_site(self.loaders))
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
-        """Those of `loader_sites` that stand in files whose findings somebody waits for, each a question of its own."""
+        """Those of `loader_sites` that stand in asked files. Each begins a question, with a budget of its own."""
         for loaders in self._asked_loader_sites:
             self.ev.begin_question()
             yield loaders
@@ -200,7 +217,7 @@ class Program:
         return _by_site(find_loaders(self.ev, self._few))
 
     def worker_run(self, loader: Loader) -> WorkerRun:
-        """What the workers of a loader run."""
+        """What the workers of a loader run: the events of fetching items and of collating them."""
 
         def run() -> WorkerRun:
             self.ev.begin_question()
@@ -216,8 +233,9 @@ class Program:
         return self.once("evidence", lambda: [*find_evidence(self.ev), *configured_evidence(self)])
 
     def asked_evidence(self) -> Iterator[Evidence]:
-        """The evidence in the files whose findings somebody waits for, each a question of its own; where none can be,
-        none is looked for.
+        """The evidence in asked files. Each begins a question, with a budget of its own.
+
+        Where no asked file holds a word that evidence needs, the rest of the project is not searched either.
         """
         if any(self.asked_with(words) for words in evidence_words()):
             for one in self.evidence:
@@ -226,11 +244,11 @@ class Program:
                     yield one
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
-        """The modules that import any of `paths`, directly or through others, and they themselves."""
+        """`paths`, and all modules that import any of them, directly or through others."""
         return frozenset(above for path in paths for above in self.imports.above(path))
 
     def evidence_for(self, path: Path) -> list[Evidence]:
-        """The evidence that holds for a module: what runs in it, or in a module that imports it."""
+        """The evidence that holds for a module: what seeds or switches in it, or in a module that imports it."""
         above = self.imports.above(path)
         return [one for one in self.evidence if not above.isdisjoint(one.roots)]
 
@@ -243,8 +261,9 @@ class Program:
     # --- operations -------------------------------------------------------------------------------------------
 
     def operations(self, path: Path, called: Set[str]) -> Sequence[Operation]:
-        """The operations of torch that a file calls by one of these names (the last parts), and that are
-        nondeterministic in some version, in the order of the text.
+        """The calls in a file of torch operations that are nondeterministic in some version, in the order of the text.
+
+        `called` are the last parts of their names (`scatter_add_`): others are not looked for.
         """
         known = self._operations.setdefault(path, {})
         missing = called - known.keys()
@@ -256,6 +275,7 @@ class Program:
     # --- places -----------------------------------------------------------------------------------------------
 
     def location(self, site: Site) -> Location:
+        """The file, rows and columns of a place, as findings give them."""
         return self.places.location(site)
 
     def parsed(self, path: Path) -> ParsedFile:
@@ -263,7 +283,7 @@ class Program:
         return self.places.parsed(path)
 
     def steps(self, links: Iterable[Link]) -> tuple[TraceStep, ...]:
-        """A chain as the trace of a finding; a place that stands twice in a row is said once."""
+        """A chain of an event as the trace of a finding. A step that repeats the one before it is left out."""
         steps: list[TraceStep] = []
         for link in links:
             step = TraceStep(self.location(link.site), link.note, link.depth)
@@ -272,6 +292,7 @@ class Program:
         return tuple(steps)
 
     def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
+        """The place of a node of the file whose code the frame runs."""
         return Site(frame.facts.path, node.site)
 
 

@@ -57,29 +57,35 @@ class Evaluator(Memory):
     # --- frames -----------------------------------------------------------------------------------------------
 
     def module_frame(self, facts: ModuleFacts) -> Frame:
+        """The frame of the code at the top level of a file."""
         frame = self._module_frames.get(id(facts))
         if frame is None:
             frame = self._module_frames[id(facts)] = Frame(facts, facts.scope)
         return frame
 
     def shared(self, frame: Frame) -> Frame:
-        """The one frame of this content. Frames are compared at every turn: of two that are one, no content is read."""
+        """The frame that stands for all frames of equal content. Frames are keys of nearly every question: where equal
+        ones are one object, comparing them costs no look at their content.
+        """
         return self._frames.setdefault(frame, frame)
 
     def class_frame(self, cls: ClassValue) -> Frame:
+        """The frame of a class body; the frames of its methods have it as their parent."""
         facts = cls.frame.facts
         return self.shared(Frame(facts, facts.scope_of(cls.node), cls.frame))
 
     def function_scope(self, function: FunctionValue) -> Scope:
+        """The scope that the body of a function opens."""
         return function.frame.facts.scope_of(function.node)
 
     def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
+        """The place of a node of the file whose code the frame runs."""
         return Site(frame.facts.path, node.site)
 
     # --- questions --------------------------------------------------------------------------------------------
 
     def values(self, node: tree.Expr, frame: Frame) -> Values:
-        """What `node` can be when it is evaluated in `frame`."""
+        """What `node` can be when it is evaluated in `frame`; empty where there is nothing that it can be."""
         if isinstance(node, tree.Const):
             return self._literal(node.value)
         within = self.relevant(node, frame)
@@ -93,7 +99,10 @@ class Evaluator(Memory):
         return known
 
     def relevant(self, node: tree.Expr, frame: Frame) -> Frame:
-        """The frame without the parameters that do not matter to `node`: it gives the same in both."""
+        """`frame` without the parameters that `node` does not depend on.
+
+        The answer is the same in both, so that two calls which differ in other arguments share it.
+        """
         if frame.is_bare:
             return frame
         reliance = self._reliances.of(node, frame.scope)
@@ -114,7 +123,7 @@ class Evaluator(Memory):
         return self.shared(Frame(frame.facts, frame.scope, parent, params))
 
     def name(self, name: str, site: int, frame: Frame) -> Values:
-        """What the name can be at the place `site` of the frame's scope."""
+        """What a name can be where the code of the frame's scope has come to `site`."""
         return names.look_up(self, name, site, frame)
 
     def attribute(self, value: Value, attr: str) -> Values:
@@ -124,7 +133,7 @@ class Evaluator(Memory):
         )
 
     def call(self, function: Value, arguments: Arguments, site: Site | None) -> Values:
-        """What calling `function` can give."""
+        """What calling `function` can give; `site` is where the call stands, and tells apart the objects it makes."""
         return self.remembered(
             ("call", function, arguments, site),
             lambda: calls.result(self, function, arguments, site),
@@ -133,6 +142,7 @@ class Evaluator(Memory):
         )
 
     def call_all(self, functions: Values, arguments: Arguments, site: Site | None) -> Values:
+        """What calling any of `functions` can give."""
         return union(*(self.call(function, arguments, site) for function in functions)) if functions else NOTHING
 
     def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
@@ -172,10 +182,11 @@ class Evaluator(Memory):
         return callers.frames_of_method(self, scope, class_frame, instance)
 
     def instances_attribute(self, values: Values, attr: str) -> Values:
+        """What `value.attr` can be, for any of the values."""
         return union(*(self.attribute(value, attr) for value in values)) if values else NOTHING
 
     def one_constant(self, values: Values) -> Constant | None:
-        """The constant that the values are proven to be, if they are one."""
+        """The constant that the values are proven to be; None where they may be several things, or unknown."""
         if len(values) == 1:
             (value,) = values
             if isinstance(value, Constant):
@@ -187,4 +198,5 @@ class Evaluator(Memory):
         return kinds.is_instance(self, value, kind)
 
     def is_instance_of(self, instance: Instance, cls: ClassValue) -> bool:
+        """Whether a class of the project is the class of an object, or one of its bases."""
         return any(base == cls for base in attributes.mro(self, instance.cls))

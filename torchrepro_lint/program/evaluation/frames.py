@@ -16,10 +16,11 @@ __all__ = ["Frame", "enclosing_frame", "of_any_call"]
 
 
 class Frame:
-    """A scope that runs. `params` are what is known of its parameters, by name; others are unknown.
+    """A scope that runs: one call of a function, or the one run of a module or a class body.
 
-    The frame of a class body, a lambda or a comprehension has the frame around it as its `parent`; a module's has none.
-    Equal content is an equal frame, whichever call made it: results are shared between calls with equal arguments.
+    `params` are what is known of its parameters, by name; one that is not there is unknown. `parent` is the frame of
+    the scope around it, in which names are looked up that it does not bind; a module's frame has none. Equal content is
+    an equal frame, whichever call made it: results are shared between calls with equal arguments.
     """
 
     __slots__ = ("_hash", "depth", "facts", "is_bare", "params", "parent", "relevant", "scope")

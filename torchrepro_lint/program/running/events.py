@@ -42,9 +42,9 @@ class Link:
 class Event:
     """A call of something outside the project.
 
-    `name` is its canonical dotted name ("" for a call that could not be followed, with `note` saying why);
-    `receiver` the object whose method it is; `chain` leads from what was asked about to the call. `certain` is
-    false where an arm on the way may not run.
+    `name` is its canonical dotted name; "" for a call that could not be followed, and then `note` says why. `receiver`
+    is the object whose method is called. `chain` leads from what was asked about to the call at `site`, which
+    is no link of it itself. `call` is the call in the text and `frame` the frame in which it runs, where there is one.
     """
 
     name: str

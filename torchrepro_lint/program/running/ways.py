@@ -46,7 +46,9 @@ MAX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """One place on a way: a statement or call of a scope, and the arms in which it stands."""
+    """One place on a way: a statement or call, the scope in whose body it stands, and the arms of `if`, `for` and the
+    like around it.
+    """
 
     facts: ModuleFacts
     scope: Scope
@@ -54,12 +56,16 @@ class Stand:
     path: ArmPath
 
 
-#: From the inside out. The first is the statement itself, each further one the call that runs the scope before it.
+#: From the inside out. The first is the statement itself, each further one the call that runs the scope before it: for
+#: `torch.manual_seed(0)` in `set_seed`, which `main` calls, that line, then `set_seed()`, then `main()` in the module.
 Way = tuple[Stand, ...]
 
 
 def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
-    """The ways that lead to a place, shortest first; never empty."""
+    """The ways that lead to a place, shortest first; never empty, and at most `MAX_WAYS` of them.
+
+    A function that nothing in the project calls ends a way, as a module does.
+    """
     found: list[Way] = []
     pending: list[Way] = [(_stand(facts, scope, site),)]
     while pending and len(found) < MAX_WAYS:
