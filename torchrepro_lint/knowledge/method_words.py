@@ -22,6 +22,7 @@ MethodTable = Literal[
     "one_number",
     "permutations",
     "tables",
+    "decorators",
 ]
 
 

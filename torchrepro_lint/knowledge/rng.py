@@ -11,7 +11,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["RNGS", "Kind", "RngEffect", "rng_effects"]
+__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "rng_effects"]
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 
@@ -35,6 +35,9 @@ RNGS: Final = {
     "dgl": "DGL's own generator",
     "tensorflow": "TensorFlow's global generator",
 }
+
+#: The generators of libraries, which torch seeds in no version of them.
+LIBRARY_RNGS: Final = frozenset({"imgaug", "opencv", "own", "fresh", "faker", "gym", "dgl", "tensorflow"})
 
 _COLUMNS = ("names", "rng", "kind", "when", "makes", "seed", "generator", "moment", "package", "versions", "source")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import names
 from torchrepro_lint.program.evaluation.arguments import bound_frame
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
-    "PROPERTIES",
     "after",
     "bind",
     "bind_first",
@@ -151,12 +151,9 @@ def bind_first(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bo
             found = class_attribute(ev, base, attr)
             if found:
                 decorators = _decorators(base, attr, ev)
-                is_property = bool(decorators & PROPERTIES)
+                is_property = bool(decorators & method_words("decorators", "properties"))
                 return union(*(bind(ev, value, instance, decorators) for value in found)), is_property
     return NOTHING, False
-
-
-PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "lazyproperty"})
 
 
 def _decorators(cls: ClassValue, attr: str, ev: Evaluator) -> frozenset[str]:
@@ -192,7 +189,7 @@ def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorator
         return values_of(MethodValue(value, receiver.cls if isinstance(receiver, Instance) else receiver))
     if isinstance(receiver, ClassValue):
         return values_of(value)
-    if decorators & PROPERTIES:
+    if decorators & method_words("decorators", "properties"):
         return ev.call(MethodValue(value, receiver), Arguments(), None)
     return values_of(MethodValue(value, receiver))
 

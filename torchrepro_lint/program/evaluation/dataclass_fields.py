@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -23,16 +25,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["as_dict", "dataclass_field"]
-
-
-#: Decorators and bases that write the `__init__` from the annotated names of the class.
-_DECORATORS: Final = frozenset({"dataclass", "define", "frozen", "attrs", "s"})
-_BASES: Final = frozenset(
-    {"typing.NamedTuple", "typing_extensions.NamedTuple", "pydantic.BaseModel", "msgspec.Struct", "flax.linen.Module",
-     "flax.struct.PyTreeNode", "equinox.Module"}
-)  # fmt: skip
-#: A base whose fields are read from the environment too.
-_SETTINGS: Final = frozenset({"pydantic.BaseSettings", "pydantic_settings.BaseSettings"})
 
 _Field: TypeAlias = tuple[str, "tree.Expr | None", Frame]
 
@@ -86,11 +78,13 @@ def _is_record(ev: Evaluator, value: Value) -> bool:
 def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
     """The fields of a class, those of its bases first."""
     fields: list[_Field] = []
-    written = bool((_BASES | _SETTINGS) & set(classes.external_bases(ev, cls)))
+    writers = known_calls("writes_init") | known_calls("writes_init_from_environment")
+    written = not writers.isdisjoint(classes.external_bases(ev, cls))
+    decorators = method_words("decorators", "fields")
     for base in reversed(classes.mro(ev, cls)):
         if not isinstance(base, ClassValue):
             continue
-        if not written and not any(classes.decorator_name(d) in _DECORATORS for d in base.node.decorators):
+        if not written and not any(classes.decorator_name(d) in decorators for d in base.node.decorators):
             continue
         frame = ev.class_frame(base)
         for statement in base.node.body:
@@ -101,7 +95,7 @@ def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
 
 
 def _is_read_from_outside(ev: Evaluator, cls: ClassValue) -> bool:
-    return not _SETTINGS.isdisjoint(classes.external_bases(ev, cls))
+    return not known_calls("writes_init_from_environment").isdisjoint(classes.external_bases(ev, cls))
 
 
 def _default_of_field(ev: Evaluator, default: tree.Expr, frame: Frame) -> Values:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -289,7 +290,7 @@ def _property(ev: Evaluator, instance: Instance, attr: str) -> FunctionValue | N
             for binding in reversed(scope.bindings.get(attr, ())):
                 if isinstance(binding.node, tree.FunctionDef):
                     names = {classes.decorator_name(d) for d in binding.node.decorators}
-                    if names & classes.PROPERTIES and len(binding.node.params) == 1:
+                    if names & method_words("decorators", "properties") and len(binding.node.params) == 1:
                         return FunctionValue(binding.node, ev.class_frame(base))
                 else:
                     return None

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.callables import external_callable
-from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.rng import LIBRARY_RNGS, RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue
@@ -22,14 +23,10 @@ from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_version
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["LIBRARY_RNGS", "LibraryDraw", "has_effect", "library_draws"]
-
-#: The generators of libraries: keys of `knowledge.rng.RNGS` that torch seeds in no version.
-LIBRARY_RNGS: Final = frozenset({"imgaug", "opencv", "own", "fresh", "faker", "gym", "dgl", "tensorflow"})
+__all__ = ["LibraryDraw", "has_effect", "library_draws"]
 
 #: Another distribution of the same modules, in which torch's worker seed decides.
 _SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
-_PIPELINES: Final = frozenset({"imgaug.augmenters.Sequential", "imgaug.augmenters.WithChannels"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ def draws_at_random(event: Event) -> bool:
 
 
 def _is_random(value: ExternalObject) -> bool:
-    if value.name not in _PIPELINES:
+    if value.name not in known_calls("draws_as_its_parts"):
         return any(effect.kind == "draw" for effect in rng_effects(f"{value.name}.__call__"))
     known = external_callable(value.name)
     if known is None or value.arguments is None:
