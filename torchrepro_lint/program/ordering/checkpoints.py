@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.calls import known_calls as listed_calls
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import DictValue, Site
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
-from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
 
@@ -45,7 +45,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
     One that is saved under several names comes once, where it is saved first.
     """
     seen: set[Hashable] = set()
-    for group in asked_calls(program, listed_calls("saves_checkpoint")):
+    for group in asked_calls(program, known_calls("saves_checkpoint")):
         save = next((call for call in group if _is_for_resuming(call)), None)
         if save is None or (made := _made(save)) in seen:
             continue
@@ -55,7 +55,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
             continue
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
-        loads = [group[0] for group in known_calls(program, listed_calls("loads_checkpoint"))]
+        loads = [group[0] for group in all_calls(program, known_calls("loads_checkpoint"))]
         load = _resuming(program, [call for call in loads if call.facts.path in related])
         if load is not None:
             yield Resumed(save, load.site)

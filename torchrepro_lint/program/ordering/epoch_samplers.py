@@ -19,7 +19,7 @@ from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.own_samplers import own_samplers
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.workers.loaders import Loader
@@ -55,7 +55,7 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
     """The epoch loops over a shuffling DistributedSampler whose epoch nothing in the program sets."""
     found: dict[Site, ForgottenEpoch] = {}
     names = ordering_names("epoch_samplers")
-    for group in (*known_calls(program, names), *([own] for own in own_samplers(program, names))):
+    for group in (*all_calls(program, names), *([own] for own in own_samplers(program, names))):
         program.ev.begin_question()
         sampler = next((call for call in group if _shuffles(program, call)), None)
         if sampler is None or _is_for_evaluation(program, sampler) or _is_taken_care_of(program, sampler.facts.path):

@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
-from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import argument
@@ -167,7 +167,7 @@ def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
             if _is_one_of(given, made) and not loader.lacks("shuffle") and not _never(loader.value("shuffle")):
                 yield loader.site
                 break
-    for group in known_calls(program, ordering_names("torch_samplers")):
+    for group in all_calls(program, ordering_names("torch_samplers")):
         for call in group:
             _, given = argument(call.arguments, "generator", 1 if call.name.endswith("SubsetRandomSampler") else 3)
             if _is_one_of(given, made):

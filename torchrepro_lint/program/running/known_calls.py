@@ -35,7 +35,7 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["KnownCall", "all_names", "asked_calls", "known_calls"]
+__all__ = ["KnownCall", "all_calls", "all_names", "asked_calls"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class KnownCall:
         return Site(self.facts.path, self.call.site)
 
 
-def known_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
+def all_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
     """The calls of any of `names` (canonical; a method with its type), grouped by place, in the order of the text."""
     for path in program.project.matching(_words(names)):
         yield from _in_file(program, path, names)
@@ -75,7 +75,7 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
 
 
 def asked_calls(program: Program, names: frozenset[str], *, others: bool = False) -> Iterator[list[KnownCall]]:
-    """Those of `known_calls` that stand in files whose findings somebody waits for, with `others` in all files; each
+    """Those of `all_calls` that stand in files whose findings somebody waits for, with `others` in all files; each
     group is a question of its own.
     """
     words = _words(names)

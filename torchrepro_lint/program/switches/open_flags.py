@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.switches import call_switches
-from torchrepro_lint.program.running.known_calls import KnownCall, known_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.workers.workers import condition_holds
 
@@ -29,7 +29,7 @@ def with_open_flag(program: Program) -> frozenset[Path]:
 
 def _find(program: Program) -> frozenset[Path]:
     found: set[Path] = set()
-    for group in known_calls(program, _FLAGS):
+    for group in all_calls(program, _FLAGS):
         if any(not _switches_off(call) for call in group):
             found |= running_modules(program.ev, group[0].facts, group[0].scope)
     return frozenset(found)
