@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.console import counted
@@ -25,6 +25,9 @@ from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 from torchrepro_lint.suppression import Checked, settled
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
+
+if TYPE_CHECKING:
+    from torchrepro_lint.baseline import Baseline
 
 __all__ = ["CacheChoice", "Report", "Told", "check"]
 
@@ -99,6 +102,8 @@ def check(
     given = list(paths)
     requested = {path for path in given if path in overlay}
     requested.update(projects.files(path for path in given if path not in overlay))
+    # Read at the start: that one is not there is said before a project has been looked at for a minute.
+    known = [] if suppressed_too else _baselines(requested, projects)
     contents = Contents()
     kept = None
     toolkit = toolkit or Toolkit()
@@ -110,14 +115,14 @@ def check(
         if stored is not None:
             unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
             report = Report(stored[0], len(requested), (), unsafe, stored[1])
-            return _without_known(report, requested, projects, overlay, toolkit)
+            return _without_known(report, known, projects, overlay, toolkit)
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
         report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs, told)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
-    return report if suppressed_too else _without_known(report, requested, projects, overlay, toolkit)
+    return _without_known(report, known, projects, overlay, toolkit)
 
 
 @contextmanager
@@ -158,22 +163,33 @@ def _report(
     return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), asked
 
 
-def _without_known(
-    report: Report, files: Iterable[Path], projects: Projects, overlay: Mapping[Path, str], toolkit: Toolkit
-) -> Report:
-    """The report less the findings that the baselines of the projects record."""
+def _baselines(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:
+    """The baselines of the projects, each with the files whose findings it may hide.
+
+    TorchReproLintError where one is not there, or is no such file.
+    """
     by_baseline: dict[Path, list[Path]] = {}
     for path in files:
         if (baseline := projects.of(path).settings.baseline) is not None:
             by_baseline.setdefault(baseline, []).append(path)
     if not by_baseline:
-        return report
+        return []
     from torchrepro_lint.baseline import read_baseline
 
+    return [(read_baseline(path), in_order(group)) for path, group in sorted(by_baseline.items())]
+
+
+def _without_known(
+    report: Report, baselines: list[tuple[Baseline, list[Path]]], projects: Projects, overlay: Mapping[Path, str],
+    toolkit: Toolkit,
+) -> Report:  # fmt: skip
+    """The report less the findings that the baselines record."""
+    if not baselines:
+        return report
     texts = Texts(overlay)
     findings, stale = list(report.findings), 0
-    for path, group in sorted((path, in_order(group)) for path, group in by_baseline.items()):
-        records, own = read_baseline(path), set(group)
+    for records, group in baselines:
+        own = set(group)
         unknown = set(map(id, records.unknown((one for one in findings if one.location.path in own), texts)))
         findings = [one for one in findings if one.location.path not in own or id(one) in unknown]
         stale += records.stale(group, runs(projects.of(group[0]).settings, toolkit.rules))

@@ -95,6 +95,14 @@ def test_a_fix_leaves_what_is_known(project: Path) -> None:
     assert (project / "a.py").read_text() == TEXT
 
 
+def test_one_that_is_not_there_is_said_before_anything_is_looked_at(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torchrepro_lint.engine._report", lambda *_: pytest.fail("the project was looked at"))
+    with pytest.raises(TorchReproLintError, match=r"gone\.json: no such baseline"):
+        check([project], {"baseline": project / "gone.json"}, toolkit=KIT)
+
+
 def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "torchrepro-lint.toml").write_text('baseline = "kept/known.json"\n')
     (project / "kept").mkdir()
