@@ -8,13 +8,14 @@ from textwrap import indent
 import pytest
 
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.workers.worker_reseeding import draws_left
+from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
 HEAD = """\
 import sys
 import time
+from contextlib import contextmanager
 
 import numpy as np
 from torch.utils.data import DataLoader, Dataset
@@ -22,6 +23,18 @@ from torch.utils.data import DataLoader, Dataset
 
 def noise():
     return np.random.randn()
+
+
+def seed_with(seed, *others):
+    np.random.seed(sum(others, seed))
+
+
+@contextmanager
+def seeded(seed):
+    state = np.random.get_state()
+    np.random.seed(seed)
+    yield
+    np.random.set_state(state)
 
 
 class Data(Dataset):
@@ -38,11 +51,16 @@ DECIDED = {
     "the index": "np.random.seed(index)\nreturn np.random.rand()",
     "something made of it": "seed = int(time.time()) + index\nnp.random.seed(seed % 2**31)\nreturn np.random.rand()",
     "in a function below": "np.random.seed(self.epoch * 8 + index)\nreturn noise()",
+    "by a function": "seed_with(self.epoch, index)\nreturn noise()",
+    "by a context manager": "with seeded(self.epoch + index):\n    return noise()",
     "where the draw is": "if index > 3:\n    np.random.seed(index)\n    return noise()\nreturn 0",
     "where the arguments say so": "if not self.train:\n    np.random.seed(index)\nreturn noise()",
 }
 LEFT = {
     "not the index": "np.random.seed(self.epoch)\nreturn np.random.rand()",
+    "not the index, by a function": "seed_with(self.epoch)\nreturn noise()",
+    "not the index, by a context manager": "with seeded(self.epoch):\n    return noise()",
+    "behind the block": "with seeded(index):\n    pass\nreturn noise()",
     "the draw comes before": "x = noise()\nnp.random.seed(index)\nreturn x",
     "for some items": "if index > 3:\n    np.random.seed(index)\nreturn noise()",
     "where the arguments do not say so": "if self.train:\n    np.random.seed(index)\nreturn noise()",

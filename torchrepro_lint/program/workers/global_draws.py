@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import draws_left, seeds_by_the_number, seeds_from_the_system
+from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ Some datasets do in `__getitem__` or `__iter__` what a worker init function is f
 torch's base seed, the canonical source. A seed from the index or the clock is not taken for it, nor one from the
 worker's number alone: by that the workers differ, and every epoch is like the first. Where the system gives the seed,
 `np.random.seed()` or `np.random.seed(os.getpid())`, no init function and no generator of the loader has a say: that is
-TRL503's. Nor has one where each item is seeded with its index before it draws: `np.random.seed(index)`.
+TRL503's.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value, Values
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.running.events import Event
-    from torchrepro_lint.program.workers.workers import Effect, WorkerRun
+    from torchrepro_lint.program.workers.workers import WorkerRun
 
-__all__ = ["draws_left", "seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
+__all__ = ["seeding_events", "seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
 
 MAX_NAMES = 6
 #: Modules whose numbers differ between the workers of a run: the clock and the hash of a text may not.
@@ -53,69 +51,18 @@ def seeds_by_the_number(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
     )
 
 
-def draws_left(ev: Evaluator, run: WorkerRun, rng: str) -> list[Effect]:
-    """The draws of the workers from a generator, as `run.draws_from` gives them, that no item's own seed decides."""
-    draws = run.draws_from(rng)
-    seeds = [event for event in _seeding_events(run, rng) if _takes_the_index(event)] if draws else []
-    if seeds and any(_puts_back(event, rng) for event in run.events):
-        return draws
-    return [draw for draw in draws if not any(_decides(ev, seed, draw.event) for seed in seeds)]
-
-
-def _puts_back(event: Event, rng: str) -> bool:
-    """Whether the call gives the generator another state than its seed does."""
-    return any(effect.kind == "restore-state" and effect.rng == rng for effect in rng_effects(event.name))
-
-
-def _takes_the_index(seed: Event) -> bool:
-    """Whether the call seeds with something that is made of the index, in the method that fetches the item."""
-    if seed.frame is None or seed.call is None or not seed.call.args:
-        return False
-    scope = seed.frame.scope
-    match scope.node:
-        case tree.FunctionDef(name="__getitem__", params=(_, index, *_)) if scope.self_name is not None:
-            return _mentions(seed.call.args[0].value, index.name, scope, MAX_NAMES)
-    return False
-
-
-def _mentions(root: tree.Expr, name: str, scope: Scope, depth: int) -> bool:
-    """Whether an expression has the name in it, or a name that is bound to such an expression."""
-    for node in walk([root]):
-        match node:
-            case tree.Name(id=used) if used == name:
-                return True
-            case tree.Name(id=used) if depth:
-                bound = [binding.node for binding in scope.bindings.get(used, ()) if binding.kind == "assign"]
-                if any(_mentions(one, name, scope, depth - 1) for one in bound if one is not None):  # type: ignore[arg-type]
-                    return True
-    return False
-
-
-def _decides(ev: Evaluator, seed: Event, draw: Event) -> bool:
-    """Whether the seed is surely set before the draw, in a method through which the draw is reached."""
-    if draw.chain[: len(seed.chain)] != seed.chain or seed.frame is None:
-        return False
-    scope = seed.frame.scope
-    reached = (*(link.site for link in draw.chain), draw.site)[len(seed.chain)]
-    if reached.path != seed.site.path or reached.number < seed.site.number:
-        return False
-    arms = scope.path_at(seed.site.number)
-    around = scope.path_at(reached.number)
-    open_arms = tuple(arm for index, arm in enumerate(arms) if around[: index + 1] != arms[: index + 1])
-    return not open_arms or ev.decide(open_arms, seed.frame) is True
-
-
 def _all_are(values: Values, attr: str) -> bool:
     return bool(values) and all(_is_of_worker(value, attr) for value in values)
 
 
 def _seedings(run: WorkerRun, rng: str) -> Iterator[tuple[tree.Call, Frame]]:
-    for event in _seeding_events(run, rng):
+    for event in seeding_events(run, rng):
         if event.call is not None and event.frame is not None:
             yield event.call, event.frame
 
 
-def _seeding_events(run: WorkerRun, rng: str) -> Iterator[Event]:
+def seeding_events(run: WorkerRun, rng: str) -> Iterator[Event]:
+    """The calls in the code of the workers that seed the global generator `rng`."""
     for event in run.events:
         seeding = seeding_call(event.name) if event.name else None
         if seeding is not None and rng in seeding.seeds:

@@ -89,11 +89,12 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_reseeding import draws_left, seeds_by_the_number, seeds_itself
+from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
 

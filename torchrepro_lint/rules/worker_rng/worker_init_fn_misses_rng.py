@@ -89,11 +89,11 @@ from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
+from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.program.workers.worker_reseeding import draws_left
 from torchrepro_lint.rules.base import Rule
 
 #: Global generators that torch leaves alone in every version, and their names in a message.
