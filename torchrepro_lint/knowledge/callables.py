@@ -14,9 +14,10 @@ __all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "ca
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
 #: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
-#: `getter`, `augmentation`: methods of it are called, those of `called_methods`.
+#: `getter`, `augmentation`, `transformation`: methods of it are called, those of `called_methods`.
 Protocol = Literal[
     "dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter", "augmentation",
+    "transformation",
 ]  # fmt: skip
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
@@ -85,7 +86,7 @@ def external_callable(qualname: str) -> ExternalCallable | None:
 
 
 @cache
-def called_methods(protocol: Literal["getter", "augmentation"]) -> tuple[str, ...]:
+def called_methods(protocol: Literal["getter", "augmentation", "transformation"]) -> tuple[str, ...]:
     """The methods of an argument that a library calls which takes it as `protocol`."""
     return tuple(read_words("protocols.toml", protocol))
 

@@ -213,7 +213,7 @@ class Walker(BodyWalker):
                 yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self.iterated(values)
-            case "getter" | "augmentation":
+            case "getter" | "augmentation" | "transformation":
                 for name, value in product(called_methods(protocol), ordered(values)):
                     for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
