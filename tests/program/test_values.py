@@ -148,7 +148,26 @@ CALLS = [
 ]
 REGISTRIES = [
     ("class A: pass\nclass B: pass\nR = {'a': A, 'b': B}\nx = R[name]()", "A() | B()"),
-    ("class A: pass\nx = globals()['A']", "?"),
+    ("class A: pass\nx = globals()['A']", "class A"),
+    ("class A: pass\nclass B: pass\nx = globals()[name]()", "? | A() | B()"),
+    ("class R(dict): pass\nx = R(a=1)['a']", "1 | ?"),
+    (
+        "class R(dict):\n    def add(self, c):\n        self[c.__name__] = c\n        return c\n"
+        "r = R()\n@r.add\nclass A: pass\nx = r['A']",
+        "? | class A",
+    ),
+    (
+        "class F:\n    known = {}\n    @classmethod\n    def add(cls, c):\n        cls.known[c.__name__] = c\n"
+        "        return c\n@F.add\nclass A: pass\nx = F.known['A']",
+        "class A",
+    ),
+    ("class F:\n    known = {}\nF.known['a'] = 1\nx = F().known['a']", "1"),
+    (
+        "class F:\n    known = {}\n    def __init_subclass__(cls, name):\n        F.known[name] = cls\n"
+        "class A(F, name='a'): pass\nclass B(F, name='b'): pass\nx = F.known['b']",
+        "class B",
+    ),
+    ("class F: pass\nclass A(F): pass\nclass B(A): pass\nx = F.__subclasses__()", "list[*(class A | class B)]"),
     ("R = {}\ndef register(c):\n    R[c.__name__] = c\n    return c\n@register\nclass A: pass\nx = R['A']()", "A()"),
     ("def make(kind):\n    if kind == 'a': return 1\n    elif kind == 'b': return 2\n    raise E\nx = make('b')", "2"),
     ("def make(kind):\n    match kind:\n        case 'a': return 1\n        case _: return 2\nx = make('a')", "1"),

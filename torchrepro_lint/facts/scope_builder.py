@@ -122,7 +122,7 @@ class _Builder:
                         self_name = _self_name_in(scope)
                         match target:
                             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self_name:
-                                self.bind(scope, f"self.{attr}", "opaque", statement, last, path)
+                                self.bind(scope, f"self.{attr}", "augmented", statement, last, path)
             case tree.ExprStmt(value=value):
                 self.expression(value, scope, path)
             case tree.Return(value=returned):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import command_line, instances, names
+from torchrepro_lint.program.evaluation.class_changes import with_class_changes
 from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
 from torchrepro_lint.program.evaluation.classes import (
     after,
@@ -18,6 +19,7 @@ from torchrepro_lint.program.evaluation.classes import (
     method_frame,
     mro,
 )
+from torchrepro_lint.program.evaluation.named_by_text import namespace
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
@@ -56,6 +58,8 @@ __all__ = [
 def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
     """What `value.attr` can be; nothing where it is proven not to exist."""
     match value:
+        case ModuleValue() if attr == "__dict__":
+            return namespace(ev, value)
         case ModuleValue():
             return names.module_attribute(ev, value, attr)
         case External(name=name):
@@ -87,5 +91,7 @@ def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -
 def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__name__":
         return values_of(Constant(cls.name))
-    found = look_up_along(ev, mro(ev, cls), attr, cls)
+    if attr == "__subclasses__":
+        return values_of(MemberOf(cls, attr))
+    found = with_class_changes(ev, cls, attr, look_up_along(ev, mro(ev, cls), attr, cls))
     return union(found, assigned_to_class(ev, cls, attr)) if found else found

@@ -11,6 +11,7 @@ from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
+from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
@@ -113,7 +114,12 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             return unknown()
         case Constant(value=str() as text):
             return _text_method(ev, text, attr, arguments)
+        case ClassValue() if attr == "__subclasses__":
+            return values_of(SequenceValue("list", None, values_of(*ev.subclasses(receiver))))
         case Instance():
+            held = dict_of(ev, receiver)
+            if held:
+                return _held_method(ev, held, attr, arguments)
             if attr in _TO_DICT:
                 return as_dict(ev, receiver, deep=attr != "_asdict")
             if attr == "__getitem__" and _gives_itself(ev, receiver, attr):
@@ -190,6 +196,13 @@ def member_name(member: MemberOf) -> str | None:
     if isinstance(value, ExternalObject) and len(parts) < MAX_DOTS:
         return canonical(".".join([value.name, *reversed(parts)]))
     return None
+
+
+def _held_method(ev: Evaluator, held: Values, attr: str, arguments: Arguments) -> Values:
+    """What a method of the dict gives that an object of the project is."""
+    if attr == "__getitem__":
+        return containers.subscript(ev, held, first_argument(arguments), False)
+    return union(*(_dict_method(ev, one, attr, arguments) for one in held if isinstance(one, DictValue))) or unknown()
 
 
 def _dict_method(ev: Evaluator, receiver: DictValue, attr: str, arguments: Arguments) -> Values:

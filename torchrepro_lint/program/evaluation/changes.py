@@ -33,7 +33,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["after_changes", "changes_by_root", "joined", "opened", "with_changes"]
+__all__ = ["after_changes", "changes_by_root", "changes_of", "joined", "opened", "with_changes"]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
@@ -135,7 +135,7 @@ def with_changes(
             if after != held:
                 assert isinstance(value, ExternalObject)
                 values = union(values - {value}, values_of(holding(value, attr, after)))
-    changes = _changes_of(ev, frame.scope, target)
+    changes = changes_of(ev, frame.scope, target)
     between = changes[
         bisect_right(changes, start, key=attrgetter("site")) : bisect_left(changes, end, key=attrgetter("site"))
     ]
@@ -182,7 +182,8 @@ def changes_by_root(scope: Scope) -> dict[str, list[Touch]]:
     return found
 
 
-def _changes_of(ev: Evaluator, scope: Scope, target: str) -> tuple[Touch, ...]:
+def changes_of(ev: Evaluator, scope: Scope, target: str) -> tuple[Touch, ...]:
+    """What a scope does directly to the list or dict of a dotted name, in the order of the text."""
     nothing: tuple[Touch, ...] = ()
     touches = scope.touches(target)
     return ev.remembered(("changes", id(scope), target), lambda: _changes(touches), nothing) if touches else nothing

@@ -5,6 +5,7 @@ Evaluation is lazy, memoised by (expression, frame), and never runs anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
@@ -176,6 +177,10 @@ class Evaluator(Memory):
     def contexts(self, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
         """The frames in which a scope runs, as far as the project shows; never empty."""
         return callers.contexts(self, facts, scope)
+
+    def subclasses(self, cls: ClassValue) -> Iterator[ClassValue]:
+        """The classes of the project that derive from a class."""
+        return callers.subclasses(self, cls)
 
     def frames_of_method(self, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
         """The frames of the calls of a method on this very object."""

@@ -9,8 +9,8 @@ from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arithmetic import combine
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name
-from torchrepro_lint.program.evaluation.names import binding_values
+from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name, namespace
+from torchrepro_lint.program.evaluation.names import assigned_before
 from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     ExternalObject,
     FunctionValue,
     Instance,
+    ModuleValue,
     SequenceValue,
     SuperValue,
     Values,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 _EVAL = values_of(External("builtins.eval"))
+_GLOBALS = values_of(External("builtins.globals"))
 _IMPORT_MODULE = values_of(External("importlib.import_module"))
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
 
@@ -84,13 +86,9 @@ def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Values:
     # A method that has just assigned self.x reads its own assignment.
     match node.value:
         case tree.Name(id=owner) if owner == frame.scope.self_name:
-            local, certain = frame.scope.reaching(f"self.{node.attr}", node.site, lambda path: ev.decide(path, frame))
-            if local:
-                found = union(*(binding_values(ev, binding, frame) for binding in local))
-                if not certain:
-                    found = union(found, ev.instances_attribute(frame.receiver(), node.attr))
-                return where_it_is_set(ev, node, found, frame)
-            held = ev.instances_attribute(ev.values(node.value, frame), node.attr)
+            held = assigned_before(ev, node.attr, node.site, frame)
+            if not held:
+                held = ev.instances_attribute(ev.values(node.value, frame), node.attr)
             return where_it_is_set(ev, node, held, frame)
     return ev.instances_attribute(ev.values(node.value, frame), node.attr)
 
@@ -104,6 +102,8 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         return NOTHING
     if functions == _EVAL:
         return evaluated_text(ev, node, frame)
+    if functions == _GLOBALS:
+        return namespace(ev, ModuleValue(frame.facts.path, frame.facts), imported=True)
     if functions == _IMPORT_MODULE:
         return imported_by_name(ev, node, frame)
     return ev.call_all(functions, ev.arguments(node.args, frame), ev.site(node, frame))

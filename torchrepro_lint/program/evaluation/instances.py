@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Scope
+from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation import classes
-from torchrepro_lint.program.evaluation.arguments import bound_frame, external_argument
-from torchrepro_lint.program.evaluation.changes import joined, opened, with_changes
+from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.class_changes import with_class_changes
 from torchrepro_lint.program.evaluation.class_stores import assigned_to_class, outside_stores
 from torchrepro_lint.program.evaluation.construction import base_arguments, init_frames
 from torchrepro_lint.program.evaluation.containers import unpack
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
+from torchrepro_lint.program.evaluation.method_changes import calling_frames, with_method_changes
 from torchrepro_lint.program.evaluation.names import binding_values
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     ClassValue,
     Constant,
-    DictValue,
-    FunctionValue,
     Instance,
     MemberOf,
-    SequenceValue,
+    MethodValue,
     Values,
     union,
     unknown,
@@ -44,6 +42,7 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     from_class, is_property = classes.bind_first(ev, instance, attr)
     if is_property:
         return from_class
+    from_class = with_class_changes(ev, instance.cls, attr, from_class)
     field = dataclass_field(ev, instance, attr)
     if field is not None:
         from_class = field
@@ -61,11 +60,19 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     held = _held_by_external_base(ev, instance, attr)
     if held:
         return held
-    if classes.find_method(ev, instance.cls, "__getattr__") or classes.has_unknown_base(ev, instance.cls):
+    if classes.find_method(ev, instance.cls, "__getattr__"):
+        return NOTHING if attr.startswith("__") else union(_by_getattr(ev, instance, attr), unknown())
+    if classes.has_unknown_base(ev, instance.cls):
         return NOTHING if attr.startswith("__") else unknown()
     if any(name != "builtins.object" for name in classes.external_bases(ev, instance.cls)):
         return NOTHING if attr.startswith("__") else values_of(MemberOf(instance, attr))
     return NOTHING
+
+
+def _by_getattr(ev: Evaluator, instance: Instance, attr: str) -> Values:
+    """What the class's own `__getattr__` gives for an attribute: that of an object it wraps, as a rule."""
+    methods = frozenset(method for method in ev.attribute(instance, "__getattr__") if isinstance(method, MethodValue))
+    return ev.call_all(methods, Arguments((values_of(Constant(attr)),)), None)
 
 
 def _sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
@@ -118,65 +125,24 @@ def _assigned_by_methods(ev: Evaluator, instance: Instance, attr: str) -> tuple[
             if key in scope.bindings and id(scope) not in init_scopes and isinstance(scope.node, tree.FunctionDef):
                 if scope.node.name == "__init__":
                     continue  # an __init__ that does not run for this object
-                frame = _method_frame(ev, scope, class_frame, instance)
-                parts.append(_reaching_self(ev, key, frame)[0])
+                frames = calling_frames(ev, scope, class_frame, instance)
+                parts.extend(_reaching_self(ev, key, frame)[0] for frame in frames)
     values = union(*parts) if parts else NOTHING
-    return _with_method_changes(ev, instance, attr, values), certain
+    return with_method_changes(ev, instance, attr, values), certain
 
 
 def _reaching_self(ev: Evaluator, key: str, frame: Frame) -> tuple[Values, bool]:
     bindings, certain = frame.scope.reaching(key, END, lambda path: ev.decide(path, frame))
     values = union(*(binding_values(ev, binding, frame) for binding in bindings)) if bindings else NOTHING
-    return values, certain
+    return values, certain and not any(_is_added_to(ev, key, binding, frame) for binding in bindings)
 
 
-def _method_frame(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> Frame:
-    """A method's frame where only `self` is known; what visible calls pass joins in for the rest."""
-    assert isinstance(scope.node, tree.FunctionDef)
-    function = FunctionValue(scope.node, class_frame)
-    return bound_frame(ev, function, Arguments((values_of(instance),), (), True, True))
-
-
-def _with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: Values) -> Values:
-    """Adds what any method puts into the list or dict `self.attr` (`self.attr[key] = value`, `.append(value)`)."""
-    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
-        return values
-    init = {id(frame.scope): frame for _, frame in init_frames(ev, instance)}
-    for base in classes.mro(ev, instance.cls):
-        if not isinstance(base, ClassValue):
-            continue
-        class_frame = ev.class_frame(base)
-        for method in class_frame.scope.children:
-            target = f"{method.self_name}.{attr}"
-            for scope in _functions_in(method):
-                if not scope.touches(target):
-                    continue
-                if id(scope) in init:
-                    frames = [init[id(scope)]]
-                elif scope is not method:  # a decorator that a method makes: it knows the method's `self`
-                    frames = [frame for frame in ev.contexts(base.frame.facts, scope) if instance in frame.receiver()]
-                elif scope.name == "__init__":
-                    continue
-                else:
-                    frames = _calling_frames(ev, scope, class_frame, instance)
-                changed = [with_changes(ev, values, frame, -1, END, target) for frame in frames]
-                after = union(*changed) if changed else values
-                # A method other than __init__ may have run any number of times, also never.
-                values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))
-    return values
-
-
-def _functions_in(method: Scope) -> Iterator[Scope]:
-    """A method and the functions inside it."""
-    if isinstance(method.node, tree.FunctionDef):
-        yield method
-        for inner in method.children:
-            yield from _functions_in(inner)
-
-
-def _calling_frames(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
-    """The method's frames from the calls that the project makes of it on this very object."""
-    return ev.frames_of_method(scope, class_frame, instance) or [_method_frame(ev, scope, class_frame, instance)]
+def _is_added_to(ev: Evaluator, key: str, binding: Binding, frame: Frame) -> bool:
+    """Whether a binding adds to what another method has assigned: `self.parts += [part]` below `super().__init__()`."""
+    match binding.kind, binding.node:
+        case "augmented", tree.AugAssign(site=site):
+            return not frame.scope.reaching(key, site, lambda path: ev.decide(path, frame))[1]
+    return False
 
 
 def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:

@@ -1,5 +1,5 @@
-"""What a configuration chooses by name: `getattr(datasets, name)`, `eval("datasets." + name)`,
-`import_module(f"datasets.{name}")`.
+"""What a configuration chooses by name: `getattr(datasets, name)`, `datasets.__dict__[name]`, `globals()[name]`,
+`eval("datasets." + name)`, `import_module(f"datasets.{name}")`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     ClassValue,
     Constant,
+    DictValue,
     ModuleValue,
     Value,
     Values,
@@ -28,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["evaluated_text", "imported_by_name", "some_class"]
+__all__ = ["evaluated_text", "imported_by_name", "namespace", "some_class"]
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -43,9 +44,22 @@ def some_class(ev: Evaluator, owner: Value) -> Values:
     return union(ev.remembered(("classes", owner), lambda: values_of(*_classes(ev, owner)), NOTHING), unknown())
 
 
-def _classes(ev: Evaluator, module: ModuleValue) -> Iterator[Value]:
+def namespace(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> Values:
+    """The dict of a module's names, with the classes in it that `some_class` gives; `imported`: also those that it
+    imports, as the module itself looks among its own names.
+    """
+    if module.facts is None:
+        return unknown()
+    found = ev.remembered(
+        ("namespace", module, imported), lambda: values_of(*_classes(ev, module, imported=imported)), NOTHING
+    )
+    named = sorted((value for value in found if isinstance(value, ClassValue)), key=lambda value: value.name)
+    return values_of(DictValue(tuple((value.name, values_of(value), False) for value in named), True, unknown()))
+
+
+def _classes(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> Iterator[Value]:
     assert module.facts is not None
-    kinds = {"class", "import-from"} if module.folder != module.path else {"class"}
+    kinds = {"class", "import-from"} if imported or module.folder != module.path else {"class"}
     scope = module.facts.scope
     offered = [
         name

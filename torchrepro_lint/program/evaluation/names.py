@@ -12,7 +12,7 @@ from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import containers
-from torchrepro_lint.program.evaluation.changes import after_changes
+from torchrepro_lint.program.evaluation.changes import after_changes, opened
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
 from torchrepro_lint.program.evaluation.values import (
@@ -132,6 +132,8 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
 
 def _augmented(ev: Evaluator, node: tree.AugAssign, binding: Binding, frame: Frame) -> Values:
     """What `name op= value` leaves: in a loop it may have run any number of times."""
+    if isinstance(node.target, tree.Attribute):
+        return _attribute_augmented(ev, node, frame)
     assert isinstance(node.target, tree.Name)
     before = look_up(ev, node.target.id, node.site, frame)
     result = ev.combine(node.op, before, ev.values(node.value, frame))
@@ -141,6 +143,18 @@ def _augmented(ev: Evaluator, node: tree.AugAssign, binding: Binding, frame: Fra
     if elements and len(elements) == len(result):
         return values_of(*(SequenceValue(value.kind, None, value.elements()) for value in elements))
     return union(result, unknown())
+
+
+def _attribute_augmented(ev: Evaluator, node: tree.AugAssign, frame: Frame) -> Values:
+    """What `self.name op= value` leaves of lists and dicts, any number of times; what is counted is unknown."""
+    assert isinstance(node.target, tree.Attribute)
+    before = assigned_before(ev, node.target.attr, node.site, frame)
+    if not before:
+        before = ev.instances_attribute(frame.receiver(), node.target.attr)
+    added = ev.values(node.value, frame)
+    # What is added to may be this very thing, of which nothing else is known yet.
+    result = ev.combine(node.op, before, added) if before else added
+    return union(*(opened(value) or unknown() for value in result)) if result else NOTHING
 
 
 def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Values:
@@ -167,6 +181,13 @@ def _entered(ev: Evaluator, values: Values) -> Values:
         else:
             parts.append(values_of(value))
     return union(*parts) if parts else NOTHING
+
+
+def assigned_before(ev: Evaluator, attr: str, site: int, frame: Frame) -> Values:
+    """What `self.attr` can be at a place of a method that may have assigned it before; nothing where it has not."""
+    local, certain = frame.scope.reaching(f"self.{attr}", site, lambda path: ev.decide(path, frame))
+    found = union(*(binding_values(ev, binding, frame) for binding in local)) if local else NOTHING
+    return union(found, ev.instances_attribute(frame.receiver(), attr)) if local and not certain else found
 
 
 # --- functions and classes ------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
-from torchrepro_lint.program.evaluation.named_by_text import some_class
+from torchrepro_lint.program.evaluation.named_by_text import namespace, some_class
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     Constant,
     DictValue,
     Instance,
+    ModuleValue,
     Partial,
     SequenceValue,
     Values,
@@ -175,6 +176,18 @@ def _as_dict(*, deep: bool) -> Callable[[Evaluator, Arguments], Values]:
     return convert
 
 
+def _vars(ev: Evaluator, arguments: Arguments) -> Values:
+    return (
+        union(
+            *(
+                namespace(ev, value) if isinstance(value, ModuleValue) else as_dict(ev, value, deep=False)
+                for value in first_argument(arguments)
+            )
+        )
+        or unknown()
+    )
+
+
 def _partial(ev: Evaluator, arguments: Arguments) -> Values:
     if not arguments.positional:
         return unknown()
@@ -221,7 +234,7 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "dataclasses.asdict": _as_dict(deep=True),
     "attr.asdict": _as_dict(deep=True),
     "attrs.asdict": _as_dict(deep=True),
-    "builtins.vars": _as_dict(deep=False),
+    "builtins.vars": _vars,
     "copy.copy": _same,
     "copy.deepcopy": _same,
     "tqdm.tqdm": _same,

@@ -148,8 +148,10 @@ def _outwards(scope: Scope) -> Iterator[Scope]:
 def _bound(binding: Binding) -> Iterator[tree.Expr]:
     """The expressions of which a binding is made."""
     match binding.node:
-        case tree.AugAssign(value=value):
+        case tree.AugAssign(target=target, value=value):
             yield value
+            if isinstance(target, tree.Attribute):
+                yield target
         case tree.Import() | tree.ImportFrom() | tree.Param() | tree.FunctionDef() | tree.ClassDef() | None:
             return
         case node if binding.kind in ("assign", "element", "context"):

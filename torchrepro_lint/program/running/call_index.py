@@ -16,7 +16,16 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["NamedCall", "aliases_of", "called_name", "calls_making", "calls_named", "calls_of", "files_mentioning"]
+__all__ = [
+    "NamedCall",
+    "aliases_of",
+    "called_name",
+    "calls_making",
+    "calls_named",
+    "calls_of",
+    "files_mentioning",
+    "named_subclasses",
+]
 
 MAX_FILES = 48
 #: How many names of a class and its subclasses are looked for.
@@ -55,7 +64,7 @@ def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedC
 
 def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
     """The calls that make an object of the class or of a subclass by their names alone."""
-    for name in [cls.name, *_subclass_names(ev, cls)][:MAX_CLASSES]:
+    for name in [cls.name, *(node.name for _, node in named_subclasses(ev, cls))][:MAX_CLASSES]:
         yield from calls_named(ev, cls.frame.facts, name)
 
 
@@ -154,17 +163,18 @@ def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
     )
 
 
-def _subclass_names(ev: Evaluator, cls: ClassValue) -> list[str]:
-    names: list[str] = []
+def named_subclasses(ev: Evaluator, cls: ClassValue) -> list[tuple[ModuleFacts, tree.ClassDef]]:
+    """The classes that derive from this one by the names alone, with their files; of each name the first."""
+    found: dict[str, tuple[ModuleFacts, tree.ClassDef]] = {}
     pending = [cls.name]
-    while pending and len(names) < MAX_CLASSES:
+    while pending and len(found) < MAX_CLASSES:
         wanted = pending.pop(0)
         for path in files_mentioning(ev, cls.frame.facts.path, wanted):
             facts = ev.project.facts(path) if ev.project.may_subclass(path, wanted) else None
             if facts is None:
                 continue
             for node in facts.classes:
-                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in names:
-                    names.append(node.name)
+                if any(called_name(base.value) == wanted for base in node.bases) and node.name not in found:
+                    found[node.name] = facts, node
                     pending.append(node.name)
-    return names
+    return list(found.values())

@@ -20,7 +20,7 @@ from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, merged
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
-from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
@@ -33,7 +33,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     values_of,
 )
-from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_making, calls_of
+from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_making, calls_of, named_subclasses
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ __all__ = [
     "may_be",
     "ordered",
     "plain_definition",
+    "subclasses",
     "visible_calls",
 ]
 
@@ -134,6 +135,8 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
     assert isinstance(scope.node, tree.FunctionDef)
     name = scope.node.name
+    if name == "__init_subclass__" and isinstance(outer.scope.node, tree.ClassDef):
+        yield from _frames_of_subclasses(ev, scope, outer)
     if name in method_words("called_by_frameworks") or (name.startswith("__") and name.endswith("__")):
         return  # called by the language or a framework, with arguments that no call shows
     for call, frame in visible_calls(ev, facts, scope):
@@ -226,7 +229,7 @@ def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> 
 
 
 def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
-    """The objects of the class or its subclasses that the project makes; one made unseen where it makes none."""
+    """The objects of the class or its subclasses that the project makes; if it makes none, one made unseen of each."""
     return ev.remembered(
         ("instances", cls.node, cls.frame),
         lambda: _instances_of(ev, cls),
@@ -244,7 +247,38 @@ def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
                     found.setdefault(made)
                     if len(found) >= MAX_CONTEXTS:
                         return tuple(found)
-    return tuple(found) or (Instance(cls, None, None),)
+    return tuple(found) or tuple(_made_unseen(ev, cls))
+
+
+def _made_unseen(ev: Evaluator, cls: ClassValue) -> Iterator[Instance]:
+    """An object each of the class and of its subclasses, as a registry or another package may make them."""
+    yield Instance(cls, None, None)
+    for derived in subclasses(ev, cls):
+        yield Instance(derived, None, None)
+
+
+def subclasses(ev: Evaluator, cls: ClassValue) -> Iterator[ClassValue]:
+    """The classes of the project that derive from a class."""
+    for facts, node in named_subclasses(ev, cls):
+        around = facts.scope_of(node).parent
+        assert around is not None
+        derived = ClassValue(node, enclosing_frame(ev, facts, around))
+        if is_class(ev, cls, derived):
+            yield derived
+
+
+def _frames_of_subclasses(ev: Evaluator, scope: Scope, class_frame: Frame) -> Iterator[Frame]:
+    """The frames of `__init_subclass__`: Python calls it for each subclass, with the keywords of its definition."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    assert isinstance(class_frame.scope.node, tree.ClassDef) and class_frame.parent is not None
+    for derived in subclasses(ev, ClassValue(class_frame.scope.node, class_frame.parent)):
+        keywords = tuple(arg for arg in derived.node.bases if arg.keyword not in (None, "metaclass"))
+        given = ev.arguments(keywords, derived.frame)
+        yield bound_frame(
+            ev,
+            FunctionValue(scope.node, class_frame),
+            Arguments((values_of(derived),), given.keywords, False, given.open_keywords),
+        )
 
 
 def is_class(ev: Evaluator, cls: ClassValue, value: Value) -> bool:

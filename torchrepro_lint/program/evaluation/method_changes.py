@@ -1,0 +1,104 @@
+"""What the methods of a class put into the lists and dicts of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import END, Scope
+from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.arguments import bound_frame
+from torchrepro_lint.program.evaluation.changes import joined, opened, with_changes
+from torchrepro_lint.program.evaluation.construction import init_frames
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
+    DictValue,
+    FunctionValue,
+    Instance,
+    SequenceValue,
+    Values,
+    union,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["calling_frames", "functions_in", "with_changes_on", "with_method_changes"]
+
+
+def _method_frame(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> Frame:
+    """A method's frame where only `self` is known; what visible calls pass joins in for the rest."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    function = FunctionValue(scope.node, class_frame)
+    return bound_frame(ev, function, Arguments((values_of(instance),), (), True, True))
+
+
+def with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: Values) -> Values:
+    """Adds what any method puts into the list or dict `self.attr` (`self.attr[key] = value`, `.append(value)`)."""
+    return with_changes_on(
+        ev,
+        instance,
+        values,
+        lambda name, scope: bool(scope.touches(f"{name}.{attr}")),
+        lambda before, name, frame: with_changes(ev, before, frame, -1, END, f"{name}.{attr}"),
+    )
+
+
+def with_changes_on(
+    ev: Evaluator,
+    instance: Instance,
+    values: Values,
+    concerns: Callable[[str, Scope], bool],
+    change: Callable[[Values, str, Frame], Values],
+) -> Values:
+    """Lists and dicts after what the methods of an object, and the functions in them, do to them.
+
+    `concerns` says of a function, and the name that the object has in it, whether it does anything; `change` gives what
+    they are after it has run in a frame.
+    """
+    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
+        return values
+    init = {id(frame.scope): frame for _, frame in init_frames(ev, instance)}
+    for base in classes.mro(ev, instance.cls):
+        if not isinstance(base, ClassValue):
+            continue
+        class_frame = ev.class_frame(base)
+        for method in class_frame.scope.children:
+            name = method.self_name or ""
+            for scope in functions_in(method):
+                if not concerns(name, scope):
+                    continue
+                if id(scope) in init:
+                    frames = [init[id(scope)]]
+                elif scope is not method:  # a decorator that a method makes: it knows the method's `self`
+                    frames = [frame for frame in ev.contexts(base.frame.facts, scope) if instance in frame.receiver()]
+                elif scope.name == "__init__":
+                    continue
+                else:
+                    frames = calling_frames(ev, scope, class_frame, instance)
+                changed = [change(values, name, frame) for frame in frames]
+                after = union(*changed) if changed else values
+                # A method other than __init__ may have run any number of times, also never.
+                values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))
+    return values
+
+
+def functions_in(method: Scope) -> Iterator[Scope]:
+    """A method and the functions inside it."""
+    if isinstance(method.node, tree.FunctionDef):
+        yield method
+        for inner in method.children:
+            yield from functions_in(inner)
+
+
+def calling_frames(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
+    """The method's frames from the calls that the project makes of it on this very object."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    plain = [_method_frame(ev, scope, class_frame, instance)]
+    if len(scope.node.params) == 1:
+        return plain
+    return ev.frames_of_method(scope, class_frame, instance) or plain
