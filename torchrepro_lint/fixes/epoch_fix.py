@@ -27,11 +27,11 @@ Planned = tuple[Fix | None, str | None]
 
 def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     """Insert `sampler.set_epoch(epoch)`, or say why that cannot be written there."""
-    loop = one.run.loop
+    loop = one.loop.run.loop
     if not isinstance(loop, tree.For) or not isinstance(loop.target, tree.Name):
         return None, "the loop does not count its epochs in a name"
-    document = document_of(program, one.loop.path)
-    node = document.node_at(*program.parsed(one.loop.path).span(loop.site), cst.For)
+    document = document_of(program, one.loop.site.path)
+    node = document.node_at(*program.parsed(one.loop.site.path).span(loop.site), cst.For)
     if node is None or not isinstance(node.body, cst.IndentedBlock):
         return None, "the loop could not be located"
     named = _sampler_name(program, one)
@@ -80,19 +80,19 @@ def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | s
 
 def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:
     """The names that can be read where the loop stands, with what they can be; those of `self` as they are written."""
-    stand = one.run.way[one.run.index]
+    stand = one.loop.run.way[one.loop.run.index]
     frame = contexts(program.ev, stand.facts, stand.scope)[0]
     scope: Scope | None = stand.scope
     while scope is not None:
         if not isinstance(scope.node, tree.ClassDef):
             for name in scope.bindings:
                 if "." not in name:
-                    yield name, program.ev.name(name, one.run.loop.site, frame)
+                    yield name, program.ev.name(name, one.loop.run.loop.site, frame)
         scope = scope.parent
-    node: tree.Expr = one.iteration.iter
+    node: tree.Expr = one.loop.iteration.iter
     while isinstance(node, tree.Call) and node.args:
         node = node.args[0].value
-    if one.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):
+    if one.loop.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):
         yield f"{node.value.id}.{node.attr}", program.ev.values(node, frame)
 
 

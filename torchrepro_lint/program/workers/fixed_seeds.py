@@ -19,7 +19,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["SeedKind", "fixed_seed", "seed_parameter"]
+__all__ = ["SeedKind", "fixed_seed", "seed_parameter", "written_argument"]
 
 #: "constant": the same in every call. "worker": the same in every call within one worker.
 SeedKind = Literal["constant", "worker"]
@@ -44,7 +44,7 @@ def fixed_seed(ev: Evaluator, event: Event) -> SeedKind | None:
         return None
     if all(_is_constant(value) for value in values):
         return "constant"
-    written = _written(event, parameter)
+    written = written_argument(event, parameter)
     return "worker" if written is not None and _of_worker(ev, event, written) else None
 
 
@@ -60,7 +60,7 @@ def _is_constant(value: Value) -> bool:
     return False
 
 
-def _written(event: Event, parameter: Parameter) -> tree.Expr | None:
+def written_argument(event: Event, parameter: Parameter) -> tree.Expr | None:
     """The expression that stands for a parameter in the call."""
     if event.call is None:
         return None

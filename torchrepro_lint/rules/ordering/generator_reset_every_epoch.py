@@ -2,7 +2,7 @@
 
 What it does
     Finds the generator of a loader or sampler that is seeded with the same number in every epoch: in the epoch loop
-    itself, or in a function that is called from it.
+    itself, in a function that is called from it, or in the `__iter__` of a sampler of one's own.
 
 Why is this bad?
     A generator that starts again from the same seed gives the same order again. Every epoch then has the same batches,
@@ -42,8 +42,8 @@ How it is proven
     `verify` shows that the epochs of the bad program deliver the same batches, and those of the good one do not.
 
 Do not flag
-    A seed with the epoch in it; loaders that do not shuffle; generators that draw something else, such as the fixed
-    noise of a sample that is drawn once per epoch to look at.
+    A seed with the epoch in it; loaders that do not shuffle, or that are for evaluation; samplers without end;
+    generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
 
 Known limits
     A seed that comes out of a call is taken to change.
@@ -59,6 +59,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.generators import Seeding, consumers, seedings
+from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs
 from torchrepro_lint.program.running.reach import Link
@@ -74,6 +75,25 @@ class GeneratorResetEveryEpoch(Rule):
     severity = Severity.ERROR
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from self._in_loops(program)
+        for one in repeated_orders(program):
+            if program.is_asked(one.seed.site.path):
+                yield self._of_sampler(one, program)
+
+    def _of_sampler(self, one: RepeatedOrder, program: Program) -> Finding:
+        message = (
+            "the sampler seeds its generator with the same number whenever it is gone through: each epoch has the order"
+            " of the first"
+        )
+        trace = [
+            Link(one.loop.site, "runs once per epoch"),
+            Link(one.loader.site, "makes the loader over the sampler"),
+            Link(one.seed.site, "seeds the generator"),
+            Link(one.draw.site, "draws the order from it"),
+        ]
+        return self.finding(program, one.seed.site, message, trace)
+
+    def _in_loops(self, program: Program) -> Iterator[Finding]:
         for one in seedings(program):
             if one.method != "manual_seed" or one.seed is None or not one.made or not program.is_asked(one.site.path):
                 continue

@@ -1,0 +1,105 @@
+"""In which epoch loop a loader is gone through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import ExternalObject, Site
+from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.workers.loaders import Loader
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation"]
+
+_LOOP: Final = re.compile(rb"for ")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpochLoop:
+    """The `for` that iterates a loader, its file, and the epoch loop around that."""
+
+    iteration: tree.For
+    facts: ModuleFacts
+    run: EpochRun
+
+    @property
+    def site(self) -> Site:
+        return Site(self.run.way[self.run.index].facts.path, self.run.loop.site)
+
+
+def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
+    """The epoch loop in which a loader is gone through, where it can be seen; none that evaluates."""
+    ev = program.ev
+    for path in sorted(program.imports.together(loader.facts.path)):
+        facts = program.facts(path) if program.project.holds(path, _LOOP) else None
+        if facts is None:
+            continue
+        for scope, loop in _loops(program, facts):
+            for frame in contexts(ev, facts, scope):
+                if not _runs_over(program, loop.iter, frame, loader):
+                    continue
+                for run in epoch_runs(ev, ways(ev, facts, scope, loop.body[0].site)):
+                    if run.loop is not loop or run.index > 0:
+                        return EpochLoop(loop, facts, run)
+                break
+    return None
+
+
+def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:
+    loops = parents_of(program.ev, facts).loops
+    for scope in facts.walk_scopes():
+        for site in sorted(scope.loops):
+            loop = loops.get(site)
+            if isinstance(loop, tree.For) and loop.body:
+                yield scope, loop
+
+
+def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader) -> bool:
+    """Whether a `for` iterates a loader: itself, or through `enumerate`, `tqdm` and the like."""
+    match node:
+        case tree.Call(args=args) if args and not args[0].star:
+            name = node.func.id if isinstance(node.func, tree.Name) else getattr(node.func, "attr", "")
+            if name in ("enumerate", "tqdm", "iter", "zip", "track", "log_every", "trange"):
+                return any(_runs_over(program, arg.value, frame, loader) for arg in args[:2])
+            return False
+        case tree.Name() | tree.Attribute() | tree.Subscript():
+            values = program.ev.values(node, frame)
+            return any(isinstance(value, ExternalObject) and value.site == loader.site for value in values)
+    return False
+
+
+def is_for_evaluation(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
+    """Whether a sampler or loader is called after what no order matters to: `val_loader`, `RandomSampler(testset)`."""
+    names = [name for arg in call.args[:1] for name in _names(arg.value)]
+    for above in parents_of(program.ev, facts).around(call):
+        match above:
+            case tree.Assign(targets=targets):
+                names.extend(name for target in targets for name in _names(target))
+                break
+            case tree.FunctionDef(name=name):
+                names.append(name)
+                break
+    return any(says_evaluation(name) for name in names)
+
+
+def _names(node: tree.Expr) -> Iterator[str]:
+    match node:
+        case tree.Name(id=name):
+            yield name
+        case tree.Attribute(attr=attr):
+            yield attr
+        case tree.Subscript(value=value, index=tree.Const(value=str() as text)):
+            yield text
+            yield from _names(value)
