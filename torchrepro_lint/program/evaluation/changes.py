@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import held_by
 from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
@@ -33,7 +34,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["after_changes", "changes_by_root", "changes_of", "joined", "opened", "with_changes"]
+__all__ = ["after_changes", "after_stages", "changes_by_root", "changes_of", "joined", "opened", "with_changes"]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
@@ -52,6 +53,23 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
     values = with_changes(ev, values, frame, binding.order, site, name, binding.path)
     if frame.scope.parent is None:
         values = _after_other_scopes(ev, name, values, frame)
+    return values
+
+
+def after_stages(ev: Evaluator, node: tree.Subscript, values: Values, frame: Frame) -> Values:
+    """The data set of a library that stands in a dict of them, with what it was given in place under the same keys:
+    `data["train"].set_transform(crop)`.
+    """
+    if not any(_stage(value, method) for value in values for method in _STAGE_CHANGES):
+        return values
+    owner, within = held_by(node)
+    for touch in changes_of(ev, frame.scope, owner) if owner is not None else ():
+        if touch.method in _STAGE_CHANGES and touch.last < node.site and len(touch.within) == len(within):
+            indexes = [ev.one_constant(ev.values(index, frame)) for index in (*touch.within, *within)]
+            is_same = None not in indexes and indexes[: len(within)] == indexes[len(within) :]
+            runs = ev.decide(touch.path, frame)
+            if is_same and runs is not False:
+                values = union(*(_changed(ev, value, touch.made, runs is True, frame) for value in values))
     return values
 
 

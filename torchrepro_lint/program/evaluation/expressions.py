@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arithmetic import combine
+from torchrepro_lint.program.evaluation.changes import after_stages
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name, namespace
@@ -52,7 +53,8 @@ def evaluate(ev: Evaluator, node: tree.Expr, frame: Frame) -> Values:
             return _call(ev, node, frame)
         case tree.Subscript(value=value, index=index):
             is_slice = isinstance(index, tree.Opaque)
-            return containers.subscript(ev, ev.values(value, frame), ev.values(index, frame), is_slice)
+            found = containers.subscript(ev, ev.values(value, frame), ev.values(index, frame), is_slice)
+            return after_stages(ev, node, found, frame)
         case tree.Display(kind=kind, items=items):
             return _display(ev, kind, items, frame)
         case tree.DictDisplay(items=pairs):
