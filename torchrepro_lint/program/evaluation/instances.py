@@ -146,7 +146,7 @@ def _is_added_to(ev: Evaluator, key: str, binding: Binding, frame: Frame) -> boo
 
 
 def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
-    """What the file that makes the object assigns to `name.attr` afterwards."""
+    """What the file that makes the object assigns to `name.attr` afterwards, also where a function is handed it."""
     if instance.site is None:
         return NOTHING
     facts = ev.project.facts(instance.site.path)
@@ -154,13 +154,14 @@ def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
         return NOTHING
     parts = []
     for scope, store in outside_stores(ev, facts).get(attr, ()):
-        frame = enclosing_frame(ev, facts, scope)
         assert isinstance(store.target, tree.Attribute)
-        if any(
-            isinstance(value, Instance) and value.site == instance.site
-            for value in ev.values(store.target.value, frame)
-        ):
-            parts.append(unpack(ev, ev.values(store.value, frame), store.unpack))
+        owner = store.target.value
+        is_handed = isinstance(owner, tree.Name) and any(
+            binding.kind == "param" for binding in scope.bindings.get(owner.id, ())
+        )
+        for frame in ev.contexts(facts, scope) if is_handed else (enclosing_frame(ev, facts, scope),):
+            if any(isinstance(value, Instance) and value.site == instance.site for value in ev.values(owner, frame)):
+                parts.append(unpack(ev, ev.values(store.value, frame), store.unpack))
     return union(*parts) if parts else NOTHING
 
 
