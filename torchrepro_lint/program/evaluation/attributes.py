@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.classes import (
     mro,
 )
 from torchrepro_lint.program.evaluation.named_by_text import namespace
+from torchrepro_lint.program.evaluation.records import field, is_record
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
@@ -74,6 +75,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
         case ExternalObject() if command_line.is_parsed(value):
             choices = command_line.choices_of(ev, value, attr)
             return choices or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
+        case ExternalObject() if is_record(value):
+            return field(ev, value, attr) or values_of(MemberOf(value, attr))
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
             return values_of(MemberOf(value, attr))
         case FunctionValue() | MethodValue():

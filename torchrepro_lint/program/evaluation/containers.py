@@ -12,10 +12,12 @@ from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
     Arguments,
+    ClassValue,
     Constant,
     DictValue,
     External,
     ExternalObject,
+    FunctionValue,
     Instance,
     MemberOf,
     SequenceValue,
@@ -96,6 +98,11 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
             case Instance():
                 getters = ev.attribute(value, "__getitem__") or values_of(MemberOf(value, "__getitem__"))
                 parts.append(ev.call_all(getters, Arguments((index,)), None))
+            case ClassValue():
+                # `Wrapper[int]`: the class, with a word for who checks types, unless it says what it is.
+                own = ev.attribute(value, "__class_getitem__")
+                made = frozenset(one for one in own if isinstance(one, FunctionValue))
+                parts.append(ev.call_all(made, Arguments((values_of(value), index)), None) or values_of(value))
             case ExternalObject(name=name) if name == TENSOR:
                 parts.append(values_of(value))
             case ExternalObject() if is_registry(value):

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
+from torchrepro_lint.program.evaluation.records import fields, is_record
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     Constant,
     DictValue,
+    ExternalObject,
     Instance,
     Partial,
     SequenceValue,
@@ -47,6 +49,8 @@ def instantiated(ev: Evaluator, config: Values, arguments: Arguments, site: Site
 def _as_config(ev: Evaluator, value: Value) -> Value | None:
     if isinstance(value, Instance):
         return next(iter(as_dict(ev, value, deep=True)))
+    if isinstance(value, ExternalObject) and is_record(value):
+        return fields(value)
     return value
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
 from torchrepro_lint.program.evaluation.named_by_text import namespace, some_class
@@ -18,6 +19,7 @@ from torchrepro_lint.program.evaluation.values import (
     ModuleValue,
     Partial,
     SequenceValue,
+    Value,
     Values,
     union,
     unknown,
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["PYTHON_CALLS", "first_argument"]
+
+_MAX_REDUCED: Final = 12
 
 
 def first_argument(arguments: Arguments) -> Values:
@@ -202,6 +206,32 @@ def _type(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(*classes) if classes and len(classes) == len(first_argument(arguments)) else unknown()
 
 
+def _replace(ev: Evaluator, arguments: Arguments) -> Values:
+    """`dataclasses.replace(config, augment=False)`: the object made of other arguments."""
+    changes = Arguments((), arguments.keywords, False, arguments.open_keywords)
+    return union(*(_changed(value, changes) for value in first_argument(arguments))) or unknown()
+
+
+def _changed(value: Value, changes: Arguments) -> Values:
+    if isinstance(value, Instance) and value.arguments is not None and not value.arguments.positional:
+        return values_of(Instance(value.cls, merged(value.arguments, changes), value.site))
+    return unknown()
+
+
+def _reduce(ev: Evaluator, arguments: Arguments) -> Values:
+    """`reduce(compose, functions)`, where it is known what is gone through."""
+    if len(arguments.positional) < 2:
+        return unknown()
+    function, source, *first = arguments.positional
+    items = _items(source)
+    if items is None or len(items) > _MAX_REDUCED or not (first or items):
+        return unknown()
+    result, *rest = (*first, *items)
+    for item in rest:
+        result = ev.call_all(function, Arguments((result, item)), None)
+    return result
+
+
 PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.list": _sequence("list"),
     "builtins.tuple": _sequence("tuple"),
@@ -231,6 +261,10 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.isinstance": _isinstance,
     "builtins.type": _type,
     "functools.partial": _partial,
+    "functools.reduce": _reduce,
+    "dataclasses.replace": _replace,
+    "attr.evolve": _replace,
+    "attrs.evolve": _replace,
     "dataclasses.asdict": _as_dict(deep=True),
     "attr.asdict": _as_dict(deep=True),
     "attrs.asdict": _as_dict(deep=True),

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
 from torchrepro_lint.program.running.known_calls import KnownCall
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -136,7 +136,9 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
                 return True
             case tree.Return():
                 function = parents.function(piece)
-                return isinstance(function, tree.FunctionDef) and _is_a_splitter(function.name)
+                if not isinstance(function, tree.FunctionDef) or _BATCH.search(function.name):
+                    return False
+                return bool(_SPLITTER.search(function.name)) or _is_one_of_two(parents, function, piece)
             case tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
                 return False  # in a comprehension there are many, each of which is a draw of its own
     return False
@@ -162,8 +164,24 @@ def _names_a_part(target: tree.Expr) -> bool:
     return part_names(target)
 
 
-def _is_a_splitter(name: str) -> bool:
-    return bool(_SPLITTER.search(name)) and not _BATCH.search(name)
+def _is_one_of_two(parents: Parents, function: tree.FunctionDef, piece: tree.Subscript) -> bool:
+    """Whether a function returns the slice together with another one of the same name, `return p[:cut], p[cut:]`, as
+    the parts of a data set: by its own name, or by what its file does with them.
+    """
+    match parents.of(_in_same_order(parents, piece)), piece.value:
+        case tree.Display(kind="tuple", items=items) as returned, tree.Name(id=name):
+            slices = [part for item in items for part in walk([item]) if isinstance(part, tree.Subscript)]
+            others = [part for part in slices if part is not piece and isinstance(part.index, tree.Opaque)]
+            if not isinstance(parents.of(returned), tree.Return) or not any(
+                is_named(one.value, name) for one in others
+            ):
+                return False
+            calls = (parents.of(use) for use in parents.names.get(function.name, ()))
+            return bool(_PART.search(function.name)) or any(
+                isinstance(call, tree.Call) and is_named(call.func, function.name) and _are_parts(parents, call)
+                for call in calls
+            )
+    return False
 
 
 def _picks_a_part(parents: Parents, piece: tree.Expr) -> bool:

@@ -235,6 +235,8 @@ class Walker(BodyWalker):
                 parts |= value.all_values()
             elif isinstance(value, SequenceValue):
                 parts |= value.elements()
+            elif isinstance(value, (FunctionValue, MethodValue, Partial)):
+                parts.add(value)  # one alone may be given in the place of several
             elif isinstance(value, Instance) and not self.ev.attribute(value, "__iter__"):
                 parts.add(value)
             else:
