@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 MAX_FILES = 48
+#: How many calls of a method's name are looked at in files that do not know its class, as those of a registry's objects.
+MAX_DISTANT = 4
 #: How many names of a class and its subclasses are looked for.
 MAX_CLASSES = 8
 
@@ -57,9 +59,14 @@ def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedC
     """The calls that are of this function by their names alone."""
     assert isinstance(scope.node, tree.FunctionDef)
     is_method = isinstance(scope.parent and scope.parent.node, tree.ClassDef)
+    distant: list[NamedCall] = []
     for one in calls_named(ev, facts, scope.node.name):
         if not is_method or _mentions_owner(ev, one.facts, one.call, scope):
             yield one
+        else:
+            distant.append(one)
+    if len(distant) <= MAX_DISTANT:
+        yield from distant
 
 
 def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
