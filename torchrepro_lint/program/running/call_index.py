@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_FILES = 48
-#: How many calls of a method's name are looked at in files that do not know its class, as those of what a registry made.
+#: How many calls of a method's name are looked at in files that do not know its class: of what a registry made.
 MAX_DISTANT = 4
 #: How many names of a class and its subclasses are looked for.
 MAX_CLASSES = 8
