@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import command_line, instances, names
+from torchrepro_lint.program.evaluation.arguments import external_argument
 from torchrepro_lint.program.evaluation.class_changes import with_class_changes
 from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
 from torchrepro_lint.program.evaluation.classes import (
@@ -22,6 +24,7 @@ from torchrepro_lint.program.evaluation.classes import (
 from torchrepro_lint.program.evaluation.named_by_text import namespace
 from torchrepro_lint.program.evaluation.records import field, is_record
 from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
     ClassValue,
     Constant,
     DictValue,
@@ -75,6 +78,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
         case ExternalObject() if command_line.is_parsed(value):
             choices = command_line.choices_of(ev, value, attr)
             return choices or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
+        case ExternalObject() if held := _held_dataset(value, attr):
+            return held
         case ExternalObject() if is_record(value):
             return field(ev, value, attr) or values_of(MemberOf(value, attr))
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
@@ -82,6 +87,16 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
         case FunctionValue() | MethodValue():
             return _of_function(ev, value, attr)
     return unknown()
+
+
+def _held_dataset(value: ExternalObject, attr: str) -> Values:
+    """The data set that a part of it, or another one around it, holds: `Subset(dataset, indices).dataset`."""
+    known = external_callable(value.name)
+    if known is None or not known.is_dataset or value.arguments is None:
+        return NOTHING
+    if not any(run.parameter == attr and run.protocol == "dataset" for run in known.runs):
+        return NOTHING
+    return external_argument(value.arguments, known.parameters, attr)[0]
 
 
 def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -> Values:

@@ -67,7 +67,9 @@ def _by_name(ev: Evaluator, cls: ClassValue, attr: str) -> Iterator[Values]:
 
 
 def outside_stores(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
-    """The assignments of a file to `name.attr`, by the attribute; those to `self` and `cls` are left out."""
+    """The assignments of a file to `name.attr` and `part.dataset.attr`, by the attribute; those to attributes of `self`
+    and `cls` are left out.
+    """
     return ev.remembered(("outside-stores", id(facts)), lambda: _collect_stores(facts), {})
 
 
@@ -77,6 +79,15 @@ def _collect_stores(facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
         for store in scope.stores:
             target = store.target
             if isinstance(target, tree.Attribute) and not store.augmented:
-                if isinstance(target.value, tree.Name) and target.value.id not in ("self", "cls"):
+                if _is_another(target.value):
                     stores.setdefault(target.attr, []).append((scope, store))
     return stores
+
+
+def _is_another(owner: tree.Expr) -> bool:
+    match owner:
+        case tree.Name(id=name):
+            return name not in ("self", "cls")
+        case tree.Attribute(value=tree.Name() | tree.Attribute() | tree.Subscript(), attr="dataset"):
+            return True
+    return False
