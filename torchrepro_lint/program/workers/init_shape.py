@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.arguments import bound_frame
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["CalledInit", "Misfit", "called_init", "misfit"]
+
+_MAX_STEPS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,13 +60,13 @@ def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
     A function with a `return` that names a value, even None, is a factory that decides there is nothing to run.
     """
     ev.begin_question()
-    found = _expression(loader)
+    found = _expression(ev, loader)
     if found is None:
         return None
-    node, written = found
+    node, frame, written = found
     if not isinstance(node, tree.Call):
         return None
-    functions = ev.values(node.func, loader.frame)
+    functions = ev.values(node.func, frame)
     if len(functions) != 1:
         return None
     (function,) = functions
@@ -74,13 +78,15 @@ def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
         return None
     scope = ev.function_scope(plain)
     gives_nothing = not plain.node.is_generator and all(statement.value is None for statement, _ in scope.returns)
-    if gives_nothing and not plain.node.is_async and _is_none(ev.values(node, loader.frame)):
+    if gives_nothing and not plain.node.is_async and _is_none(ev.values(node, frame)):
         return CalledInit(node, plain.name, plain, written)
     return None
 
 
-def _expression(loader: Loader) -> tuple[tree.Expr, bool] | None:
-    """What is written for `worker_init_fn`, a name bound once in the same scope looked up; and whether in the call."""
+def _expression(ev: Evaluator, loader: Loader) -> tuple[tree.Expr, Frame, bool] | None:
+    """What is written for `worker_init_fn`, a name bound once in the same scope looked up, the frame in which that
+    stands, and whether it does in the call itself; what a dict of options holds does not.
+    """
     name = loader.known.keywords.get("worker_init_fn")
     written = next((arg.value for arg in loader.call.args if name is not None and arg.keyword == name), None)
     if written is None and name in loader.known.parameters:
@@ -88,11 +94,55 @@ def _expression(loader: Loader) -> tuple[tree.Expr, bool] | None:
         plain = [arg for arg in loader.call.args if arg.keyword is None]
         if place < len(plain) and not any(arg.star for arg in plain[: place + 1]):
             written = plain[place].value
-    if isinstance(written, tree.Name):
-        bindings = loader.frame.scope.bindings.get(written.id, ())
-        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
-            return bindings[0].node, False  # type: ignore[return-value]
-    return (written, True) if written is not None else None
+    if written is None and name is not None:
+        entries = (_entry_of(ev, arg.value, loader.frame, name) for arg in loader.call.args if arg.star == "**")
+        entry = next((entry for entry in entries if entry is not None), None)
+        return (*entry, False) if entry is not None else None
+    bound = _bound_once(loader.frame, written)
+    if bound is not None:
+        return bound, loader.frame, False
+    return (written, loader.frame, True) if written is not None else None
+
+
+def _bound_once(frame: Frame, node: tree.Expr | None) -> tree.Expr | None:
+    """The expression that a name of a scope is bound to, where that is the only one."""
+    bindings = frame.scope.bindings.get(node.id, ()) if isinstance(node, tree.Name) else ()
+    if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
+        return bindings[0].node  # type: ignore[return-value]
+    return None
+
+
+def _entry_of(ev: Evaluator, node: tree.Expr, frame: Frame, name: str) -> tuple[tree.Expr, Frame] | None:
+    """What is written in a dict under a name, where the dict is written down: here, under a name that is bound once, or
+    as what a function of the project returns.
+    """
+    for _ in range(_MAX_STEPS):
+        match node:
+            case tree.Name(id=used):
+                around: Frame | None = frame
+                while around is not None and used not in around.scope.bindings:
+                    around = around.parent
+                bound = _bound_once(around, node) if around is not None else None
+                if bound is None or around is None:
+                    return None
+                node, frame = bound, around
+            case tree.DictDisplay(items=items):
+                return next(((value, frame) for key, value in items if _is_text(key, name)), None)
+            case tree.Call(func=tree.Name(id="dict"), args=args):
+                return next(((arg.value, frame) for arg in args if arg.keyword == name), None)
+            case tree.Call(func=func, args=args):
+                functions = [one for one in ev.values(func, frame) if isinstance(one, FunctionValue)]
+                returns = ev.function_scope(functions[0]).returns if len(functions) == 1 else []
+                if len(returns) != 1 or returns[0][0].value is None:
+                    return None
+                node, frame = returns[0][0].value, bound_frame(ev, functions[0], ev.arguments(args, frame))
+            case _:
+                return None
+    return None
+
+
+def _is_text(node: tree.Expr | None, text: str) -> bool:
+    return isinstance(node, tree.Const) and node.value == text
 
 
 def _is_none(values: Values) -> bool:
