@@ -37,6 +37,16 @@ def _words() -> frozenset[str]:
 _WORDS: Final = any_word(_words())
 
 
+def _path_words() -> frozenset[str]:
+    """The methods of a path that list a folder."""
+    return ordering_names("listings", "methods") | {"glob"}
+
+
+def _path_makers() -> tuple[str, ...]:
+    """How the names begin of all that modules and functions give that make paths."""
+    return tuple(f"{name}." for name in ordering_names("listings", "paths"))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
     """One listing whose order decides something.
@@ -94,6 +104,8 @@ def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call
             name = member_name(value)
         if name in known:
             return name
+        if name is not None and word in _path_words() and name.startswith(_path_makers()):
+            return f"pathlib.Path.{word}"
     if (UNKNOWN in values or not values) and isinstance(call.func, tree.Attribute) and call.func.attr != "listdir":
         # Most paths come from somewhere that cannot be followed; their methods have names of their own.
         if word in ordering_names("listings", "methods"):

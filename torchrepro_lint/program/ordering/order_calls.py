@@ -43,6 +43,8 @@ _COPIES: Final = frozenset({"copy", "deepcopy"})
 _SAME_ELEMENTS: Final = frozenset(
     {"copy", "tolist", "union", "difference", "intersection", "symmetric_difference", "glob", "items", "numpy"}
 )
+#: Methods of a dict that go through it.
+_OF_DICT: Final = frozenset({"keys", "values", "items"})
 #: Methods of arrays and tensors that leave the rows where they are.
 _SAME_ROWS: Final = frozenset(
     {"astype", "type", "float", "double", "half", "long", "int", "to", "cpu", "cuda", "clone", "detach", "contiguous"}
@@ -69,20 +71,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     names = names_called(program, values)
     if names & ordering_names("order_free"):
         return
-    if names & ordering_names("draws_by_position"):
-        yield order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
-        return
-    if carrier.rows and arg.keyword == "train_dataset":
-        yield order_flow.sink(carrier, "samples", call, "is the data set that is trained on")
-        return
-    if names & ordering_names("joins_datasets"):
-        yield order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
-        return
-    if names & ordering_names("keeps_samples"):
-        yield order_flow.sink(carrier, "samples", call, "gives the samples of a data set")
-        return
-    if any(loader_class(name) is not None for name in names):
-        yield order_flow.sink(carrier, "samples", call, "is the data set of a loader")
+    end = None if carrier.is_dict else _end(carrier, call, arg, names)
+    if end is not None:
+        yield end
         return
     if names & ordering_names("order_keeping") or word in ordering_names("order_keeping", "words"):
         yield from _kept(program, carrier, call, arg, word)
@@ -90,6 +81,21 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     yield from order_rows.joined_rows(carrier, names, call, arg)
     for value in values:
         yield from _into_function(program, carrier, call, arg, value)
+
+
+def _end(carrier: Carrier, call: tree.Call, arg: tree.Arg, names: set[str]) -> Sink | None:
+    """The end of a way in a call for which the order of its argument decides something."""
+    if names & ordering_names("draws_by_position"):
+        return order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
+    if carrier.rows and arg.keyword == "train_dataset":
+        return order_flow.sink(carrier, "samples", call, "is the data set that is trained on")
+    if names & ordering_names("joins_datasets"):
+        return order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
+    if names & ordering_names("keeps_samples"):
+        return order_flow.sink(carrier, "samples", call, "gives the samples of a data set")
+    if any(loader_class(name) is not None for name in names):
+        return order_flow.sink(carrier, "samples", call, "is the data set of a loader")
+    return None
 
 
 def names_called(program: Program, values: Iterable[Value]) -> set[str]:
@@ -117,13 +123,15 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
     if word in ("dict", "OrderedDict"):  # looked up by key
         if carrier.numbered:
             yield from order_loops.numbering(program, carrier, call)
+        else:
+            yield carrier.as_keys().to(call)
         return
     if word == "zip":
         yield carrier.listed(
             call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args)
         )
-    elif word in ("map", "filter") and call.args and call.args[0] is arg:
-        return
+    elif word in ("map", "filter") and isinstance(call.func, tree.Name) and call.args[:1] == (arg,):
+        return  # the function; but the names of `fnmatch.filter(names, pattern)`
     elif word in _COPIES:
         yield carrier.to(call)
     else:
@@ -195,10 +203,14 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
     call = parents_of(program.ev, carrier.facts).of(above)
     if not isinstance(call, tree.Call) or call.func is not above:
         return
+    if carrier.is_dict and attr not in _OF_DICT | _COPIES:
+        return
     if attr == "index" and _takes_it_out(program, carrier, call, above.value):
         return
     if attr == "index":
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
+    elif carrier.is_dict and attr in _OF_DICT:
+        yield carrier.listed(call)
     elif attr in _SAME_ELEMENTS or attr in _SAME_ROWS:
         yield carrier.to(call)
 

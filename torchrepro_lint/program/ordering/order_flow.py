@@ -17,7 +17,14 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_nested, order_rows
-from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
+from torchrepro_lint.program.ordering.order_places import (
+    attribute_uses,
+    decides_samples,
+    is_property,
+    is_target,
+    iterates_samples,
+    name_uses,
+)
 from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.parents import Node, parents_of
@@ -49,9 +56,10 @@ SinkKind = Literal["samples", "split", "index"]
 @dataclass(frozen=True, slots=True, eq=False)
 class Carrier:
     """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
-    `is_set`: nothing has a position in it yet; `rows`: it is a table with the rows of what was in this order, or such
-    tables by name, of which it is the one called `part`. `entered`: the calls by which the way came into functions,
-    with each function and the file of its call: a function gives what it gets to the one that called it, and no other.
+    `is_set`: nothing has a position in it yet; `is_dict`: its keys were put in in this order, and a look-up by key does
+    not tell of it; `rows`: it is a table with the rows of what was in this order, or such tables by name, of which it
+    is the one called `part`. `entered`: the calls by which the way came into functions, with each function and the file
+    of its call: a function gives what it gets to the one that called it, and no other.
     """
 
     facts: ModuleFacts
@@ -59,22 +67,27 @@ class Carrier:
     hops: int = 0
     numbered: bool = False
     is_set: bool = False
+    is_dict: bool = False
     rows: bool = False
     part: str | None = None
     chain: tuple[Link, ...] = ()
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
     @property
-    def key(self) -> tuple[int, bool, tuple[int, ...]]:
+    def key(self) -> tuple[int, bool, bool, tuple[int, ...]]:
         """What tells it from others that come by the same expression."""
-        return id(self.node), self.is_set, tuple(id(call) for _, _, call in self.entered)
+        return id(self.node), self.is_set, self.is_dict, tuple(id(call) for _, _, call in self.entered)
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same where a list, an iterator or an array has the elements."""
-        return replace(self.to(node, numbered=numbered), is_set=False)
+        return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False)
+
+    def as_keys(self) -> Carrier:
+        """The same for a dict that has the elements, or what is told of each, as its keys."""
+        return replace(self, numbered=False, is_set=False, is_dict=True)
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
         chain = (*self.chain, Link(at, note))
@@ -115,7 +128,7 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
-    seen: set[tuple[int, bool, tuple[int, ...]]] = set()
+    seen: set[tuple[int, bool, bool, tuple[int, ...]]] = set()
     unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
@@ -131,7 +144,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
                 return found
             else:
                 unless.append(found)
-    nodes = {node for node, _, _ in seen}
+    nodes = {node for node, *_ in seen}
     return next((found for found in unless if id(found.beside) not in nodes), None)
 
 
@@ -153,6 +166,8 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_rows.through_attribute(program, carrier, above)
         case tree.Attribute(attr=attr):
             yield from order_calls.through_method(program, carrier, above, attr)
+        case tree.Subscript(value=value) if value is node and carrier.is_dict:
+            return
         case tree.Subscript(value=value) if value is node and carrier.rows:
             yield from order_rows.through_item(program, carrier, above)
         case tree.Subscript(value=value) if value is node and not carrier.is_set:
@@ -171,10 +186,10 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_loops.through_loop(program, carrier, above)
         case tree.Clause(iter=iterated) if iterated is node and not order_rows.may_be_columns(carrier):
             yield from order_loops.through_comprehension(program, carrier, parents.of(above), above)
-        case tree.DictDisplay():
+        case tree.DictDisplay() if not carrier.is_dict:
             yield from order_rows.through_dict(program, carrier, above)
             yield from _through_dict(program, carrier, above)
-        case tree.Comprehension(element=element) if element is node:
+        case tree.Comprehension(element=element) if element is node and not carrier.is_dict:
             yield from order_nested.through_element(program, carrier, above)
         case tree.Starred():
             yield carrier.listed(above)
@@ -205,12 +220,8 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
         case tree.Name():
             for use in name_uses(program, carrier.facts, target):
                 yield carrier.to(use)
-        case tree.Attribute(value=tree.Name(), attr=attr):
-            for facts, read in attribute_uses(program, carrier.facts, target):
-                there = replace(carrier, facts=facts, node=read, numbered=False)
-                if decides_samples(program, facts, read):
-                    yield sink(there, "samples", read, f"`{attr}` gives the samples of a data set")
-                yield there
+        case tree.Attribute(value=tree.Name()):
+            yield from _read(program, carrier, target)
         case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in name_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, carrier, use, key)
@@ -218,6 +229,15 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
         case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
             for facts, read in attribute_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
+
+
+def _read(program: Program, carrier: Carrier, given: tree.Attribute | tree.FunctionDef) -> Iterator[Carrier | Sink]:
+    """From an attribute that has the elements, or a property that returns them, to where it is read."""
+    for facts, read in attribute_uses(program, carrier.facts, given):
+        there = replace(carrier, facts=facts, node=read, numbered=False)
+        if not carrier.is_dict and decides_samples(program, facts, read):
+            yield sink(there, "samples", read, f"`{read.attr}` gives the samples of a data set")
+        yield there
 
 
 def _through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier | Sink]:
@@ -243,6 +263,8 @@ def through_held(
 def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
     """From a mapping that holds the elements under a key to where they are taken out of it."""
     above = parents_of(program.ev, carrier.facts).of(holder)
+    if isinstance(above, tree.Attribute):
+        yield from order_nested.through_values(program, carrier, above)
     if not isinstance(above, tree.Subscript) or above.value is not holder:
         return
     if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:
@@ -279,11 +301,21 @@ def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> 
     yield carrier.to(piece)
 
 
+def _is_slice(node: Node) -> bool:
+    return isinstance(node, tree.Subscript) and isinstance(node.index, tree.Opaque)
+
+
 def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:
     """From what a function returns or yields to the calls of it; with `place`, as that item of a tuple."""
     parents = parents_of(program.ev, carrier.facts)
     function = parents.function(node)
     if not isinstance(function, tree.FunctionDef):
+        return
+    if iterates_samples(program, carrier.facts, function):
+        yield sink(carrier, "samples", node, "gives the samples of a data set")
+    if is_property(function):
+        if place is None:
+            yield from _read(program, carrier, function)
         return
     for facts, call, carried in _calls_of(program, carrier, function):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
@@ -292,6 +324,8 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
             continue
         match parents_of(program.ev, facts).of(call):
             case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
+                if _is_slice(node) and part_names(items[place]):
+                    yield sink(there, "split", call, "is cut into the parts of a split")
                 yield from stored(program, there, items[place])
             case tree.Return():
                 if there.hops < MAX_HOPS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.program.ordering import order_flow, order_loops
+from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops
 from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
@@ -33,6 +33,9 @@ def through_lookup(
     same order: `for i in range(len(xs))` and `for i, y in enumerate(ys)`. The former does what `for x in xs` does.
     """
     found = order_flow.sink(carrier, "index", lookup, "is looked up by position")
+    if not decides and order_draws.are_drawn(program, carrier, lookup.index):
+        yield order_flow.sink(carrier, "split", lookup, "is looked up by positions that are drawn")
+        return
     match _turns_of(program, carrier, lookup.index):
         case tree.For() | tree.Comprehension() as around, whole, is_enumerated:
             if decides:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering import order_flow
+from torchrepro_lint.program.ordering import order_dicts, order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -28,14 +28,17 @@ def through_comprehension(
     """A list or generator keeps the order; a dict that numbers its elements fixes it."""
     if isinstance(comprehension, tree.Comprehension):
         numbers = position_names(clause.target, clause.iter) if carrier.numbered else set()
-        yield from through_turns(program, carrier, comprehension, numbers, set())
+        yield from through_turns(program, carrier, comprehension, numbers, _names(clause.target) - numbers)
 
 
 def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
     """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
     numbers = position_names(loop.target, loop.iter) if carrier.numbered else set()
-    varied = {node.id for node in walk([loop.target]) if isinstance(node, tree.Name)}
-    yield from through_turns(program, carrier, loop, numbers, varied - numbers)
+    yield from through_turns(program, carrier, loop, numbers, _names(loop.target) - numbers)
+
+
+def _names(target: tree.Expr) -> set[str]:
+    return {node.id for node in walk([target]) if isinstance(node, tree.Name)}
 
 
 def through_turns(
@@ -58,6 +61,8 @@ def through_turns(
         parts = [part for part in (around.key, around.element) if part is not None]
         if any(_mentions(part, numbers, lookup) for part in parts):
             yield from numbering(program, carrier, around)
+        elif around.key is not None and _has_element(around.key, elements, lookup):
+            yield carrier.as_keys().to(around)
 
 
 def _through_body(
@@ -92,6 +97,7 @@ def _through_body(
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
+        yield from order_dicts.through_filled(program, carrier, loop, statement)
 
 
 def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -> Iterator[Sink]:

@@ -9,13 +9,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.parents import Node, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["through_element"]
+__all__ = ["through_element", "through_values"]
 
 #: Calls that make one list or array of those in a list.
 _JOINS: Final = frozenset({"from_iterable", "concatenate", "hstack"})
@@ -34,6 +34,23 @@ def through_element(program: Program, carrier: Carrier, around: tree.Comprehensi
                 yield from _joined(program, carrier, use)
 
 
+def through_values(program: Program, carrier: Carrier, method: tree.Attribute) -> Iterator[Carrier | Sink]:
+    """From a dict of lists on, where its lists are gone through: `lists.values()`, `lists.items()`."""
+    parents = parents_of(program.ev, carrier.facts)
+    call = parents.of(method)
+    if not isinstance(call, tree.Call) or call.func is not method:
+        return
+    if method.attr == "values":
+        yield from _joined(program, carrier, call)
+    elif method.attr == "items":
+        above = parents.of(call)
+        match above:
+            case tree.For(iter=iterated, target=tree.Display(items=(_, tree.Name() as target))) if iterated is call:
+                yield from order_flow.stored(program, carrier, target)
+            case tree.Clause(iter=iterated, target=tree.Display(items=(_, tree.Name(id=name)))) if iterated is call:
+                yield from _inner_clauses(carrier, parents.of(above), name)
+
+
 def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Carrier | Sink]:
     """From a list of lists to the one that is made of them, and to the lists one after the other."""
     parents = parents_of(program.ev, carrier.facts)
@@ -46,10 +63,14 @@ def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Ca
         case tree.For(iter=iterated, target=tree.Name() as target) if iterated is lists:
             yield from order_flow.stored(program, carrier, target)
         case tree.Clause(iter=iterated, target=tree.Name(id=name)) if iterated is lists:
-            around = parents.of(above)
-            for clause in around.clauses if isinstance(around, tree.Comprehension) else ():
-                if isinstance(clause.iter, tree.Name) and clause.iter.id == name:
-                    yield carrier.to(clause.iter)
+            yield from _inner_clauses(carrier, parents.of(above), name)
+
+
+def _inner_clauses(carrier: Carrier, around: Node | None, name: str) -> Iterator[Carrier]:
+    """From `for names in lists` of a comprehension to `for name in names` of the same."""
+    for clause in around.clauses if isinstance(around, tree.Comprehension) else ():
+        if isinstance(clause.iter, tree.Name) and clause.iter.id == name:
+            yield carrier.to(clause.iter)
 
 
 def _joins(call: tree.Call, arg: tree.Arg) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.classes import PROPERTIES, decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -17,7 +19,15 @@ from torchrepro_lint.program.running.parents import Parents, parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["attribute_uses", "decides_samples", "is_target", "name_uses", "scope_around"]
+__all__ = [
+    "attribute_uses",
+    "decides_samples",
+    "is_property",
+    "is_target",
+    "iterates_samples",
+    "name_uses",
+    "scope_around",
+]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
 #: What a data set of PyG defines in the place of `__getitem__` and `__len__`.
@@ -96,13 +106,16 @@ def _sorts(parents: Parents, node: tree.Expr) -> bool:
 
 
 def attribute_uses(
-    program: Program, facts: ModuleFacts, target: tree.Attribute
+    program: Program, facts: ModuleFacts, target: tree.Attribute | tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
-    """The reads of `self.name` in its class and in the project's bases of that; none where it is sorted."""
+    """The reads of `self.name` in its class and in the project's bases of that; none where it is sorted. What gives it
+    its value is assigned to `target`, or is a property.
+    """
     found: list[tuple[ModuleFacts, tree.Attribute]] = []
+    attr = target.name if isinstance(target, tree.FunctionDef) else target.attr
     for home, cls in _classes(program, facts, target):
         parents = parents_of(program.ev, home)
-        for use in parents.attributes.get(target.attr, ()):
+        for use in parents.attributes.get(attr, ()):
             if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
                 continue
             if _sorts(parents, use) or _is_replaced_by_sorted(parents, use):
@@ -113,10 +126,10 @@ def attribute_uses(
 
 
 def _classes(
-    program: Program, facts: ModuleFacts, target: tree.Attribute
+    program: Program, facts: ModuleFacts, target: tree.Attribute | tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
     own = _class_around(parents_of(program.ev, facts), target)
-    if own is None or not isinstance(target.value, tree.Name):
+    if own is None or (isinstance(target, tree.Attribute) and not isinstance(target.value, tree.Name)):
         return
     yield facts, own
     if parents_of(program.ev, facts).of(own) is None:
@@ -125,19 +138,29 @@ def _classes(
                 yield base.frame.facts, base.node
 
 
-def _class_around(parents: Parents, node: tree.Expr) -> tree.ClassDef | None:
+def is_property(function: tree.FunctionDef) -> bool:
+    """Whether a method is read as an attribute is."""
+    return any(decorator_name(one) in PROPERTIES for one in function.decorators)
+
+
+def iterates_samples(program: Program, facts: ModuleFacts, function: tree.FunctionDef) -> bool:
+    """Whether what a function yields or returns are the samples of a data set, one after the other."""
+    cls = _class_around(parents_of(program.ev, facts), function)
+    return function.name == "__iter__" and cls is not None and _is_named_so(cls)
+
+
+def _class_around(parents: Parents, node: tree.Expr | tree.Stmt) -> tree.ClassDef | None:
     return next((above for above in parents.around(node) if isinstance(above, tree.ClassDef)), None)
 
 
 def _is_replaced_by_sorted(parents: Parents, use: tree.Attribute) -> bool:
-    """Whether a use is the target of `self.files = sorted(self.files)`."""
+    """Whether a use is the target of `self.files = sorted(self.files)`, or of `dict(sorted(self.files.items()))`."""
     above = parents.of(use)
     match above:
-        case tree.Assign(targets=targets, value=tree.Call(func=func, args=args)) if use in targets:
-            name = called_name(func) or ""
-            return "sort" in name and any(
-                isinstance(arg.value, tree.Attribute) and arg.value.attr == use.attr for arg in args
-            )
+        case tree.Assign(targets=targets, value=tree.Call() as made) if use in targets:
+            parts = list(walk([made]))
+            sorts = any(isinstance(one, tree.Call) and "sort" in (called_name(one.func) or "") for one in parts)
+            return sorts and any(isinstance(one, tree.Attribute) and one.attr == use.attr for one in parts)
     return False
 
 
@@ -166,5 +189,9 @@ def _is_dataset(cls: tree.ClassDef | None) -> bool:
     if cls is None:
         return False
     methods = {statement.name for statement in cls.body if isinstance(statement, tree.FunctionDef)}
-    named = any("Dataset" in (called_name(base.value) or "") for base in cls.bases)
+    named = _is_named_so(cls)
     return (bool(methods & _FETCHING) and (named or "__len__" in methods)) or (named and methods >= _GRAPHS)
+
+
+def _is_named_so(cls: tree.ClassDef) -> bool:
+    return any("Dataset" in (called_name(base.value) or "") for base in cls.bases)

@@ -21,10 +21,20 @@ __all__ = ["joined_rows", "may_be_columns", "through_attribute", "through_dict",
 
 
 def joined_rows(carrier: Carrier, names: Collection[str], call: tree.Call, arg: tree.Arg) -> Iterator[Carrier]:
-    """From tables in a list, or from names of files, to the one table of all their rows."""
+    """From rows or tables in a list, or from names of files, to the one table of all the rows."""
     concatenated = bool(ordering_names("joins_rows").intersection(names)) and arg is call.args[0]
-    if (concatenated and not any(other.keyword == "axis" for other in call.args)) or _is_read(names, call, arg):
+    if (
+        (concatenated and not any(other.keyword == "axis" for other in call.args))
+        or (_is_made(names, call, arg) and not carrier.is_dict)
+        or _is_read(names, call, arg)
+    ):
         yield replace(carrier.listed(call, numbered=False), rows=True)
+
+
+def _is_made(names: Collection[str], call: tree.Call, arg: tree.Arg) -> bool:
+    """Whether a table is made of an argument: of its rows, or of its columns by their names."""
+    is_first = arg.keyword in ("data", "mapping") or (arg is call.args[0] and arg.keyword is None)
+    return is_first and bool(ordering_names("makes_rows").intersection(names))
 
 
 def _is_read(names: Collection[str], call: tree.Call, arg: tree.Arg) -> bool:
@@ -41,7 +51,9 @@ def may_be_columns(carrier: Carrier) -> bool:
 
 
 def through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier]:
-    """From a dict that has the names of files for a part, `{"train": files}`, to the call that reads their rows."""
+    """From a dict that has the names of files for a part, `{"train": files}`, to the call that reads their rows; from
+    one that has the values of a column to the table that is made of it.
+    """
     key = next((key for key, value in display.items if value is carrier.node), None)
     match parents_of(program.ev, carrier.facts).of(display):
         case tree.Assign(targets=(tree.Name() as target,)) if key is not None:
@@ -58,6 +70,8 @@ def through_holder(program: Program, carrier: Carrier, holder: tree.Expr, key: t
     call = parents.of(arg) if isinstance(arg, tree.Arg) else None
     if isinstance(arg, tree.Arg) and isinstance(call, tree.Call) and isinstance(key, tree.Const):
         names = order_calls.names_called(program, order_calls.called(program, carrier, call))
+        if _is_made(names, call, arg):
+            yield replace(carrier.listed(call, numbered=False), rows=True)
         if _is_read(names, call, arg):
             wanted = next((other.value for other in call.args if other.keyword == "split"), None)
             for found in joined_rows(carrier, names, call, arg):

@@ -1,0 +1,90 @@
+"""Dicts that a loop fills: going through one gives its keys in the order in which they were put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.program.ordering import order_flow
+from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.statements import own_statements
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["through_filled"]
+
+_MADE_EMPTY: Final = frozenset({"dict", "OrderedDict"})
+#: Dicts that get a key when it is first looked up.
+_WITH_DEFAULTS: Final = frozenset({"defaultdict", "Counter"})
+_FILLS: Final = frozenset({"append", "extend", "insert", "add", "update"})
+
+
+def through_filled(
+    program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt
+) -> Iterator[Carrier | Sink]:
+    """From a statement in a loop that puts a key into a dict that is empty before: `groups[key].append(name)`."""
+    put = _put(statement)
+    if put is None:
+        return
+    owner, key, by_default = put
+    if not _varied(loop) & {part.id for part in walk([key]) if isinstance(part, tree.Name)}:
+        return
+    scope = scope_around(program, carrier.facts, loop)
+    made = [one.node for one in _bindings(scope, owner, loop) if one.kind == "assign" and not one.unpack]
+    if any(_is_empty(one, by_default=by_default) for one in made):
+        yield from order_flow.stored(program, carrier.as_keys(), owner)
+
+
+def _put(statement: tree.Stmt) -> tuple[tree.Expr, tree.Expr, bool] | None:
+    """The dict and the key that a statement puts in; True where it has to be a dict with defaults for that."""
+    match statement:
+        case tree.Assign(targets=(tree.Subscript(value=owner, index=key),)):
+            return owner, key, False
+        case tree.AugAssign(target=tree.Subscript(value=owner, index=key)):
+            return owner, key, True
+        case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr="setdefault"), args=(key, *_))):
+            return owner, key.value, False
+        case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=held, attr=attr))) if attr in _FILLS:
+            match held:
+                case tree.Subscript(value=owner, index=key):
+                    return owner, key, True
+                case tree.Call(func=tree.Attribute(value=owner, attr="setdefault"), args=(first, *_)):
+                    return owner, first.value, False
+    return None
+
+
+def _varied(loop: tree.For) -> set[str]:
+    """The names that each turn of a loop gives another value."""
+    targets: list[tree.Expr] = [loop.target]
+    for statement in own_statements(loop.body):
+        if isinstance(statement, tree.Assign):
+            targets.extend(statement.targets)
+    return {part.id for target in targets for part in walk([target]) if isinstance(part, tree.Name)}
+
+
+def _bindings(scope: Scope, owner: tree.Expr, loop: tree.For) -> Iterable[Binding]:
+    """What gives a value to the name or the attribute of `self` that stands before a loop."""
+    match owner:
+        case tree.Name(id=name):
+            return scope.reaching(name, loop.site)[0]
+        case tree.Attribute(value=tree.Name(id=name), attr=attr) if name == scope.self_name and scope.parent:
+            return chain.from_iterable(one.bindings.get(f"{name}.{attr}", ()) for one in scope.parent.children)
+    return ()
+
+
+def _is_empty(node: object, *, by_default: bool) -> bool:
+    """Whether a dict is made with nothing in it."""
+    match node:
+        case tree.DictDisplay(items=()):
+            return not by_default
+        case tree.Call(func=func, args=args):
+            name = called_name(func)
+            return name in _WITH_DEFAULTS or (name in _MADE_EMPTY and not args and not by_default)
+    return False
