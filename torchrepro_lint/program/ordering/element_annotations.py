@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from torchrepro_lint.facts import tree
 
-__all__ = ["ElementKind", "annotated_elements", "joined"]
+__all__ = ["ElementKind", "annotated_elements", "annotated_values", "joined"]
 
 ElementKind = Literal["text", "number"]
 
@@ -19,6 +19,7 @@ _COLLECTIONS: Final = frozenset(
         "container", "abstractset", "mutableset",
     }
 )  # fmt: skip
+_MAPPINGS: Final = frozenset({"dict", "defaultdict", "ordereddict", "mapping", "mutablemapping"})
 _CHOICES: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar"})
 _KINDS: Final[dict[str, ElementKind]] = {
     "int": "number", "float": "number", "bool": "number", "str": "text", "bytes": "text",
@@ -38,6 +39,14 @@ def annotated_elements(annotation: tree.Expr | None) -> ElementKind | None:
                 return _kind(_parts(index)[0])
             if word.lower() == "tuple":
                 return joined(_kind(part) for part in _parts(index) if not _is_dots(part))
+    return None
+
+
+def annotated_values(annotation: tree.Expr | None) -> ElementKind | None:
+    """What a mapping with such an annotation has for its keys; None where the annotation does not say."""
+    match annotation:
+        case tree.Subscript(value=value, index=tree.Display(items=(_, held))) if _last(value).lower() in _MAPPINGS:
+            return _kind(held)
     return None
 
 

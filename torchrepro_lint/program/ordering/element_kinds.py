@@ -6,7 +6,6 @@ The code around an expression tells, where its value is not known: how its eleme
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +16,15 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
-from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_elements, joined
+from torchrepro_lint.program.ordering.element_annotations import (
+    ElementKind,
+    annotated_elements,
+    annotated_values,
+    joined,
+)
+from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
+from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -29,24 +35,9 @@ __all__ = ["ElementKind", "kind_of_elements"]
 _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 #: Methods that give the elements of what they are called on.
-_SAME_ELEMENTS: Final = frozenset(
-    {"keys", "copy", "tolist", "to_list", "unique", "elements", "difference", "union", "intersection"}
-)
-#: Names of whole numbers, whose sets have the same order in every run.
-_NUMBERS: Final = re.compile(
-    r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
-    r"|(?:img|image|cat|ann|obj)_?ids?|pseudo_?labels?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
-    re.IGNORECASE,
-)
-#: Names of tables that have a number for each key: `pid2label[pid]`.
-_NUMBERED: Final = re.compile(r"(?:2|_to_)(?:ids?|idx|ind|index|int|labels?|num)$", re.IGNORECASE)
-_TEXTS: Final = re.compile(
-    r"label|class|categor|name|title|token|word|char|letter|vocab|(?<![a-z])tags?(?![a-z])|file|path|folder|(?<![a-z])dirs?(?![a-z])"
-    r"|text|sentence|line|caption|patient|subject|speaker|species|domain|genre|lang|countr|cit(?:y|ies)|entit|relation|predicate|symbol"
-    r"|scene|video|clip|artist|author|case|url|smiles|protein|gene(?!r)|phone|emotion|intent|slot|prefix|suffix|extension|column"
-    r"|string|utt|sequence_?id|uuid",
-    re.IGNORECASE,
-)
+_SAME_ELEMENTS: Final = frozenset({"keys", "copy", "tolist", "to_list", "unique", "elements"})
+#: Methods of a set that take others.
+_JOINED: Final = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 
 
 def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
@@ -73,6 +64,12 @@ class _Reader:
             scope = scope.parent
         return scope
 
+    def _in(self, node: tree.Comprehension) -> _Reader:
+        """Reads what stands in a comprehension, which has names of its own."""
+        if self.scope.node is node:
+            return self
+        return _Reader(self.program, self.facts, self.facts.scope_of(node), self._open)
+
     def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What iterating over `node` gives."""
         if depth == 0:
@@ -86,7 +83,7 @@ class _Reader:
             case tree.DictDisplay(items=pairs):
                 return joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
             case tree.Comprehension(element=element, key=key):
-                return self.kind(key if key is not None else element, depth - 1)
+                return self._in(node).kind(key if key is not None else element, depth - 1)
             case tree.Starred(value=value) | tree.Subscript(value=value, index=tree.Opaque()):
                 return self.elements(value, depth - 1)
             case tree.Binary(op="-", left=left):
@@ -100,12 +97,12 @@ class _Reader:
             case tree.Name(id=name):
                 if name in self._open:
                     return None
-                return self._elements_of_name(name, depth) or self._by_loops(name) or _by_name(node)
+                return self._elements_of_name(name, depth) or self._by_loops(name) or by_name(node)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self._method.self_name:
-                return self._elements_of_attribute(f"self.{attr}", depth) or _by_name(node)
+                return self._elements_of_attribute(f"self.{attr}", depth) or by_name(node)
             case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
                 return self.elements(call, depth - 1)  # `np.where(mask)[0]`, `line.split()[0]`: parts of the same kind
-        return "text" if self._is_text(node) else _by_name(node)
+        return "text" if self._is_text(node) else by_name(node)
 
     def kind(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What `node` itself is; a tuple is what its items are."""
@@ -134,20 +131,23 @@ class _Reader:
             case tree.Attribute(attr=attr) if attr in ordering_names("texts", "attributes"):
                 return "text"
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
-                return self.elements(value, depth - 1) or _by_name(node)
+                return self.elements(value, depth - 1) or by_name(node)
             case tree.Name(id=name):
+                known = joined(self._bound(one, depth) for one in self._bindings_at(node))
+                if known is not None:
+                    return known
                 bindings = self._bindings(name)
                 # `pid = pid_to_label[pid]`: what is made of the name itself tells least of what it was before.
                 first = [one for one in bindings if not _is_made_of_itself(one)]
                 found = joined(self._bound(one, depth) for one in first)
-                return found or joined(self._bound(one, depth) for one in bindings) or _by_name(node)
-        return _by_name(node)
+                return found or joined(self._bound(one, depth) for one in bindings) or by_name(node)
+        return by_name(node)
 
     def _by_loops(self, name: str) -> ElementKind | None:
         """Numbers, where a loop says so of what it takes from a name: `for node_idx in token_nodes`."""
         called = (one for found in self.scope.bindings.values() for one in found if one.kind == "element")
         taken = (one for one in called if isinstance(one.node, tree.Name) and one.node.id == name and not one.unpack)
-        return "number" if any(_NUMBERS.search(one.name) for one in taken) else None
+        return "number" if any(names_numbers(one.name) for one in taken) else None
 
     def _is_text(self, node: tree.Expr) -> bool:
         """Whether it is one text: iterating gives its letters."""
@@ -176,11 +176,58 @@ class _Reader:
                 return inner_kind if word == "unique" else "number"
             if word == "numpy" and not node.args:
                 return "number"  # a tensor's: it holds no texts, whatever it is called
+            if word in _JOINED:
+                return self._elements_of_several(node.func.value, node.args, depth)
             if word in _SAME_ELEMENTS:
                 return self.elements(node.func.value, depth - 1)
+            if word == "values" and not node.args:
+                return self._values(node.func.value, depth - 1)
+            if word == "from_iterable" and first is not None:
+                return self._inner(first, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
             return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
-        return _by_name(node.func)
+        return by_name(node.func)
+
+    def _elements_of_several(self, receiver: tree.Expr, args: tuple[tree.Arg, ...], depth: int) -> ElementKind | None:
+        """What `first.union(second, *others)` or `set.union(*all_of_them)` holds."""
+        kinds = [self._inner(arg.value, depth - 1) if arg.star else self.elements(arg.value, depth - 1) for arg in args]
+        if not is_named(receiver, "set") and not is_named(receiver, "frozenset"):
+            kinds.append(self.elements(receiver, depth - 1))
+        return joined(kind for kind in kinds if kind is not None)
+
+    def _inner(self, node: tree.Expr, depth: int) -> ElementKind | None:
+        """What the collections hold that a collection holds."""
+        if depth == 0:
+            return None
+        match node:
+            case tree.Comprehension(element=element):
+                return self._in(node).elements(element, depth - 1)
+            case tree.Display(items=items):
+                return joined(self.elements(item, depth - 1) for item in items)
+            case tree.Name(id=name):
+                made = [self._inner(one, depth - 1) for one in self._assigned(name)]
+                put = [self.elements(arg.value, depth - 1) for arg in self._put_into(name, "append", "add")]
+                return joined(kind for kind in (*made, *put) if kind is not None) or by_name(node)
+        return by_name(node)
+
+    def _values(self, node: tree.Expr, depth: int) -> ElementKind | None:
+        """What a dict has for its keys."""
+        match node:
+            case tree.DictDisplay(items=pairs):
+                return joined(self.kind(value, depth) for _, value in pairs)
+            case tree.Comprehension(kind="dict", element=element):
+                return self._in(node).kind(element, depth)
+            case tree.Name(id=name):
+                made = [self._values(one, depth - 1) for one in self._assigned(name)] if depth else []
+                given = [annotated_values(one.annotation) for one in self._params(name)]
+                return joined(kind for kind in (*made, *given) if kind is not None)
+        return None
+
+    def _assigned(self, name: str) -> list[tree.Expr]:
+        return [one.node for one in self._bindings(name) if one.kind == "assign" and not one.unpack and one.node]  # type: ignore[misc]
+
+    def _params(self, name: str) -> list[tree.Param]:
+        return [one.node for one in self._bindings(name) if isinstance(one.node, tree.Param)]
 
     def _promised(self, func: tree.Expr) -> ElementKind | None:
         """What a function of the project says that it returns."""
@@ -296,6 +343,11 @@ class _Reader:
                     if dotted_name(owner) == name:
                         yield arg
 
+    def _bindings_at(self, node: tree.Name) -> tuple[Binding, ...]:
+        """The bindings that surely are the ones by which a name is read here: `label = int(label)` hides what was."""
+        bindings, certain = self.scope.reaching(node.id, node.site)
+        return tuple(bindings) if certain else ()
+
     def _bindings(self, name: str) -> tuple[Binding, ...]:
         owner = self.scope.binder(name)
         return tuple(owner.bindings[name]) if owner is not None else ()
@@ -321,19 +373,3 @@ def _is_made_of_itself(binding: Binding) -> bool:
         return False
     parts = walk([binding.node])  # type: ignore[list-item]
     return any(isinstance(one, tree.Name) and one.id == binding.name for one in parts)
-
-
-def _by_name(node: tree.Expr) -> ElementKind | None:
-    """What a name, or a key of a table, says of itself."""
-    match node:
-        case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
-            if _NUMBERS.search(word):
-                return "number"
-            return "text" if _TEXTS.search(word) else None
-        case tree.Subscript(value=tree.Name(id=word) | tree.Attribute(attr=word)) if _NUMBERED.search(word):
-            return "number"
-        case tree.Subscript(value=value):
-            return _by_name(value)
-        case tree.Call(func=func):
-            return _by_name(func)
-    return None

@@ -120,7 +120,7 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
         if order_rows.may_be_columns(carrier):
             return
         carrier = replace(carrier, rows=False)
-    if word in ("dict", "OrderedDict"):  # looked up by key
+    if word in ("dict", "OrderedDict", "fromkeys"):  # looked up by key
         if carrier.numbered:
             yield from order_loops.numbering(program, carrier, call)
         else:

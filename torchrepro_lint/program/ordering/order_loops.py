@@ -95,6 +95,10 @@ def _through_body(
                 if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
                     filled.add(text)
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
+            case tree.ExprStmt(value=tree.Call(func=tree.Attribute(attr="setdefault"), args=(key, number)) as call) if (
+                _has_element(key.value, elements, lookup) and _is_count(number.value, loop, elements, lookup)
+            ):
+                yield from numbering(program, carrier, call)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
         yield from order_dicts.through_filled(program, carrier, loop, statement)
