@@ -12,13 +12,16 @@ __all__ = [
     "GraphWords",
     "Trait",
     "dtype_is_floating",
+    "fewest_dimensions",
     "gives_tensors",
     "gives_trait",
     "graph_words",
     "is_tensor_attribute",
     "keeps_dimension",
+    "keeps_dimensions",
     "keeps_trait",
     "made_on_cpu",
+    "places_dimensions",
     "result_is_floating",
     "returns_tensor",
     "takes_no_weights",
@@ -93,6 +96,22 @@ def keeps_trait(name: str, trait: Trait) -> bool:
 def keeps_dimension(name: str) -> bool:
     """Whether the function or method of the last name `name` leaves one place of a dimension with `keepdim=True`."""
     return name in _names("single", "reduced")
+
+
+def fewest_dimensions(qualname: str) -> int:
+    """How many dimensions a function, or a module of a class, gives at least; 0 where it is not known."""
+    name = canonical(qualname)
+    return 4 if name in _names("dimensions", "of_four") else 3 if name in _names("dimensions", "of_three") else 0
+
+
+def keeps_dimensions(name: str) -> bool:
+    """Whether the function, method or module class of the last name `name` gives as many dimensions as it is given."""
+    return name in _names("dimensions", "kept")
+
+
+def places_dimensions(name: str) -> bool:
+    """Whether the method of the name `name` puts dimensions in an order: `permute`, `transpose`."""
+    return name in _names("dimensions", "placed")
 
 
 def graph_words(key: GraphWords) -> frozenset[str]:

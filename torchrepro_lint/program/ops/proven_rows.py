@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.conditions import agreed, is_none
 from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, Value, Values
+from torchrepro_lint.program.ops.input_forms import FORMS, has_form
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import contexts
@@ -37,6 +38,7 @@ def can_be_proven(row: OpRow, *, any_backend: bool = False) -> bool:
         condition.decided_by_arguments
         or condition.parameter == "context"
         or _is_about_a_tensor(condition)
+        or condition.test in FORMS
         or (any_backend and condition.parameter == "backend")
         for condition in row.when
     )
@@ -46,7 +48,7 @@ def rows_possible(
     ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool = False
 ) -> list[OpRow]:
     """The rows that the call itself does not rule out. To prove them takes longer."""
-    return [row for row in rows if _all_hold(ev, operation, row, flag, any_backend) is not False]
+    return [row for row in rows if _all_hold(ev, operation, row, flag, any_backend, forms=False) is not False]
 
 
 def rows_proven(
@@ -78,12 +80,19 @@ def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
     return any(ev.may_run(operation.call.site, operation.path, frame) for frame in frames)
 
 
-def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_backend: bool) -> bool | None:
-    """Whether all conditions of a row hold; None where one is not proven and none is ruled out."""
+def _all_hold(
+    ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_backend: bool, *, forms: bool = True
+) -> bool | None:
+    """Whether all conditions of a row hold; None where one is not proven and none is ruled out. Without `forms` nobody
+    asks what form the input has.
+    """
     is_proven = True
     for condition in sorted(row.when, key=_is_about_a_tensor):
         if not (any_backend and condition.parameter == "backend"):
-            answer = _holds(ev, operation, condition, flag)
+            if condition.test in FORMS:
+                answer = has_form(ev, operation, condition) if forms and is_proven else None
+            else:
+                answer = _holds(ev, operation, condition, flag)
             if answer is False:
                 return False
             is_proven = is_proven and answer is True
@@ -91,7 +100,7 @@ def _all_hold(ev: Evaluator, operation: Operation, row: OpRow, flag: Flag, any_b
 
 
 def _is_about_a_tensor(condition: Condition) -> bool:
-    return condition.test in ("is-float", "is-tensor")
+    return condition.test in ("is-float", "is-tensor", *FORMS)
 
 
 def _needs_no_grad(operation: Operation, row: OpRow) -> bool:

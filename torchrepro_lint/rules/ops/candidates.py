@@ -96,7 +96,8 @@ def candidates(
 
 
 def when_it_runs(row: OpRow) -> str:
-    return {"forward": "in its forward pass", "backward": "in its backward pass"}.get(row.phase, "")
+    phase = {"forward": "in its forward pass", "backward": "in its backward pass"}.get(row.phase, "")
+    return " ".join((phase, *(f"for an {one.in_words}" for one in row.when if one.test == "ndim-at-least")))
 
 
 def releases(row: OpRow) -> str:
