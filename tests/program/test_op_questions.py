@@ -56,4 +56,4 @@ def test_under_the_flag_those_alone_that_raise_in_the_newest_release(
 ) -> None:
     names = asked_names(monkeypatch, tmp_path, OpRaisesUnderDeterminism(), FLAG)
     assert "interpolate" in names
-    assert not {"gather", "cumsum", "cross_entropy"} & names  # the last hangs on how many dimensions there are
+    assert not {"gather", "cumsum", "ctc_loss"} & names  # the last hangs on the kernel that torch chooses

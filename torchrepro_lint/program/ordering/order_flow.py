@@ -204,6 +204,8 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             assigned = parents.target_of(node)
             if assigned is not None:
                 yield from stored(program, carrier, assigned)
+        case tree.Binary(op="-" | "|" | "&" | "^") if _are_keys(node):
+            return  # a set, whose order is its own
         case tree.Binary() | tree.Boolean() if not carrier.rows:
             yield carrier.to(above)
         case tree.Conditional(test=test) if test is not node:
@@ -299,6 +301,10 @@ def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> 
     if named or (isinstance(above, tree.DictDisplay) and is_of_a_part(parents, above.items, piece)):
         yield sink(carrier, "split", piece, "is cut into the parts of a split")
     yield carrier.to(piece)
+
+
+def _are_keys(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in ("keys", "items")
 
 
 def _is_slice(node: Node) -> bool:
