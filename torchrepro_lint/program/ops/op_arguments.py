@@ -13,7 +13,7 @@ __all__ = ["argument_of", "numbers_of", "unmoved"]
 def argument_of(operation: Operation, name: str, position: int) -> tree.Expr | None:
     """The expression for a parameter, whose `position` is counted without the tensor operated upon."""
     shift = 0 if operation.is_method or operation.is_module else 1
-    for place, arg in enumerate(operation.call.args):
+    for place, arg in enumerate(operation.args):
         if arg.star:
             return None
         if arg.keyword == name or (arg.keyword is None and place == position + shift):

@@ -59,7 +59,7 @@ def _is_weighted(operation: Operation) -> bool:
     """Whether a count adds weights in place of ones, or may."""
     if last_part(operation.name) != "bincount":
         return False
-    return any(arg.star for arg in operation.call.args) or argument_of(operation, "weights", 0) is not None
+    return any(arg.star for arg in operation.args) or argument_of(operation, "weights", 0) is not None
 
 
 def adds_exactly(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
@@ -136,7 +136,7 @@ def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
     """Whether the stride is left out, which makes it the size of the window, or is no smaller."""
     size, stride = argument_of(operation, "kernel_size", 0), argument_of(operation, "stride", 1)
     if stride is None:
-        return not any(arg.star for arg in operation.call.args)
+        return not any(arg.star for arg in operation.args)
     if size is None:
         return False
     steps, sizes = ev.values(stride, operation.frame), ev.values(size, operation.frame)

@@ -22,7 +22,8 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.evaluation.values import External, Site, Value
+from torchrepro_lint.program.ops.held_operations import held_names, held_pattern, is_called_by, without_partial
 from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
@@ -77,6 +78,13 @@ class Operation:
     frame: Frame
     path: ArmPath
     operands: Operands = field(compare=False)
+    given: tuple[tree.Arg, ...] = ()
+
+    @property
+    def args(self) -> tuple[tree.Arg, ...]:
+        """The arguments of the call, with those that a `functools.partial` has for it: it may give keywords anew."""
+        before = [arg for arg in self.given if arg.keyword is None and arg.star != "**"]
+        return (*before, *self.call.args, *(arg for arg in self.given if arg not in before))
 
     @property
     def subject(self) -> Tensor | None:
@@ -152,26 +160,32 @@ def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tup
     """The operations that one file calls by one of these names, each with that name and in one of the frames in which
     it runs.
     """
-    facts = ev.project.facts(path) if ev.project.may_call_any(path, called) else None
+    may_hold = ev.project.holds(path, held_pattern(frozenset(called)))
+    facts = ev.project.facts(path) if may_hold or ev.project.may_call_any(path, called) else None
     if facts is None:
         return
     nothing: dict[str, str] = {}
     aliases = ev.remembered(("imported-as", id(facts)), lambda: _imported_as(facts), nothing)
+    held = held_names(ev, facts, called) if may_hold else frozenset()
     for scope in facts.walk_scopes():
-        for operation in _in_scope(ev, facts, scope, aliases, called):
+        for operation in _in_scope(ev, facts, scope, aliases, held, called):
             name = called_name(operation.call.func) or ""
-            yield aliases.get(name, name), operation
+            last = aliases.get(name, name)
+            yield last if last in called else last_part(operation.name), operation
 
 
 def _in_scope(
-    ev: Evaluator, facts: ModuleFacts, scope: Scope, aliases: Mapping[str, str], called: Set[str]
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, aliases: Mapping[str, str], held: Set[str], called: Set[str]
 ) -> Iterator[Operation]:
     calls = [
         (call, path)
         for call, path in scope.calls
-        if (name := called_name(call.func)) is not None
-        and (last := aliases.get(name, name)) in called
-        and _may_matter(call, last)
+        if is_called_by(call.func, held)
+        or (
+            (name := called_name(call.func)) is not None
+            and (last := aliases.get(name, name)) in called
+            and _may_matter(call, last)
+        )
     ]
     if not calls:
         return
@@ -182,7 +196,8 @@ def _in_scope(
         seen.add(operation.call.site)
         yield operation
     # Who calls the scope is asked only where the scope itself leaves something open: that takes much longer.
-    left = [one for one in calls if one[0].site not in seen and is_open(ev, one[0].func, alone)]
+    left = [one for one in calls if one[0].site not in seen]
+    left = [one for one in left if is_called_by(one[0].func, held) or is_open(ev, one[0].func, alone)]
     for frame in contexts(ev, facts, scope) if left else ():
         ev.begin_question()
         for operation in _in_frame(ev, left, frame):
@@ -203,10 +218,11 @@ def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: 
 
 def operation_at(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) -> Operation | None:
     """The operation that a call is in a frame; `path` are the arms in which it stands."""
-    name = _operation_name(ev, call, frame)
+    name, given = _operation_name(ev, call, frame)
     if name is None:
         return None
-    return Operation(name, call, ev.site(call, frame), frame, path, Operands(ev, _operands(name, call), frame))
+    operands = Operands(ev, _operands(name, call), frame)
+    return Operation(name, call, ev.site(call, frame), frame, path, operands, given)
 
 
 def _imported_as(facts: ModuleFacts) -> dict[str, str]:
@@ -220,18 +236,23 @@ def _imported_as(facts: ModuleFacts) -> dict[str, str]:
     return aliases
 
 
-def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> str | None:
-    """The operation that a call is, by the function called, or by a method of a tensor."""
-    for value in ordered(ev.values(call.func, frame)):
-        if isinstance(value, External):
-            name = canonical(value.name)
-            if op_rows(name):
-                return name
+def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> tuple[str | None, tuple[tree.Arg, ...]]:
+    """The operation that a call is, by the function called or by a method of a tensor; and what it is given before."""
+    values = [without_partial(one, call.site) for one in ordered(ev.values(call.func, frame))]
+    for value, given in values:
+        name = canonical(value.name) if isinstance(value, External) else ""
+        if op_rows(name) and (called_name(call.func) == last_part(name) or _is_the_only_one(values, name)):
+            return name, given
     match call.func:
         case tree.Attribute(value=receiver, attr=attr) if op_rows(_METHOD + attr):
             if tensor(ev, receiver, frame) is not None:
-                return _METHOD + attr
-    return None
+                return _METHOD + attr, ()
+    return None, ()
+
+
+def _is_the_only_one(values: Sequence[tuple[Value, object]], name: str) -> bool:
+    """Whether what goes by a name of its own, or is taken out of a dict, can be nothing but this operation."""
+    return all(isinstance(value, External) and canonical(value.name) == name for value, _ in values)
 
 
 def _operands(name: str, call: tree.Call) -> list[tree.Expr]:

@@ -117,7 +117,7 @@ def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag
     if condition.test == "is-float":
         return operation.subject.floating if operation.subject is not None else None
     if condition.test == "is-tensor":
-        written = _written(operation.call, condition)
+        written = _written(operation.args, condition)
         return written is not None and tensor(ev, written, operation.frame) is not None
     if not condition.decided_by_arguments:
         return None
@@ -128,7 +128,7 @@ def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag
         nothing = agreed(is_none(value) for value in values)
         if nothing is not None:
             return nothing is (condition.test == "missing-or-none")
-        written = _written(operation.call, condition)
+        written = _written(operation.args, condition)
         is_tensor = written is not None and tensor(ev, written, operation.frame) is not None
         return condition.test == "not-none" if is_tensor else None
     return agreed(_verdict(condition, value) for value in values)
@@ -136,16 +136,16 @@ def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag
 
 def _argument(ev: Evaluator, operation: Operation, condition: Condition) -> tuple[bool, Values]:
     """Whether the argument of a condition is, or may be, given, and what it can be."""
-    if any(arg.star for arg in operation.call.args):
-        arguments = ev.arguments(operation.call.args, operation.frame)
+    if any(arg.star for arg in operation.args):
+        arguments = ev.arguments(operation.args, operation.frame)
         return argument(arguments, condition.parameter, condition.position)
-    written = _written(operation.call, condition)
+    written = _written(operation.args, condition)
     return written is not None, frozenset() if written is None else ev.values(written, operation.frame)
 
 
-def _written(call: tree.Call, condition: Condition) -> tree.Expr | None:
+def _written(args: Sequence[tree.Arg], condition: Condition) -> tree.Expr | None:
     """The expression that a call has for the parameter of a condition."""
-    for index, arg in enumerate(call.args):
+    for index, arg in enumerate(args):
         if arg.star:
             return None
         if arg.keyword == condition.parameter or (arg.keyword is None and index == condition.position):
