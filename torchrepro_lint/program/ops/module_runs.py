@@ -18,7 +18,7 @@ from torchrepro_lint.program.running.ways import Stand, Way, ways
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_called_only_where", "module_runs"]
+__all__ = ["calls_of_object", "is_called_only_where", "module_runs"]
 
 MAX_HOLDERS = 4
 
@@ -30,7 +30,7 @@ def module_runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call
 
 
 def _runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call, holders: int) -> list[Way] | None:
-    calls = _calls(ev, facts, scope, made)
+    calls = calls_of_object(ev, facts, scope, made)
     if calls is None:
         return None
     found: list[Way] = []
@@ -76,7 +76,7 @@ def is_called_only_where(ev: Evaluator, way: Way, holds: Callable[[Stand], bool]
     outer: list[Way | None] = []
     for place in _places_made(ev, cls):
         is_part = place is not None and place[1].parent is not None and isinstance(place[1].parent.node, tree.ClassDef)
-        calls = _calls(ev, *place) if place is not None and is_part else None
+        calls = calls_of_object(ev, *place) if place is not None and is_part else None
         outer += _ways_to_calls(ev, place[0], calls) if place is not None and calls else [None]
     return bool(outer) and all(
         further is not None
@@ -111,7 +111,7 @@ def _place_of(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call]
     return None
 
 
-def _calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[tree.Call] | None:
+def calls_of_object(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[tree.Call] | None:
     """The calls of an object by the one name or attribute that it gets; None where it has another use as well."""
     parents = parents_of(ev, facts)
     outer = _outermost(ev, parents, made, scope, facts)

@@ -28,7 +28,9 @@ _RNG: Final = re.compile(r"rng|random_state|generator|random", re.IGNORECASE)
 _RNG_STATE: Final = re.compile(
     rb"get_rng_state|getstate\(|random\.get_state\(|rng_state|random_state_dict|StatefulDataLoader|save_state\("
 )
-_LOADS_OPTIMIZER: Final = re.compile(rb"optim\w*(?:\[[^]]*\])?\.load_state_dict\(", re.IGNORECASE)
+_LOADS_OPTIMIZER: Final = re.compile(
+    rb"(?:optim\w*|\bopt)(?:\[[^]]*\])?\.load_state_dict\(|\.load_state_dict\([^)\n]*[\"']opt", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -85,12 +85,24 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, variable: str) ->
             frame = frame or contexts(ev, facts, scope)[0]
             written.add(one.node.site)
             yield Setting(frame, one.node, one.value, ev.values(one.value, frame))
+    for store in scope.stores:
+        if _is_set_by_a_name(store.target):
+            frame = frame or contexts(ev, facts, scope)[0]
+            yield Setting(frame, store.statement, None, frozenset())
     for call, _ in scope.calls:
         if call.site in written or called_name(call.func) in ("get", "pop", "getenv"):
             continue
         if any(_names(arg.value, variable) or arg.keyword == variable for arg in call.args):
             frame = frame or contexts(ev, facts, scope)[0]
             yield Setting(frame, call, None, frozenset())
+
+
+def _is_set_by_a_name(target: tree.Attribute | tree.Subscript) -> bool:
+    """`os.environ[key] = value` in a file that names the variable: it may be the key."""
+    match target:
+        case tree.Subscript(value=owner, index=tree.Name()):
+            return (dotted_name(owner) or "").endswith("environ")
+    return False
 
 
 def _names(root: tree.Expr, variable: str) -> bool:

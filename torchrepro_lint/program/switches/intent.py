@@ -60,9 +60,13 @@ if TYPE_CHECKING:
 __all__ = ["EVIDENCE_WORDS", "Evidence", "find_evidence", "running_modules"]
 
 EVIDENCE_WORDS = re.compile(
-    rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul|max-autotune"
+    rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
+    rb"|max[-_]autotune|coordinate_descent_tuning"
 )
-_ATTRIBUTES = frozenset({"deterministic", "benchmark", "allow_tf32", "fp32_precision"})
+_ATTRIBUTES = frozenset(
+    {"deterministic", "benchmark", "allow_tf32", "fp32_precision"}
+    | {"max_autotune", "max_autotune_gemm", "max_autotune_pointwise", "coordinate_descent_tuning"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def _renaming() -> re.Pattern[bytes]:
 
 
 def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[str]) -> Iterator[Evidence]:
-    calls = [(call, path) for call, path in scope.calls if called_name(call.func) in names]
+    calls = [(call, path) for call, path in scope.calls if called_name(call.func) in names or _is_setattr(call)]
     stores = [
         store
         for store in scope.stores
@@ -122,7 +126,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         return
     ev.begin_question()
     alone = frame_without_callers(ev, facts, scope)
-    calls = [(call, path) for call, path in calls if may_be(ev, call.func, alone, _is_external)]
+    calls = [(call, path) for call, path in calls if _is_setattr(call) or may_be(ev, call.func, alone, _is_external)]
     stores = [store for store in stores if may_be(ev, store.target.value, alone, _is_external)]
     if not calls and not stores:
         return
@@ -148,6 +152,9 @@ def _is_external(value: Value) -> bool:
 def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Evidence]:
     for call, path in calls:
         if not ev.may_run(call.site, path, frame):
+            continue
+        if _is_setattr(call):
+            yield from _from_setattr(ev, call, path, frame)
             continue
         for value in ordered(ev.values(call.func, frame)):
             if not isinstance(value, External):
@@ -198,6 +205,29 @@ def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condi
         if call.args[position].keyword is None:
             return call.args[position].value, values
     return None, values
+
+
+def _is_setattr(call: tree.Call) -> bool:
+    """`setattr(cudnn, "benchmark", True)`."""
+    match call:
+        case tree.Call(
+            func=tree.Name(id="setattr"), args=(tree.Arg(), tree.Arg(value=tree.Const(value=str() as attr)), tree.Arg())
+        ):
+            return attr in _ATTRIBUTES
+    return False
+
+
+def _from_setattr(ev: Evaluator, call: tree.Call, path: ArmPath, frame: Frame) -> Iterator[Evidence]:
+    owner, attr, written = (arg.value for arg in call.args)
+    assert isinstance(attr, tree.Const)
+    values = ev.values(written, frame)
+    for one in ordered(ev.values(owner, frame)):
+        name = canonical(f"{one.name}.{attr.value!s}") if isinstance(one, External) else ""
+        for switch in assignment_switch(name):
+            if takes_effect(switch, Arguments((), (("value", values, True),)), partial(_itself, (written, values))):
+                nothing: frozenset[str] = frozenset()
+                site = ev.site(call, frame)
+                yield Evidence(name, switch.effect, switch.level, nothing, site, call, written, values, frame, path)
 
 
 def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame) -> Iterator[Evidence]:

@@ -93,7 +93,7 @@ def _strict_value(one: Evidence) -> str | None:
         return None
     if value.value == "warn" and one.name.endswith(".Trainer"):
         return "True"
-    if value.value is True and "warn_only" not in _parameter(one):
+    if value.value is True and "warn_only" not in _parameter(one) and not one.name.startswith("torch."):
         return None  # a library's function that has no other way
     if value.value is True:
         return "False"

@@ -42,7 +42,8 @@ Fix safety
 
 Do not flag
     Torch's own attention under `use_deterministic_algorithms(True)`, or with the math backend alone; forward passes
-    without gradients; programs without deterministic intent. `nn.MultiheadAttention` takes another way by default.
+    without gradients; programs without deterministic intent. `nn.MultiheadAttention` takes another way unless it is
+    called with `need_weights=False`.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -56,8 +57,10 @@ import re
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
@@ -85,7 +88,7 @@ class NondeterministicAttention(Rule):
             if "third-party" in row.flags:
                 if raises and row.effect == "made_deterministic":
                     continue
-            elif raises or operation.name in _OTHER_WAY or _is_math_alone(program, operation):
+            elif raises or _takes_another_way(program, operation) or _is_math_alone(program, operation):
                 continue
             what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}"
             trace = [*(intent_link(one) for one in intent[:1]), Link(operation.site, "adds in no fixed order")]
@@ -104,6 +107,19 @@ def _why(row: OpRow) -> str:
     if "third-party" in row.flags and row.effect == "silent":
         return "torch's flag does not reach it"
     return "seeds and cuDNN's switches do not cover it"
+
+
+def _takes_another_way(program: Program, operation: Operation) -> bool:
+    """Whether every call in sight asks for the weights, as `nn.MultiheadAttention` does by default."""
+    if operation.name not in _OTHER_WAY:
+        return False
+    frame = operation.frame
+    calls = calls_of_object(program.ev, frame.facts, frame.scope, operation.call) or ()
+    return not any(
+        arg.keyword == "need_weights" and isinstance(arg.value, tree.Const) and arg.value.value is False
+        for call in calls
+        for arg in call.args
+    )
 
 
 def _is_math_alone(program: Program, operation: Operation) -> bool:
