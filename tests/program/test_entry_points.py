@@ -54,11 +54,137 @@ COMMAND_LINE = """\
         ("import absl.app", "absl.app.run(main=train)"),
         ("from jsonargparse import CLI", "CLI(train)"),
         ("import tyro", "tyro.cli(train)"),
+        ("import fire", "fire.Fire()"),
+        ("import fire", "fire.Fire({'fit': train})"),
+        ("from jsonargparse import auto_cli", "auto_cli([train])"),
+        ("import defopt", "defopt.run([train])"),
+        ("import plac", "plac.call(train)"),
     ],
 )
 def test_command_lines_call_the_function_they_are_given(tmp_path: Path, imported: str, called: str) -> None:
     (run,) = entry_runs(program_of(tmp_path, {"train.py": COMMAND_LINE.format(imported=imported, called=called)}))
     assert [step.event.name for step in run.steps] == ["torch.rand", "torch.manual_seed"]
+
+
+GROUP = """\
+    {imported}
+    import torch
+
+    {made}
+
+    {registered}
+    def train(epochs=3):
+        torch.rand(1)
+        torch.manual_seed(0)
+
+    def unregistered():
+        torch.randn(1)
+
+    {started}
+"""
+GUARD = "if __name__ == '__main__':\n        {}"
+
+
+@pytest.mark.parametrize(
+    ("imported", "made", "registered", "started"),
+    [
+        ("import click", "@click.group()\n    def cli():\n        pass", "@cli.command()", GUARD.format("cli()")),
+        ("import click", "@click.group\n    def cli(): pass", "@cli.command('fit')", GUARD.format("cli.main()")),
+        ("import typer", "app = typer.Typer()", "@app.command()", GUARD.format("app()")),
+        ("from cyclopts import App", "app = App()", "@app.default", GUARD.format("app()")),
+        ("import click", "cli = click.Group()", "@click.command()", "cli.add_command(train)\n    cli()"),
+        ("import typer", "app = typer.Typer()", "", "app.command('fit')(train)\n    app()"),
+    ],
+)
+def test_a_group_calls_its_commands(
+    tmp_path: Path, imported: str, made: str, registered: str, started: str
+) -> None:  # fmt: skip
+    text = GROUP.format(imported=imported, made=made, registered=registered, started=started)
+    (run,) = entry_runs(program_of(tmp_path, {"train.py": text}))
+    assert [step.event.name for step in run.steps] == ["torch.rand", "torch.manual_seed"]
+
+
+def test_commands_may_stand_in_other_files(tmp_path: Path) -> None:
+    files = {
+        "cli.py": "import typer\nimport jobs\napp = typer.Typer()\napp.add_typer(jobs.app, name='jobs')\napp()\n# torch",
+        "jobs.py": """\
+            import torch
+            import typer
+            app = typer.Typer()
+
+            @app.command()
+            def train():
+                torch.rand(1)
+        """,
+    }
+    (run,) = entry_runs(program_of(tmp_path, files))
+    assert [step.event.name for step in run.steps] == ["torch.rand"]
+
+
+def test_what_the_command_line_runs_is_one_of_its_commands(tmp_path: Path) -> None:
+    text = """\
+        import click
+        import torch
+
+        @click.group()
+        def cli():
+            pass
+
+        @cli.command()
+        def sample():
+            print(torch.rand(1))
+
+        @cli.command()
+        def train():
+            torch.manual_seed(0)
+            print(torch.rand(1))
+
+        if __name__ == "__main__":
+            cli()
+    """
+    assert list(late_seeds(program_of(tmp_path, text))) == []
+
+
+def test_fire_calls_the_methods_of_a_class(tmp_path: Path) -> None:
+    text = """\
+        import fire
+        import torch
+
+        class Trainer:
+            def __init__(self, seed=0):
+                torch.manual_seed(seed)
+
+            def fit(self):
+                torch.rand(1)
+
+            def _resume(self):
+                torch.randn(1)
+
+        if __name__ == "__main__":
+            fire.Fire(Trainer)
+    """
+    (run,) = entry_runs(program_of(tmp_path, text))
+    assert [step.event.name for step in run.steps] == ["torch.manual_seed", "torch.rand"]
+
+
+@pytest.mark.parametrize(("called", "body"), [("cli:main", ""), ("cli:app", "app = typer.Typer()"), ("api:main", "")])
+def test_a_console_script_may_be_an_application_or_imported(called: str, body: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'p'\n[project.scripts]\np = 'p.{called}'\n")
+    files = {
+        "p/__init__.py": "",
+        "p/api.py": "from p.cli import main\n",
+        "p/cli.py": f"""\
+            import torch
+            import typer
+            {body}
+
+            {"@app.command()" if body else ""}
+            def main():
+                torch.rand(1)
+        """,
+    }
+    (run,) = entry_runs(program_of(tmp_path, files))
+    assert [step.event.name for step in run.steps] == ["torch.rand"]
 
 
 def test_modules_tests_and_trials_of_library_modules_start_none(tmp_path: Path) -> None:
@@ -96,13 +222,30 @@ def test_steps_come_in_the_order_of_the_run(tmp_path: Path) -> None:
         "mp.start_processes(work, args=(2,), nprocs=2, start_method='fork')",
         "mp.Process(target=work, args=(0, 2)).start()",
         "accelerate.notebook_launcher(work, (0, 2))",
+        "mp.get_context('spawn').Process(target=work, args=(0, 2)).start()",
+        "mp.Pool(2).starmap(work, [(0, 2)])",
+        "threading.Thread(target=work, args=(0, 2)).start()",
+        "futures.ProcessPoolExecutor(2).submit(work, 0, 2)",
+        "joblib.Parallel(2)(joblib.delayed(work)(rank, 2) for rank in range(2))",
+        "submitit.AutoExecutor('logs').submit(work, 0, 2)",
+        "elastic_launch(None, work)(0, 2)",
+        "ray.get(ray.remote(work).remote(0, 2))",
+        "optuna.create_study().optimize(work, n_trials=2)",
     ],
 )
 def test_a_process_that_the_program_starts_is_walked(start: str, tmp_path: Path) -> None:
     text = f"""\
+        import threading
+        from concurrent import futures
+
         import accelerate
+        import joblib
+        import optuna
+        import ray
+        import submitit
         import torch
         import torch.multiprocessing as mp
+        from torch.distributed.launcher.api import elastic_launch
 
         def work(rank, size):
             torch.rand(size)

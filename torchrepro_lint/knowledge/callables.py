@@ -14,10 +14,11 @@ __all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "ca
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
 #: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
-#: `getter`, `augmentation`, `transformation`: methods of it are called, those of `called_methods`.
+#: `getter`, `augmentation`, `transformation`: methods of it are called, those of `called_methods`; `components`: it,
+#: what it holds, or the file that calls is offered on the command line: functions, and classes with their methods.
 Protocol = Literal[
     "dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter", "augmentation",
-    "transformation",
+    "transformation", "components",
 ]  # fmt: skip
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from

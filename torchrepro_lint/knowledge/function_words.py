@@ -24,6 +24,8 @@ NameTable = Literal[
     "entry",
     "finds_anything",
     "own_table",
+    "registers",
+    "runs_itself",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import command_line, instances, names
 from torchrepro_lint.program.evaluation.arguments import external_argument
@@ -76,8 +77,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             start = receiver.cls if isinstance(receiver, Instance) else receiver
             return look_up_along(ev, after(mro(ev, start), cls), attr, receiver)
         case ExternalObject() if command_line.is_parsed(value):
-            choices = command_line.choices_of(ev, value, attr)
-            return choices or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
+            known = command_line.choices_of(ev, value, attr) or command_line.handlers_of(ev, value, attr)
+            return known or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
         case ExternalObject() if held := _held_dataset(value, attr):
             return held
         case ExternalObject() if is_record(value):
@@ -103,7 +104,7 @@ def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -
     function = value if isinstance(value, FunctionValue) else value.function
     if attr == "__name__":
         return values_of(Constant(function.name))
-    return unknown()
+    return values_of(value) if function_words("runs_itself").fullmatch(attr) else unknown()
 
 
 def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
@@ -112,4 +113,6 @@ def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__subclasses__":
         return values_of(MemberOf(cls, attr))
     found = with_class_changes(ev, cls, attr, look_up_along(ev, mro(ev, cls), attr, cls))
+    if not found and cls.node.decorators and function_words("runs_itself").fullmatch(attr):
+        return values_of(cls)
     return union(found, assigned_to_class(ev, cls, attr)) if found else found

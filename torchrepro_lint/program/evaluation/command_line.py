@@ -18,9 +18,14 @@ from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
+    ClassValue,
     Constant,
     ExternalObject,
+    FunctionValue,
+    MethodValue,
+    Partial,
     SequenceValue,
+    Value,
     Values,
     union,
     unknown,
@@ -30,11 +35,12 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["choices_of", "defaults_of", "is_assigned", "is_never_none", "is_parsed"]
+__all__ = ["choices_of", "defaults_of", "handlers_of", "is_assigned", "is_never_none", "is_parsed"]
 
 MAX_FILES = 12
 _PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
 _SEVERAL = ("+", "*")
+_HANDLERS = (FunctionValue, MethodValue, ClassValue, Partial)
 
 
 def is_parsed(value: ExternalObject) -> bool:
@@ -59,6 +65,27 @@ def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
     if not found or any(not values or UNKNOWN in values for values in found):
         return NOTHING
     return union(*found)
+
+
+def handlers_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
+    """The functions and classes that `arguments.name` can be: those of `set_defaults(name=train)` for one command or
+    another, since the user can give a text only.
+    """
+    if arguments.site is None:
+        return NOTHING
+    return ev.remembered(("handlers", name), lambda: frozenset(_handlers(ev, name)), NOTHING)
+
+
+def _handlers(ev: Evaluator, name: str) -> Iterator[Value]:
+    spelt = set(ev.project.containing(name))
+    for path in [path for path in ev.project.containing("set_defaults") if path in spelt][:MAX_FILES]:
+        facts = ev.project.facts(path)
+        for scope in facts.walk_scopes() if facts is not None else ():
+            for call, _ in scope.calls:
+                if isinstance(call.func, tree.Attribute) and call.func.attr == "set_defaults" and facts is not None:
+                    frame = enclosing_frame(ev, facts, scope)
+                    given = [ev.values(arg.value, frame) for arg in call.args if arg.keyword == name]
+                    yield from (one for one in union(*given) if isinstance(one, _HANDLERS))
 
 
 def is_never_none(ev: Evaluator, arguments: ExternalObject, name: str) -> bool:

@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, Entr
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
+from torchrepro_lint.program.seeds.first_weights import brings_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.switches.command_lines import command_line_calls, command_line_names, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
@@ -28,16 +29,11 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.program.program import Program
 
-__all__ = ["MAIN_RNGS", "EntryRun", "Step", "asked_entry_runs", "brings_weights", "draws_weights", "entry_runs"]
+__all__ = ["MAIN_RNGS", "EntryRun", "Step", "asked_entry_runs", "entry_runs"]
 
 #: The generators of the main process that a program should seed.
 MAIN_RNGS = ("python", "numpy", "torch")
 _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim\.[A-Z]\w+\(")
-_INITIALISES = re.compile(
-    r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
-)
-#: The arguments of torchvision's models that bring trained weights.
-_GIVEN_WEIGHTS = ("pretrained", "weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +100,11 @@ class EntryRun:
             found.extend(_steps_of(event, order))
         return found
 
+    @property
+    def seeded_on_the_way(self) -> frozenset[str]:
+        """The generators that the walk seeds: also by code that the program only hands over, and never names."""
+        return frozenset().union(*(step.rngs for step in self.steps if step.kind == "seed"))
+
     def draws(self, rng: str) -> list[Effect]:
         """What the main process draws from a generator, as far as the results of the program hang on it."""
         return [
@@ -154,21 +155,6 @@ class EntryRun:
 
     def _finds(self, pattern: re.Pattern[bytes]) -> bool:
         return any(self.program.project.holds(path, pattern) for path in self.files)
-
-
-def draws_weights(event: Event) -> bool:
-    """Whether a draw makes the first weights of a model, of which nothing is left once trained ones are loaded."""
-    if event.name.startswith(("torch.nn.", "torchvision.models.")):
-        return True
-    scope = event.frame.scope if event.frame is not None else None
-    return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None
-
-
-def brings_weights(event: Event) -> bool:
-    """Whether a model of a library gets trained weights, so that nothing of its first ones is left."""
-    if not event.name.startswith("torchvision."):
-        return False
-    return bool(event.arguments.positional) or any(event.arguments.keyword(name) is not None for name in _GIVEN_WEIGHTS)
 
 
 def entry_runs(program: Program) -> Iterator[EntryRun]:

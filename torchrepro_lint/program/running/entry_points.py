@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.facts.scopes import END
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import FunctionValue, Site
 from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
@@ -36,11 +38,11 @@ _PROGRAM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """Where a program starts. `function` is the function that a console script calls; None for a file that is run."""
+    """Where a program starts. `called` is what a console script imports and calls; None for a file that is run."""
 
     facts: ModuleFacts
     site: Site
-    function: tree.FunctionDef | None = None
+    called: str | None = None
 
     @property
     def path(self) -> Path:
@@ -59,10 +61,7 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
             continue
         if not program.project.is_readable(path):
             continue
-        for name in sorted(scripts.get(path, ())):
-            entry = _function_entry(program, path, name)
-            if entry is not None:
-                yield entry
+        yield from scripts.get(path, ())
         guarded = path in program.project.mentioning("__main__") and program.project.holds(path, _GUARD)
         is_imported = program.imports.is_imported(path)
         if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
@@ -112,19 +111,24 @@ def _start(facts: ModuleFacts) -> int | None:
     return None
 
 
-def _function_entry(program: Program, path: Path, name: str) -> EntryPoint | None:
+def _script_entry(program: Program, path: Path, name: str) -> EntryPoint | None:
+    """A function, or an object that is called like one (`app = typer.Typer()`), in the file that makes it."""
     facts = program.facts(path)
     if facts is None:
         return None
-    for statement in facts.body:
-        if isinstance(statement, tree.FunctionDef) and statement.name == name:
-            return EntryPoint(facts, Site(path, statement.site), statement)
+    for value in ordered(program.ev.name(name, END, program.ev.module_frame(facts))):
+        if isinstance(value, FunctionValue) and value.frame.scope.parent is None:
+            home = value.frame.facts
+            return EntryPoint(home, Site(home.path, value.node.site), value.name)
+    for binding in facts.scope.bindings.get(name, ()):
+        if binding.kind == "assign" and binding.node is not None:
+            return EntryPoint(facts, Site(path, binding.node.site), name)
     return None
 
 
-def _console_scripts(program: Program) -> dict[Path, set[str]]:
-    """The functions that the project's metadata names as console scripts, by file."""
-    found: dict[Path, set[str]] = {}
+def _console_scripts(program: Program) -> dict[Path, list[EntryPoint]]:
+    """What the project's metadata names as console scripts, by the file that has it."""
+    found: dict[Path, dict[str, EntryPoint]] = {}
     for name in METADATA:
         file = program.root / name
         try:
@@ -135,6 +139,7 @@ def _console_scripts(program: Program) -> dict[Path, set[str]]:
             continue
         for match in _CONSOLE.finditer(text):
             path = program.project.resolve(program.root / "setup.py", match[1])
-            if path is not None and path.suffix == ".py":
-                found.setdefault(path, set()).add(match[2])
-    return found
+            entry = _script_entry(program, path, match[2]) if path is not None and path.suffix == ".py" else None
+            if entry is not None and entry.called is not None:
+                found.setdefault(entry.path, {})[entry.called] = entry
+    return {path: [entries[name] for name in sorted(entries)] for path, entries in found.items()}

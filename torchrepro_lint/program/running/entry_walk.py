@@ -7,31 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.evaluation import calls
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, FunctionValue, Site
+from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Site, Value
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
-from torchrepro_lint.program.running.reach import Event, Link, Walker
+from torchrepro_lint.program.running.offered_commands import commands_of
+from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered
 from torchrepro_lint.program.running.set_apart import sets_apart
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["IN_TRAINING", "TRAINS", "EntryWalker"]
+__all__ = ["IN_TRAINING", "TRAINS", "EntryWalker", "training_steps"]
 
 _MAX_MODULES = 60
 #: The note of the event that says that a training takes a step.
 TRAINS = "takes a step of a training"
 #: The note of what stands under `if self.training:`.
 IN_TRAINING = "while a model is in training mode"
+
+
+@cache
+def training_steps() -> frozenset[str]:
+    """The names of the methods that take a step of a training."""
+    return method_words("training_steps") | method_words("training_steps", "runs")
 
 
 class EntryWalker(Walker):
@@ -47,7 +55,7 @@ class EntryWalker(Walker):
         self._top = True
         self._home: Path | None = None
         self._until = until
-        self._steps = method_words("training_steps") | method_words("training_steps", "runs")
+        self._steps = training_steps()
 
     def events(self, entry: EntryPoint) -> list[Event]:
         """What the program does, in order."""
@@ -56,13 +64,13 @@ class EntryWalker(Walker):
         self._home = entry.path
         found: list[Event] = []
         module = self.ev.module_frame(entry.facts)
-        if entry.function is None:
+        if entry.called is None:
             self._block(entry.facts.body, module, found)
             return found
         self._module(entry.facts, module, found)
-        frame = calls.bound_frame(self.ev, FunctionValue(entry.function, module), Arguments((), (), True, True))
-        link = Link(entry.site, entry.function.name)
-        found.extend(event.after(link) for event in self.frame(frame))
+        link = Link(entry.site, entry.called)
+        for value in ordered(self.ev.name(entry.called, END, module)):
+            found.extend(event.after(link) for event in self.call(value, Arguments((), (), True, True), entry.site))
         return found
 
     def frame(self, frame: Frame) -> tuple[Event, ...]:
@@ -74,6 +82,12 @@ class EntryWalker(Walker):
             return self.ev.remembered(("entry-events", frame, self._until), lambda: self.within_limits(frame), ())
         finally:
             self._until = outer
+
+    def call(self, value: Value, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+        """The same as for any walk; a group of commands goes on to one of these, which one the command line says."""
+        yield from super().call(value, arguments, site)
+        for command in ordered(commands_of(self.ev, value)):
+            yield from self.call(command, Arguments((), (), True, True), None)
 
     def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
         if called_name(node.func) in self._steps:
@@ -106,9 +120,22 @@ class EntryWalker(Walker):
                 return False
             case tree.With(items=items) if any(sets_apart(context) for context, _ in items):
                 return False
-            case tree.FunctionDef() | tree.ClassDef():
+            case tree.FunctionDef(name=name) | tree.ClassDef(name=name):
+                defined: list[Event] = []
+                self._definition(statement, frame, defined)
+                link = Link(Site(frame.facts.path, statement.site), f"defines {name}")
+                out.extend(event.after(link) for event in defined)
                 return False
         return super()._statement(statement, frame, out)
+
+    def _definition(self, statement: tree.FunctionDef | tree.ClassDef, frame: Frame, out: list[Event]) -> None:
+        """What runs where a function or class is defined: the defaults of its parameters, the body of a class."""
+        if isinstance(statement, tree.ClassDef):
+            self._block(statement.body, self.ev.class_frame(ClassValue(statement, frame)), out)
+            return
+        for param in statement.params:
+            if param.default is not None:
+                self._expression(param.default, frame, out)
 
     def _targets(self, statement: tree.Import | tree.ImportFrom, frame: Frame) -> Iterator[Path]:
         project, home = self.ev.project, frame.facts.path

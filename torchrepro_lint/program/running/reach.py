@@ -40,6 +40,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.bodies import BodyWalker, statement_expressions
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
+from torchrepro_lint.program.running.offered_commands import components
 
 __all__ = [
     "Event",
@@ -131,7 +132,7 @@ class Walker(BodyWalker):
     def _external(self, name: str, arguments: Arguments, site: Site | None) -> Iterator[Event]:
         known = external_callable(name)
         if known is not None:
-            yield from self._runs(known, arguments, "now", None)
+            yield from self._runs(known, arguments, "now", None, site)
         if name in _APPLIES or name in _COMPARES_BY_KEY:
             yield from self._applied(name, arguments, site)
         if name in _ITERATES_ITS_ARGUMENTS or name.startswith("itertools."):
@@ -174,7 +175,7 @@ class Walker(BodyWalker):
         name = member_name(value)
         known = external_callable(name) if name is not None else None
         if known is not None:
-            yield from self._runs(known, arguments, "now", receiver)
+            yield from self._runs(known, arguments, "now", receiver, site)
 
     def _external_bases(self, instance: Instance, moment: str) -> Iterator[Event]:
         """What a library class does with the arguments that its subclass hands on to it."""
@@ -184,7 +185,12 @@ class Walker(BodyWalker):
                 yield from self._runs(known, arguments, moment, instance)
 
     def _runs(
-        self, known: ExternalCallable, arguments: Arguments, moment: str, receiver: Value | None
+        self,
+        known: ExternalCallable,
+        arguments: Arguments,
+        moment: str,
+        receiver: Value | None,
+        site: Site | None = None,
     ) -> Iterator[Event]:
         for run in known.runs:
             if run.moment != moment:
@@ -198,10 +204,12 @@ class Walker(BodyWalker):
             else:
                 groups = [external_argument(arguments, known.parameters, run.parameter)[0]]
             for values in groups:
-                yield from self.protocol(values, run.protocol)
+                yield from self.protocol(values, run.protocol, site)
 
-    def protocol(self, values: Values, protocol: Protocol) -> Iterator[Event]:
-        """What is done with an argument that a library takes as `protocol` (see knowledge/callables.py)."""
+    def protocol(self, values: Values, protocol: Protocol, site: Site | None = None) -> Iterator[Event]:
+        """What is done with an argument that a library takes as `protocol` (see knowledge/callables.py), in a call at
+        `site`.
+        """
         match protocol:
             case "dataset":
                 yield from self.fetching(values)
@@ -213,6 +221,9 @@ class Walker(BodyWalker):
                 yield from self._handed_over(self._members(values))
             case "iterable":
                 yield from self.iterated(values)
+            case "components":
+                for value in components(self.ev, values, site):
+                    yield from self.call(value, Arguments((), (), True, True), None)
             case "getter" | "augmentation" | "transformation":
                 for name, value in product(called_methods(protocol), ordered(values)):
                     for method in ordered(self.ev.attribute(value, name)):

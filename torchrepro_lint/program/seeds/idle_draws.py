@@ -6,6 +6,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.seeds.first_weights import draws_weights
 
 __all__ = ["is_idle"]
 
@@ -15,7 +16,8 @@ def is_idle(event: Event) -> bool:
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     if event.frame is not None and event.call is not None:
         scope = event.frame.scope
-        names.extend(scope.given_to(event.call))
+        if not draws_weights(event):  # `self.cls_token` is a weight, and no token of a session
+            names.extend(scope.given_to(event.call))
         if isinstance(scope.node, tree.FunctionDef):
             names.append(scope.node.name)
     return any(function_words("idle_draws").search(name) for name in names)

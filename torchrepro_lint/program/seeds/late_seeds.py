@@ -13,15 +13,9 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_path import (
-    MAIN_RNGS,
-    EntryRun,
-    Step,
-    asked_entry_runs,
-    brings_weights,
-    draws_weights,
-)
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.seeds.first_weights import are_loaded_over, brings_weights, built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.partial_seeding import is_for_the_run
 
@@ -30,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LateSeed", "late_seeds"]
 
-_BUILDS = ("torch.nn.", "torchvision.models.")
 #: Splits and samplers have rules of their own; a sampler draws when it is iterated.
 _SPLITS = re.compile(r"random_split|randperm|\w*split|\w*Split|\w*Fold|\w*Sampler|permutation")
 
@@ -82,7 +75,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     if not pairs:
         return None
     early, seed = min(pairs, key=lambda pair: pair[0].order)
-    return LateSeed(run, early.event, seed.event, _spoken_of(early.event))
+    return LateSeed(run, early.event, seed.event, built_at(early.event))
 
 
 def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
@@ -91,7 +84,9 @@ def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
         return False
     if _SPLITS.fullmatch(last_part(event.name)):
         return False
-    return not draws_weights(event) or (run.trains and not brings_weights(event))
+    if not draws_weights(event):
+        return True
+    return run.trains and not brings_weights(event) and not are_loaded_over(run.program, event)
 
 
 def _surely_before(program: Program, early: list[Step], seed: Step) -> bool:
@@ -113,13 +108,21 @@ def _parting(program: Program, early: Event, seed: Event) -> tuple[Scope, ArmPat
         if first.path != second.path or first.number > second.number:
             return None
         facts = program.facts(first.path)
-        scope = _scope_of(facts, first, second) if facts is not None else None
+        if facts is None or _are_alternatives(facts, first, second):
+            return None
+        scope = _scope_of(facts, first, second)
         if scope is None:
             return None
         own = set(scope.path_at(second.number))
         needed = (arm for arm in scope.path_at(first.number) if arm not in own)
         return scope, tuple(arm for arm in needed if arm[1] != "try" and arm[0] not in scope.loops)
     return None
+
+
+def _are_alternatives(facts: ModuleFacts, first: Site, second: Site) -> bool:
+    """Whether the ways part at two functions that one call may mean: `COMMANDS[name]()` enters one of them."""
+    functions = {scope.node.site for scope in facts.walk_scopes() if isinstance(scope.node, tree.FunctionDef)}
+    return {first.number, second.number} <= functions
 
 
 def _covered(scope: Scope, paths: list[ArmPath]) -> bool:
@@ -157,12 +160,3 @@ def _scope_of(facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
         if first.number in numbers and second.number in numbers:
             return scope
     return None
-
-
-def _spoken_of(event: Event) -> Site:
-    """Where to speak of a draw: for the layers of a model, where the model is built."""
-    if event.name.startswith(_BUILDS):
-        for link, inner in zip(event.chain, event.chain[1:], strict=False):
-            if inner.note.endswith(".__init__") and link.note.startswith("calls "):
-                return link.site
-    return event.site

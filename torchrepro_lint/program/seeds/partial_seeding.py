@@ -11,10 +11,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, draws_weights
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
+from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
@@ -67,6 +70,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             blocks = [gpu]
             other_arms[gpu.site] = other
         missing = [rng for rng in MAIN_RNGS if rng not in seeded]
+        if missing and arms is None:
+            missing = [rng for rng in missing if rng not in run.seeded_on_the_way]
         splits = split_sites(program) if missing else frozenset()
         draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, splits)) is not None}
         if not draws or run.incomplete:
@@ -111,7 +116,9 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
 
 
 def _says_so(one: Evidence) -> bool:
-    """Whether the function that seeds is one that sets a run up; others seed what they compute (a mask, a sample)."""
+    """Whether the function that seeds is one that sets a run up, or trains itself; others seed what they compute (a
+    mask, a sample).
+    """
     scope = one.frame.scope
     while scope.parent is not None and not isinstance(scope.node, tree.FunctionDef):
         scope = scope.parent
@@ -120,7 +127,9 @@ def _says_so(one: Evidence) -> bool:
     around = scope.parent
     if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
         return around is not None and _RUNS.search(around.name) is not None
-    return _SETS_UP.search(scope.node.name) is not None
+    if _SETS_UP.search(scope.node.name) is not None:
+        return True
+    return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
 
 
 def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:

@@ -37,6 +37,8 @@ def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
             continue
         if not run.trains and not _SAMPLES.search(run.entry.path.stem):
             continue  # it only tries something out
+        if run.seeded_on_the_way:
+            continue
         draws = [(rng, *found) for rng in MAIN_RNGS if (found := first_draw(program, run, rng)) is not None]
         if any(rng == "torch" for rng, _, _ in draws) or (draws and run.trains):
             yield UnseededProgram(run, tuple(draws))

@@ -55,8 +55,8 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.chains import branches, called_names
-from torchrepro_lint.program.running.entry_path import draws_weights
 from torchrepro_lint.program.running.reach import Event, Link, shown
+from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.rules.base import Rule
 
