@@ -99,9 +99,7 @@ def _users(program: Program, facts: ModuleFacts, scope: Scope) -> _Users | None:
 
 def _starts_a_program(program: Program, path: Path, name: str) -> bool:
     """Whether a function that nothing mentions is called from outside."""
-    if any(
-        one.path == path and one.function is not None and one.function.name == name for one in entry_points(program)
-    ):
+    if any(one.path == path and one.called == name for one in entry_points(program)):
         return True
     return function_words("entry").fullmatch(name) is not None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,7 @@ def components(ev: Evaluator, values: Values, site: Site | None) -> tuple[Value,
     return tuple(islice(_components(ev, values), MAX_OFFERED))
 
 
-def _components(ev: Evaluator, values: Iterable[Value]) -> Iterator[Value]:
+def _components(ev: Evaluator, values: Collection[Value]) -> Iterator[Value]:
     for value in ordered(values):
         match value:
             case FunctionValue() | MethodValue() | Partial():
