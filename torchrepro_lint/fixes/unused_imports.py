@@ -12,7 +12,7 @@ from torchrepro_lint.fixes.document import Document
 __all__ = ["drop_unused_imports", "newly_unused_imports"]
 
 # No fix needs these, so that none that goes in at the same time can rely on the import.
-_ENTROPY = frozenset({"time", "uuid", "datetime", "secrets", "hashlib"})
+_ENTROPY = frozenset({"time", "uuid", "datetime", "secrets", "hashlib", "socket", "struct", "binascii"})
 
 
 def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kept: str = "") -> list[Edit]:

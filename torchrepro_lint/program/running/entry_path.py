@@ -38,7 +38,9 @@ _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that a program does to a generator. `kind`: "draw", "seed", or "restore" for a state put back."""
+    """One thing that a program does to a generator. `kind`: "draw", "seed", "restore" for a state put back, or
+    "prepare" for an object that draws when it is used (an estimator, when it is fitted).
+    """
 
     kind: str
     rngs: frozenset[str]
@@ -110,9 +112,12 @@ class EntryRun:
         return [
             effect
             for step in self.steps
-            if step.kind == "draw" and rng in step.rngs and not is_idle(step.event) and not brings_weights(step.event)
+            if step.kind in ("draw", "prepare")
+            and rng in step.rngs
+            and not is_idle(step.event)
+            and not brings_weights(step.event)
             for effect in effects_of(step.event)
-            if _is_draw(effect) and effect.effect.rng == rng
+            if effect.effect.kind == "draw" and effect.effect.rng == rng
         ]
 
     @cached_property
@@ -175,12 +180,15 @@ def _steps_of(event: Event, order: int) -> Iterator[Step]:
     seeding = seeding_call(event.name)
     if seeding is not None:
         yield Step("seed", seeding.seeds, event, order)
-    drawn = {effect.effect.rng for effect in effects_of(event) if _is_draw(effect)}
-    if drawn:
-        yield Step("draw", frozenset(drawn), event, order)
+    for kind, moment in (("draw", "call"), ("prepare", "use")):
+        drawn = {effect.effect.rng for effect in effects_of(event) if _is_draw(effect, moment)}
+        if drawn:
+            yield Step(kind, frozenset(drawn), event, order)
     if any(effect.kind == "restore-state" for effect in rng_effects(event.name)):
         yield Step("restore", frozenset(effect.rng for effect in rng_effects(event.name)), event, order)
 
 
-def _is_draw(effect: Effect) -> bool:
-    return effect.effect.kind == "draw" and effect.effect.rng in MAIN_RNGS and effect.effect.moment == "call"
+def _is_draw(effect: Effect, moment: str) -> bool:
+    """Whether a main generator is drawn from. What torch's samplers draw when they are used is TRL202's."""
+    rngs = MAIN_RNGS if moment == "call" else ("numpy",)
+    return effect.effect.kind == "draw" and effect.effect.rng in rngs and effect.effect.moment == moment

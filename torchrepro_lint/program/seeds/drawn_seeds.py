@@ -1,5 +1,5 @@
-"""Seeds that are drawn from a generator which nothing has seeded: Python's and NumPy's take their first state from the
-system, so that the number is another one in every run.
+"""Seeds that are drawn from a generator which nothing has seeded: the global ones of Python, NumPy and torch take their
+first state from the system, so that the number is another one in every run.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.calling_places import calling_places
-from torchrepro_lint.program.seeds.entropy_calls import GLOBAL_RNGS
+from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     source = drawn_of(program.ev, one.value, one.frame) if one.value is not None else None
     if source is None or not _runs_once(program, source.frame.facts, source.frame.scope, source.node.site):
         return None
-    drawn = {effect.rng for effect in rng_effects(source.name) if effect.kind == "draw"} & GLOBAL_RNGS
+    drawn = drawn_globally(source.name)
     for other in program.evidence_in_programs_of(source.frame.facts, source.frame):
         if other.effect == "seed" and not drawn.isdisjoint(other.seeds) and not _follows(program, other, source):
             return None

@@ -6,18 +6,32 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf, Values
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    Arguments,
+    Constant,
+    External,
+    ExternalObject,
+    MemberOf,
+    Values,
+)
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.workers.workers import condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["GLOBAL_RNGS", "draws", "draws_globally", "is_entropy", "is_literal", "outside"]
+__all__ = ["draws", "drawn_globally", "is_entropy", "is_literal", "is_of_unseeded", "outside"]
 
 #: The generators that take their first state from the system, and are there without being made.
-GLOBAL_RNGS: Final = frozenset({"python", "numpy"})
+_GLOBAL_RNGS: Final = frozenset({"python", "numpy", "torch"})
+#: Methods by which an object that draws gets its state later on.
+_SEED_LATER: Final = frozenset({"seed", "setstate", "set_state"})
 
 
 def outside(value: object) -> str | None:
@@ -35,10 +49,44 @@ def is_entropy(name: str, node: tree.Call, ev: Evaluator, frame: Frame) -> bool:
     effects = rng_effects(name)
     if any(effect.kind == "seed" and effect.package == "torch" and effect.seed_parameter is None for effect in effects):
         return True  # `torch.seed()` takes a seed from the system and gives it back
-    found = {effect.rng for effect in effects if effect.kind == "draw"}
-    if "hash" in found:
+    found = [effect for effect in effects if effect.kind == "draw"]
+    if any(effect.rng == "hash" for effect in found):
         return len(node.args) == 1 and _holds_text(node.args[0].value, ev, frame)
-    return "entropy" in found
+    given = ev.arguments(node.args, frame)
+    return any(
+        effect.rng == "entropy" and all(condition_holds(condition, given) is True for condition in effect.when)
+        for effect in found
+    )
+
+
+def is_of_unseeded(value: object, ev: Evaluator, frame: Frame) -> bool:
+    """Whether a method or attribute gives what an object draws, or is made of, that takes its seed from the system:
+    `random.Random().random`, `np.random.SeedSequence().entropy`.
+    """
+    match value:
+        case MemberOf(receiver=ExternalObject(arguments=Arguments() as given) as receiver):
+            effects = rng_effects(member_name(value) or "")
+            own = any(one.rng == "receiver" and one.kind in ("draw", "read-state") for one in effects)
+            return (
+                own and given == Arguments() and _takes_entropy(receiver) and not _is_seeded_later(receiver, ev, frame)
+            )
+    return False
+
+
+def _takes_entropy(receiver: ExternalObject) -> bool:
+    """Whether such an object that is made without a seed gets one from the system; torch's get a constant."""
+    made = [one for one in rng_effects(receiver.name) if one.kind == "make"]
+    return bool(made) and all(one.package != "torch" and one.seed_parameter is not None for one in made)
+
+
+def _is_seeded_later(receiver: ExternalObject, ev: Evaluator, frame: Frame) -> bool:
+    return any(
+        isinstance(call.func, tree.Attribute)
+        and call.func.attr in _SEED_LATER
+        and (not (found := ev.values(call.func.value, frame)) or UNKNOWN in found or receiver in found)
+        for scope in frame.facts.walk_scopes()
+        for call, _ in scope.calls
+    )
 
 
 def draws(name: str) -> bool:
@@ -46,9 +94,10 @@ def draws(name: str) -> bool:
     return any(effect.kind == "draw" for effect in rng_effects(name))
 
 
-def draws_globally(name: str) -> bool:
-    """Whether a call draws from the global generator of Python or of NumPy."""
-    return any(effect.kind == "draw" and effect.rng in GLOBAL_RNGS for effect in rng_effects(name))
+def drawn_globally(name: str) -> frozenset[str]:
+    """The global generators from whose state a call takes its number: by a draw, or as torch's first seed."""
+    first = name in known_calls("worker_seed")
+    return _GLOBAL_RNGS & {effect.rng for effect in rng_effects(name) if effect.kind == "draw" or first}
 
 
 def _holds_text(node: tree.Expr, ev: Evaluator, frame: Frame) -> bool:
@@ -63,6 +112,8 @@ def _holds_text(node: tree.Expr, ev: Evaluator, frame: Frame) -> bool:
         case tree.Binary(op="+" | "%", left=left):
             return _holds_text(left, ev, frame)
         case tree.Call(func=tree.Name(id="str" | "repr")):
+            return True
+        case tree.Call(func=func) if called_name(func) in ordering_names("texts", "words"):
             return True
         case tree.Name(id=name):
             for binding in frame.scope.bindings.get(name, ()):

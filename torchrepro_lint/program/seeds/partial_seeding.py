@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
@@ -17,6 +18,7 @@ from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
@@ -39,7 +41,7 @@ _SETS_UP = re.compile(
 #: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples), or can be seeded as
 #: gym asks of an environment (`env.seed(0)`).
 _RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
-_SEEDED = frozenset({*MAIN_RNGS, "torch-cuda"})
+_SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         missing = [rng for rng in MAIN_RNGS if rng not in seeded]
         if missing and arms is None:
             missing = [rng for rng in missing if rng not in run.seeded_on_the_way]
-        splits = split_sites(program) if missing else frozenset()
-        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, splits)) is not None}
+        elsewhere = split_sites(program) | _seed_sources(program, run) if missing else frozenset()
+        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere)) is not None}
         if not draws or run.incomplete:
             continue
         block = _block(run, blocks)
@@ -84,6 +86,12 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
         yield PartialSeeding(block, missing_here, other_arms.get(site))
+
+
+def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:
+    """The draws of which a seed is made, where nothing has seeded them: TRL503 speaks of these."""
+    sources = [source for one in run.seedings if (source := drawn_seed(program, one)) is not None]
+    return frozenset(Site(source.site.path, node.site) for source in sources for node in walk([source.node]))
 
 
 def _in_two_arms(seedings: list[Evidence]) -> tuple[Evidence, Evidence] | None:

@@ -29,7 +29,14 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.callers import frame_without_callers, visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
-from torchrepro_lint.program.seeds.entropy_calls import draws, draws_globally, is_entropy, is_literal, outside
+from torchrepro_lint.program.seeds.entropy_calls import (
+    drawn_globally,
+    draws,
+    is_entropy,
+    is_literal,
+    is_of_unseeded,
+    outside,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +75,7 @@ def entropy_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
 
 
 def drawn_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
-    """The same with draws from the global generators of Python and NumPy as its source."""
+    """The same with draws from the global generators as its source."""
     return _Reader(ev, draws=True).of(node, frame)
 
 
@@ -84,7 +91,9 @@ class _Reader:
         match node:
             case tree.Name():
                 return self._name(node, frame)
-            case tree.Attribute(value=value):
+            case tree.Attribute(value=value, attr=attr):
+                if not self.draws and any(is_of_unseeded(one, self.ev, frame) for one in self.ev.values(node, frame)):
+                    return Entropy(node, attr, frame)
                 known = self._stored(node, frame) or self._held(node, frame)
                 return known if known is not None else self._within(node, (value,), frame)
             case tree.Call():
@@ -250,8 +259,13 @@ class _Reader:
         names = [outside(value) for value in functions]
         if len(names) == 1 and names[0] is not None and self._is_source(names[0], node, frame):
             return Entropy(node, names[0], frame)
+        factory = next((arg.value for arg in node.args if arg.keyword == "default_factory"), None)
+        if factory is not None:
+            functions = self.ev.values(factory, frame)
         if len(functions) == 1:
             (value,) = functions
+            if not self.draws and is_of_unseeded(value, self.ev, frame):
+                return Entropy(node, outside(value) or "", frame)
             if isinstance(value, (FunctionValue, MethodValue)):
                 return self._returned(value, node, frame)
         parts = [arg.value for arg in node.args]
@@ -269,7 +283,7 @@ class _Reader:
         return self._within(node, parts, frame)
 
     def _is_source(self, name: str, node: tree.Call, frame: Frame) -> bool:
-        return draws_globally(name) if self.draws else is_entropy(name, node, self.ev, frame)
+        return bool(drawn_globally(name)) if self.draws else is_entropy(name, node, self.ev, frame)
 
     def _returned(self, value: FunctionValue | MethodValue, node: tree.Call, frame: Frame) -> Entropy | None:
         function = value if isinstance(value, FunctionValue) else value.function
