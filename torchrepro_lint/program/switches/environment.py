@@ -53,7 +53,9 @@ def settings_of(ev: Evaluator, variable: str) -> list[Setting]:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`owner[name] = value`, or `owner.setdefault(name, value)` and the like; `owner` need not be os.environ."""
+    """`owner[name] = value`, `owner.setdefault(name, value)`, `owner.update(name=value)`, `owner |= {name: value}` and
+    the like; `owner` need not be os.environ.
+    """
 
     name: str
     owner: tree.Expr
@@ -68,13 +70,28 @@ def assignments(scope: Scope) -> Iterator[Assignment]:
         match store.target:
             case tree.Subscript(value=owner, index=tree.Const(value=str() as name)):
                 yield Assignment(name, owner, store.statement, store.value, store.path)
+            case tree.Attribute() as owner if store.augmented:
+                for name, value in _entries(store.value):
+                    yield Assignment(name, owner, store.statement, value, store.path)
     for call, path in scope.calls:
         match call:
             case tree.Call(
-                func=tree.Attribute(value=owner, attr="setdefault" | "putenv" | "setenv"),
+                func=tree.Attribute(value=owner, attr="setdefault" | "putenv" | "setenv" | "__setitem__"),
                 args=(tree.Arg(value=tree.Const(value=str() as name)), tree.Arg(value=value), *_),
             ):
                 yield Assignment(name, owner, call, value, path)
+            case tree.Call(func=tree.Attribute(value=owner, attr="update"), args=args):
+                named = [(arg.keyword, arg.value) for arg in args if arg.keyword is not None]
+                for name, value in [*named, *(one for arg in args if not arg.star for one in _entries(arg.value))]:
+                    yield Assignment(name, owner, call, value, path)
+
+
+def _entries(node: tree.Expr) -> Iterator[tuple[str, tree.Expr]]:
+    """The entries of a dict that is written there, under keys that are texts."""
+    if isinstance(node, tree.DictDisplay):
+        for key, value in node.items:
+            if isinstance(key, tree.Const) and isinstance(key.value, str):
+                yield key.value, value
 
 
 def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, variable: str) -> Iterator[Setting]:

@@ -19,8 +19,9 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.ways import tests_around
+from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import assignments
 from torchrepro_lint.program.switches.intent import running_modules
 
@@ -32,8 +33,6 @@ __all__ = ["LateVariable", "late_variables"]
 _HASH_SEED = "PYTHONHASHSEED"
 _LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _NAMES = re.compile(rb"PYTHONHASHSEED|CUDA_LAUNCH_BLOCKING")
-_USES_CUDA = re.compile(r"cuda")
-_STARTS_CUDA = frozenset({"cuda", "set_device", "init", "synchronize"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
         return None
     if setting.name == _HASH_SEED:
         return None if _starts_children(program, roots | {setting.facts.path}) else LateVariable(_HASH_SEED, site, None)
-    started = _cuda_started(setting)
+    started = _cuda_started(program, setting)
     return LateVariable(_LAUNCH_BLOCKING, site, Site(setting.facts.path, started)) if started is not None else None
 
 
@@ -122,23 +121,8 @@ def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
     return False
 
 
-def _cuda_started(setting: _Setting) -> int | None:
+def _cuda_started(program: Program, setting: _Setting) -> int | None:
     """The site of a call of the same scope that has surely used CUDA before."""
-    own = set(setting.path)
-    for call, path in setting.scope.calls:
-        if call.site < setting.site and set(path) <= own and _uses_cuda(call):
-            return call.site
-    return None
-
-
-def _uses_cuda(call: tree.Call) -> bool:
-    name = called_name(call.func)
-    match call.func:
-        case tree.Attribute(value=tree.Attribute(attr="cuda")):
-            return name in _STARTS_CUDA
-        case tree.Attribute(attr="cuda"):
-            return True
-    placed = [arg.value for arg in call.args if name == "to" or arg.keyword == "device"]
-    return any(
-        isinstance(node, tree.Const) and isinstance(node.value, str) and _USES_CUDA.match(node.value) for node in placed
-    )
+    frame = contexts(program.ev, setting.facts, setting.scope)[0]
+    call = first_use_before(program.ev, frame, setting.site)
+    return call.site if call is not None else None
