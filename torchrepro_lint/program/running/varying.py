@@ -25,16 +25,19 @@ __all__ = ["varies_within"]
 _STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "getattr", "max", "min"})
 
 
-def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr) -> bool:
-    """Whether an expression at the beginning of a way may have another value in each turn of a loop at `way[index]`."""
-    return _Reader(ev, way, index).varies(0, node)
+def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr, *, given: bool = False) -> bool:
+    """Whether an expression at the beginning of a way may have another value in each turn of a loop at `way[index]`;
+    with `given` the function there is called in each turn, with other arguments.
+    """
+    return _Reader(ev, way, index, given).varies(0, node)
 
 
 class _Reader:
-    def __init__(self, ev: Evaluator, way: Way, last: int) -> None:
+    def __init__(self, ev: Evaluator, way: Way, last: int, given: bool) -> None:
         self.ev = ev
         self.way = way
         self.last = last
+        self.given = given
         self._seen: set[int] = set()
 
     def varies(self, index: int, node: tree.Expr) -> bool:
@@ -82,7 +85,7 @@ class _Reader:
                     if self.varies(index, binding.node):  # type: ignore[arg-type]
                         return True
                 case "param":
-                    if index < self.last and self._argument(index, name):
+                    if self._argument(index, name) if index < self.last else self.given:
                         return True
         return False
 

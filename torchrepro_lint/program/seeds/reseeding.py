@@ -22,6 +22,7 @@ from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.epochs import says_epochs
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
+from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Stand, Way
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
@@ -44,12 +45,15 @@ _OTHER_LOOPS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reseeding:
-    """A seeding call inside a loop. `site` is the call to speak of, `loop` the statement that repeats it."""
+    """A seeding call inside a loop. `site` is the call to speak of, `loop` the statement that repeats it: with
+    `by_framework` the function that a framework calls in each epoch or step.
+    """
 
     seeding: Evidence
     site: Site
     loop: Site
     between: tuple[Site, ...]
+    by_framework: bool = False
 
 
 def reseedings(program: Program) -> Iterator[Reseeding]:
@@ -80,15 +84,20 @@ def _is_seeded_anew_before(program: Program, one: Evidence, stand: Stand, repeat
     which is to see the same each time.
     """
     return any(
-        at.scope is stand.scope
-        and at.site < stand.site
-        and any(branch == repeated.loop.number for branch, _ in at.path)
-        and varies_within(program.ev, way, index, other.value)
+        _comes_before(at, stand, repeated) and varies_within(program.ev, way, index, other.value)
         for other in program.evidence
         if other.effect == "seed" and one.seeds <= other.seeds and other.value is not None
         for way in ways_of(program, other)
         for index, at in enumerate(way)
     )
+
+
+def _comes_before(at: Stand, stand: Stand, repeated: Reseeding) -> bool:
+    """Whether a place comes earlier in the same turn; of several hooks of a class nothing says which comes first."""
+    if repeated.by_framework and at.scope is not stand.scope:
+        return at.scope.parent is stand.scope.parent
+    inside = repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
+    return at.scope is stand.scope and at.site < stand.site and inside
 
 
 def _is_below(stand: Stand, path: ArmPath) -> bool:
@@ -112,13 +121,17 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] |
         if _keeps_state(stand.scope):
             return None
         loop = _epoch_loop(ev, stand)
-        if loop is not None:
-            if _runs_once(stand, loop) or (one.value is not None and varies_within(ev, way, index, one.value)):
+        hook = stand.scope.node if loop is None and is_training_hook(ev, stand.facts, stand.scope) else None
+        if loop is not None or hook is not None:
+            if _runs_once(stand, loop) or (
+                one.value is not None and varies_within(ev, way, index, one.value, given=hook is not None)
+            ):
                 return None
             spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), stand)
-            path = stand.facts.path
+            repeats = Site(stand.facts.path, hook.site if hook is not None else loop or 0)
             between = tuple(Site(at.facts.path, at.site) for at in way[: index + 1])
-            return spoken, Reseeding(one, Site(spoken.facts.path, spoken.site), Site(path, loop), between)
+            site = Site(spoken.facts.path, spoken.site)
+            return spoken, Reseeding(one, site, repeats, between, by_framework=hook is not None)
     return None
 
 
@@ -161,9 +174,9 @@ def _takes_steps(scope: Scope, branch: int) -> bool:
     return False
 
 
-def _runs_once(stand: Stand, loop: int) -> bool:
+def _runs_once(stand: Stand, loop: int | None) -> bool:
     """Whether an `if` inside the loop compares something with a constant: `if epoch == 0:`."""
-    inside = False
+    inside = loop is None
     for branch, arm in stand.path:
         if branch == loop:
             inside = True

@@ -2,7 +2,8 @@
 
 What it does
     Finds seeding calls for the global random number generators (`random`, NumPy, torch) that stand in the loop of
-    epochs or training steps, directly or in a function called from it, with a seed that is the same each time.
+    epochs or training steps, directly or in a function called from it, with a seed that is the same each time; also in
+    the methods that Lightning, Hugging Face's Trainer and others call in each epoch or step.
 
 Why is this bad?
     Every turn of the loop draws the numbers of the turn before: the same order of the batches, the same augmentation,
@@ -68,8 +69,12 @@ class ReseededInLoop(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for again in reseedings(program):
             name = again.seeding.name
-            message = f"`{name}` gets the same seed in every turn of the loop: each turn draws what the one before drew"
+            turn = "call of the hook" if again.by_framework else "turn of the loop"
+            message = (
+                f"`{name}` gets the same seed in every {turn}: each {turn.split()[0]} draws what the one before drew"
+            )
             inner, *outer = again.between
             steps = [Link(site, "called here") for site in reversed(outer)]
-            trace = [Link(again.loop, "the loop"), *steps, Link(inner, f"seeds: {name}")]
+            repeated = "the framework calls this in each epoch or step" if again.by_framework else "the loop"
+            trace = [Link(again.loop, repeated), *steps, Link(inner, f"seeds: {name}")]
             yield self.finding(program, again.site, message, trace)

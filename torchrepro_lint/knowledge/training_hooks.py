@@ -1,0 +1,37 @@
+"""What frameworks call in each epoch or step of a training: methods of subclasses, and functions under a decorator."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+
+__all__ = ["events_of", "hooks_of"]
+
+_FILE = "training_hooks.toml"
+
+
+@cache
+def hooks_of(base: str) -> frozenset[str]:
+    """The methods that are called so in subclasses of a library's class, by its canonical name."""
+    return _classes().get(base, frozenset())
+
+
+@cache
+def events_of(method: str) -> frozenset[str]:
+    """The events that a decorator of this name takes, and that come in each epoch or step, by canonical names."""
+    rows = [row for row in read_toml(_FILE)["decorator"] if row["method"] == method]
+    return frozenset(canonical(name) for row in rows for text in row["events"] for name in expand_names(text))
+
+
+@cache
+def _classes() -> dict[str, frozenset[str]]:
+    table: dict[str, frozenset[str]] = {}
+    for row in read_toml(_FILE)["class"]:
+        if not row["source"]:
+            raise DataFileError(f"{_FILE}: a class without a source")
+        methods = frozenset(name for text in row["methods"] for name in expand_names(text))
+        for base in row["bases"]:
+            table[canonical(base)] = methods
+    return table

@@ -1,0 +1,37 @@
+"""Functions of the project that a framework calls in each epoch or step: their bodies are the bodies of its loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.training_hooks import events_of, hooks_of
+from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.running.callers import frame_without_callers
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["is_training_hook"]
+
+
+def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether the function of a scope is such a method, or stands under such a decorator."""
+    node, around = scope.node, scope.parent
+    if not isinstance(node, tree.FunctionDef) or around is None:
+        return False
+    outer = frame_without_callers(ev, facts, around)
+    if isinstance(around.node, tree.ClassDef) and outer.parent is not None:
+        bases = external_bases(ev, ClassValue(around.node, outer.parent))
+        return any(node.name in hooks_of(canonical(base)) for base in bases)
+    for decorator in node.decorators:
+        match decorator:
+            case tree.Call(func=tree.Attribute(attr=attr), args=args) if events_of(attr):
+                given = [value for arg in args for value in ev.values(arg.value, outer)]
+                if any(isinstance(value, External) and canonical(value.name) in events_of(attr) for value in given):
+                    return True
+    return False
