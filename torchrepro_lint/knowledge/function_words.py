@@ -26,6 +26,7 @@ NameTable = Literal[
     "own_table",
     "registers",
     "runs_itself",
+    "builds_weights",
 ]
 
 

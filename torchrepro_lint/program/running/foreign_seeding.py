@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MethodValue
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MemberOf, MethodValue
 from torchrepro_lint.program.running.callers import called_name, contexts
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def _find(program: Program, path: Path) -> bool:
                             and not outside.startswith("torch.")
                         ):
                             return True
+                    case MemberOf() if seeding_call(member_name(value) or "") is not None:
+                        continue
                     case _:
                         if name not in ("seed", "manual_seed"):
                             return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.reach import Event
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["are_loaded_over", "brings_weights", "built_at", "draws_weights"]
 
-_BUILDS = ("torch.nn.", "torchvision.models.")
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
 )
@@ -26,7 +26,7 @@ _GIVEN_WEIGHTS = ("pretrained", "weights")
 
 def draws_weights(event: Event) -> bool:
     """Whether a draw makes the first weights of a model."""
-    if event.name.startswith(_BUILDS):
+    if function_words("builds_weights").match(event.name):
         return True
     scope = event.frame.scope if event.frame is not None else None
     return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None

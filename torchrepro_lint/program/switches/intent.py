@@ -30,6 +30,7 @@ from torchrepro_lint.knowledge.switches import (
     switch_call_names,
 )
 from torchrepro_lint.program.evaluation import containers
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
@@ -38,6 +39,7 @@ from torchrepro_lint.program.evaluation.values import (
     Constant,
     External,
     FunctionValue,
+    MemberOf,
     Site,
     Value,
     Values,
@@ -146,7 +148,15 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
 
 
 def _is_external(value: Value) -> bool:
-    return isinstance(value, External)
+    return isinstance(value, External) or _called_name(value) is not None
+
+
+def _called_name(value: Value) -> str | None:
+    """The name of a function of a library, or of a method by which one of its objects seeds."""
+    if isinstance(value, External):
+        return value.name
+    name = member_name(value) if isinstance(value, MemberOf) else None
+    return name if name is not None and seeding_call(name) is not None else None
 
 
 def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Frame) -> Iterator[Evidence]:
@@ -157,23 +167,22 @@ def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Fr
             yield from _from_setattr(ev, call, path, frame)
             continue
         for value in ordered(ev.values(call.func, frame)):
-            if not isinstance(value, External):
+            name = _called_name(value)
+            if name is None:
                 continue
             arguments = ev.arguments(call.args, frame)
             site = ev.site(call, frame)
-            for switch in call_switches(value.name):
+            for switch in call_switches(name):
                 if takes_effect(switch, arguments, partial(_written, call, arguments)):
                     node, values = _written(call, arguments, switch.parameter)
                     nothing: frozenset[str] = frozenset()
-                    yield Evidence(
-                        value.name, switch.effect, switch.level, nothing, site, call, node, values, frame, path
-                    )
-            seeding = seeding_call(value.name)
+                    yield Evidence(name, switch.effect, switch.level, nothing, site, call, node, values, frame, path)
+            seeding = seeding_call(name)
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
                 is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
                 level = "seeded" if is_intent and not _fetches_items(frame.scope) else None
-                yield Evidence(value.name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
+                yield Evidence(name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
 
 
 def _fetches_items(scope: Scope) -> bool:
