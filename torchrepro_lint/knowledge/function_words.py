@@ -27,6 +27,7 @@ NameTable = Literal[
     "registers",
     "runs_itself",
     "builds_weights",
+    "is_a_model",
 ]
 
 

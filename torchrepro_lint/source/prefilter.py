@@ -44,6 +44,10 @@ _WORDS = (
     rb"set\(",
     rb"environ",
     rb"Trainer",
+    rb"__main__",  # where a program starts that other files make up
+    rb"main\(",
+    rb"typer",
+    rb"click",
 )
 _INTERESTING = re.compile(rb"|".join(_WORDS))
 

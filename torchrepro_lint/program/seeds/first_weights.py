@@ -9,7 +9,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:
@@ -39,20 +41,39 @@ def brings_weights(event: Event) -> bool:
     return bool(event.arguments.positional) or any(event.arguments.keyword(name) is not None for name in _GIVEN_WEIGHTS)
 
 
-def built_at(event: Event) -> Site:
-    """Where to speak of a draw: for the weights of a model, where the model is built."""
+def built_at(program: Program, event: Event) -> Site:
+    """Where to speak of a draw: for the weights of a model of the project, where that is built."""
     if draws_weights(event):
         for link, inner in zip(event.chain, event.chain[1:], strict=False):
-            if inner.note.endswith(".__init__") and link.note.startswith("calls "):
+            if (
+                inner.note.endswith(".__init__")
+                and link.note.startswith("calls ")
+                and _is_of_module(program, inner.site)
+            ):
                 return link.site
     return event.site
+
+
+def _is_of_module(program: Program, site: Site) -> bool:
+    """Whether a constructor is of a model, as far as its class can be followed, and not of what holds one."""
+    facts = program.facts(site.path)
+    for scope in facts.walk_scopes() if facts is not None else ():
+        if scope.node is not None and scope.node.site == site.number and facts is not None:
+            around = scope.parent
+            outer = around.parent if around is not None else None
+            if around is None or outer is None or not isinstance(around.node, tree.ClassDef):
+                return False
+            cls = ClassValue(around.node, frame_without_callers(program.ev, facts, outer))
+            bases = external_bases(program.ev, cls)
+            return has_unknown_base(program.ev, cls) or any(function_words("is_a_model").match(one) for one in bases)
+    return False
 
 
 def are_loaded_over(program: Program, event: Event) -> bool:
     """Whether the function that builds the model surely loads other weights into all of it afterwards:
     `model = Net()`, `model.load_state_dict(...)`.
     """
-    site = built_at(event)
+    site = built_at(program, event)
     facts = program.facts(site.path)
     if facts is None:
         return False

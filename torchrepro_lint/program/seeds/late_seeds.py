@@ -75,7 +75,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     if not pairs:
         return None
     early, seed = min(pairs, key=lambda pair: pair[0].order)
-    return LateSeed(run, early.event, seed.event, built_at(early.event))
+    return LateSeed(run, early.event, seed.event, built_at(program, early.event))
 
 
 def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
