@@ -21,6 +21,7 @@ from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.ranks import distributed_start
@@ -153,23 +154,28 @@ def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | No
     calls = visible_calls(program.ev, facts, function) if function is not None else []
     if function is None or not calls:
         return None
-    if _runs_per_epoch(program, facts, function, 0):
+    if _runs_per_epoch(program, facts, function, 0, by_round=False):
         return True
     return None if any(_in_loop(call, frame) for call, frame in calls) else False
 
 
-def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int) -> bool:
-    """Whether a call of a function, or of one that calls it, stands in an epoch loop of a file other than its own."""
+def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int, *, by_round: bool) -> bool:
+    """Whether a call of a function, or of one that calls it, stands in an epoch loop of a file other than its own. A
+    training is repeated by rounds only: `by_round` once the way out has come by one.
+    """
+    by_round = by_round or _is_training(program, facts, function)
     for call, frame in visible_calls(program.ev, facts, function):
         path = frame.facts.path
         if path != facts.path and _in_loop(call, frame):
             document = document_of(program, path)
             node = document.node_at(*program.parsed(path).span(call.site), cst.Call)
-            if node is not None and any(is_epoch_loop(document, loop) for loop in document.loops(node)):
+            if node is not None and any(
+                is_epoch_loop(document, loop, by_round=by_round) for loop in document.loops(node)
+            ):
                 return True
         outer = function_of(frame.scope)
-        if outer is not None and depth < _MAX_CALLERS and not _is_training(outer):
-            if _runs_per_epoch(program, frame.facts, outer, depth + 1):
+        if outer is not None and depth < _MAX_CALLERS:
+            if _runs_per_epoch(program, frame.facts, outer, depth + 1, by_round=by_round):
                 return True
     return False
 
@@ -178,11 +184,11 @@ def _in_loop(call: tree.Call, frame: Frame) -> bool:
     return any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site))
 
 
-def _is_training(function: Scope) -> bool:
-    """A function with an epoch loop of its own is a training, however often it is called."""
-    loops = [loop for site, loop in function.branches.items() if site in function.loops and isinstance(loop, tree.For)]
-    names = [part for loop in loops for part in walk([loop.target, loop.iter]) if isinstance(part, tree.Name)]
-    return any("epoch" in name.id for name in names)
+def _is_training(program: Program, facts: ModuleFacts, function: Scope) -> bool:
+    """A function with an epoch loop of its own is a training, however often it is called, unless in rounds."""
+    loops = [loop for site, loop in parents_of(program.ev, facts).loops.items() if site in function.loops]
+    parts = (part for loop in loops if isinstance(loop, tree.For) for part in walk([loop.target, loop.iter]))
+    return any(isinstance(part, tree.Name) and "epoch" in part.id for part in parts)
 
 
 def is_distributed(program: Program, path: Path) -> bool:

@@ -34,6 +34,9 @@ _NUMBER_OF_RUNS = re.compile(
     r"repeats?|repetitions?|replicates?|restarts?|runs?|trials?|[nk]?folds?|splits?|seeds?|experiments?"
 )
 _EPOCH = re.compile(r"epochs?|ep|e|step|iteration|it|batch_idx|round|_", re.IGNORECASE)
+# Federated learning: in each round some clients train a little, from where the round before has left off.
+_ROUND = re.compile(r"rounds?|epoch")
+_ROUNDS = re.compile(r"rounds?|epochs")
 _ONE_LINE = "the body of the function is on the line of its def"
 
 
@@ -99,19 +102,24 @@ def repeats_the_seed(document: Document, call: cst.Call, seed: Seed) -> bool:
     A generator that is made and seeded in such a function gives the same order in every epoch.
     """
     function = document.function(call)
-    return function is not None and _runs_per_epoch(document, function, seed, set())
+    return function is not None and _runs_per_epoch(document, function, seed, set(), by_round=False)
 
 
-def _runs_per_epoch(document: Document, function: cst.FunctionDef, seed: Seed, seen: set[int]) -> bool:
-    if id(function) in seen or _has_epoch_loop(document, function):
+def _runs_per_epoch(
+    document: Document, function: cst.FunctionDef, seed: Seed, seen: set[int], *, by_round: bool
+) -> bool:
+    """`by_round`: the way out has come by a training, which only rounds repeat within one and the same training."""
+    if id(function) in seen:
         return False
     seen.add(id(function))
+    by_round = by_round or _has_epoch_loop(document, function)
     for call in _calls_of(document, function):
         for loop in document.loops(call):
-            if is_epoch_loop(document, loop) and not _seed_varies(document, function, call, loop, seed):
-                return True
+            if is_epoch_loop(document, loop, by_round=by_round):
+                if not _seed_varies(document, function, call, loop, seed):
+                    return True
         outer = document.function(call)
-        if outer is not None and _runs_per_epoch(document, outer, Seed(""), seen):
+        if outer is not None and _runs_per_epoch(document, outer, Seed(""), seen, by_round=by_round):
             return True
     return False
 
@@ -126,15 +134,19 @@ def _calls_of(document: Document, function: cst.FunctionDef) -> Iterator[cst.Cal
 
 
 def _has_epoch_loop(document: Document, function: cst.FunctionDef) -> bool:
-    """A function with an epoch loop of its own is a training, however often it is called."""
+    """A function with an epoch loop of its own is a training, however often it is called, unless in rounds."""
     return any(
         re.search("epoch", document.text_of(node.target) + document.text_of(node.iter))
         for node in document.nodes(cst.For, function)
     )
 
 
-def is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
-    """Whether a loop repeats parts of one training, as far as its text tells, and not whole trainings."""
+def is_epoch_loop(document: Document, loop: cst.For | cst.While, *, by_round: bool = False) -> bool:
+    """Whether a loop repeats parts of one training, as far as its text tells, and not whole trainings. `by_round`: what
+    it repeats is itself a training, so that it has to say that its turns are rounds.
+    """
+    if by_round:
+        return isinstance(loop, cst.For) and _says_rounds(_parts(document, loop.target), _parts(document, loop.iter))
     if isinstance(loop, cst.While):
         return True
     names = [node.value for node in document.nodes(cst.Name, loop.target)]
@@ -148,6 +160,13 @@ def is_epoch_loop(document: Document, loop: cst.For | cst.While) -> bool:
     if any(_LOOP_OVER_RUNS.fullmatch(part) for part in _parts(document, loop.target)):
         return False
     return not isinstance(loop.iter, cst.List | cst.Tuple | cst.Set | cst.Dict)
+
+
+def _says_rounds(target: set[str], iterated: set[str]) -> bool:
+    """Whether what a loop counts, or how far it counts, is said to be rounds; `for epochs in (10, 20)` has trainings."""
+    if any(map(_ROUND.fullmatch, target)):
+        return True
+    return "epochs" not in target and any(map(_ROUNDS.fullmatch, iterated))
 
 
 def _parts(document: Document, node: cst.CSTNode) -> set[str]:
