@@ -11,6 +11,7 @@ from torchrepro_lint.program.running.entry_path import entry_runs
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.seeds.late_seeds import late_seeds
 from torchrepro_lint.program.seeds.seed_faults import changing_seeds
+from torchrepro_lint.program.seeds.unseeded import unseeded_programs
 
 GUARDED = """\
     import torch
@@ -325,3 +326,25 @@ def test_a_fallback_is_one_and_is_silent_where_it_is_told(tmp_path: Path) -> Non
         "torch.manual_seed(seed)", "torch.manual_seed(seed); print(seed)"
     )
     assert list(changing_seeds(program_of(tmp_path / "b", told))) == []
+
+
+SEEDED_BY_A_HELPER = """\
+    import torch
+    from helper import set_seed
+
+    def main():
+        set_seed(0)
+        model = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters())
+        model(torch.rand(1, 2)).sum().backward()
+        optimizer.step()
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def test_a_helper_seeds_however_many_programs_call_it(tmp_path: Path) -> None:
+    files = {f"train_{number}.py": SEEDED_BY_A_HELPER for number in range(30)}
+    files["helper.py"] = "import torch\n\ndef set_seed(seed):\n    torch.manual_seed(seed)\n"
+    assert list(unseeded_programs(program_of(tmp_path, files))) == []

@@ -27,27 +27,30 @@ from torchrepro_lint.program.running.decorator_uses import is_function
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["calling_places", "making_places"]
+__all__ = ["MANY", "calling_places", "making_places"]
+
+#: For questions where no place may be missed: a hundred examples call one helper to seed them.
+MANY = 256
 
 
-def calling_places(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[NamedCall, ...]:
-    """The calls in the project whose callee can be the function of this scope."""
+def calling_places(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS) -> tuple[NamedCall, ...]:
+    """The calls in the project whose callee can be the function of this scope: the first of them, `most` at most."""
 
     def find() -> tuple[NamedCall, ...]:
         places = _places(ev, calls_of(ev, facts, scope), partial(is_function, scope=scope))
-        return tuple(islice(places, MAX_CONTEXTS))
+        return tuple(islice(places, most))
 
-    return ev.remembered(("calling-places", id(scope)), find, ())
+    return ev.remembered(("calling-places", id(scope), most), find, ())
 
 
-def making_places(ev: Evaluator, cls: ClassValue) -> tuple[NamedCall, ...]:
-    """The calls in the project that can make an object of the class or of a subclass."""
+def making_places(ev: Evaluator, cls: ClassValue, most: int = MAX_CONTEXTS) -> tuple[NamedCall, ...]:
+    """The calls in the project that can make an object of the class or of a subclass, as many."""
 
     def find() -> tuple[NamedCall, ...]:
         places = _places(ev, calls_making(ev, cls), partial(is_class, ev, cls))
-        return tuple(islice(places, MAX_CONTEXTS))
+        return tuple(islice(places, most))
 
-    return ev.remembered(("making-places", cls.node, cls.frame), find, ())
+    return ev.remembered(("making-places", cls.node, cls.frame, most), find, ())
 
 
 def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool]) -> Iterator[NamedCall]:

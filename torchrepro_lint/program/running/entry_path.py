@@ -131,9 +131,9 @@ class EntryRun:
 
     def _comes_by(self, one: Evidence) -> bool:
         """Whether a seeding call is not only part of the trial of a module that this program imports."""
-        return any(
-            way[-1].facts.path == self.entry.path or not runs_as_script(way) for way in ways_of(self.program, one)
-        )
+        if self.entry.path in one.roots:
+            return True
+        return any(not runs_as_script(way) for way in ways_of(self.program, one))
 
     @cached_property
     def trains(self) -> bool:

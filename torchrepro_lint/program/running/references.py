@@ -14,7 +14,7 @@ from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
-from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.callers import MAX_CONTEXTS, contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.worker_names import is_for_workers
 
@@ -31,11 +31,14 @@ MAX_FILES = 24
 Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 
-def places_of_use(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
-    """The places that may make the function of `scope` run: its calls, else the mentions of what is not called."""
-    return tuple((one.facts, one.scope, one.call) for one in calling_places(ev, facts, scope)) or _mentioned(
-        ev, facts, scope
-    )
+def places_of_use(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS
+) -> tuple[Reference, ...]:
+    """The places that may make the function of `scope` run: its calls, `most` at most, else the mentions of what is not
+    called.
+    """
+    calls = calling_places(ev, facts, scope, most)
+    return tuple((one.facts, one.scope, one.call) for one in calls) or _mentioned(ev, facts, scope)
 
 
 def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:

@@ -51,7 +51,7 @@ from torchrepro_lint.program.running.callers import (
     frame_without_callers,
     may_be,
 )
-from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.calling_places import MANY, making_places
 from torchrepro_lint.program.running.references import places_of_use
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -285,7 +285,7 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
     if not isinstance(node, tree.FunctionDef):
         return running_modules(ev, facts, scope.parent)
     found: set[Path] = set()
-    for user, place, _ in places_of_use(ev, facts, scope):
+    for user, place, _ in places_of_use(ev, facts, scope, MANY):
         if place is not scope:
             found |= running_modules(ev, user, place)
     if found:
@@ -313,4 +313,4 @@ def _where_made(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozenset[Pa
     cls, around = scope.parent.node, scope.parent.parent
     if scope.name != "__init__" or around.parent is not None or not isinstance(cls, tree.ClassDef):
         return frozenset()
-    return frozenset(one.facts.path for one in making_places(ev, ClassValue(cls, ev.module_frame(facts))))
+    return frozenset(one.facts.path for one in making_places(ev, ClassValue(cls, ev.module_frame(facts)), MANY))
