@@ -10,6 +10,8 @@ from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
+from torchrepro_lint.program.switches.intent import fetches_items
+from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
@@ -31,6 +33,8 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     node = _node(program, document, fault.site)
     if node is not None and document.loops(node):
         return None, "in a loop a constant would be the same seed in every turn: seed once, above it"
+    if any(fetches_items(stand.scope) for way in ways_of(program, fault.seeding) for stand in way):
+        return None, "with a constant every item would get the same draw: seed the workers, by worker_init_fn"
     seed = str(program.settings.seed)
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:

@@ -59,7 +59,7 @@ from torchrepro_lint.program.workers.workers import argument, condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EVIDENCE_WORDS", "Evidence", "find_evidence", "running_modules"]
+__all__ = ["EVIDENCE_WORDS", "Evidence", "fetches_items", "find_evidence", "running_modules"]
 
 EVIDENCE_WORDS = re.compile(
     rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
@@ -181,11 +181,11 @@ def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Fr
             if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
                 node, values = _written(call, arguments, seeding.seed_parameter)
                 is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
-                level = "seeded" if is_intent and not _fetches_items(frame.scope) else None
+                level = "seeded" if is_intent and not fetches_items(frame.scope) else None
                 yield Evidence(name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
 
 
-def _fetches_items(scope: Scope) -> bool:
+def fetches_items(scope: Scope) -> bool:
     """Whether this is the method of a data set that makes one item: a seed there is about the item, not the program."""
     return scope.self_name is not None and scope.name in ("__getitem__", "__getitems__")
 
