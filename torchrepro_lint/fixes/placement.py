@@ -163,7 +163,7 @@ def is_epoch_loop(document: Document, loop: cst.For | cst.While, *, by_round: bo
 
 
 def _says_rounds(target: set[str], iterated: set[str]) -> bool:
-    """Whether what a loop counts, or how far it counts, is said to be rounds; `for epochs in (10, 20)` has trainings."""
+    """Whether a loop says that it counts rounds, or so many; `for epochs in (10, 20)` has a training in each turn."""
     if any(map(_ROUND.fullmatch, target)):
         return True
     return "epochs" not in target and any(map(_ROUNDS.fullmatch, iterated))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,7 +15,7 @@ from torchrepro_lint.program.evaluation.values import Site
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["sort_fix"]
+__all__ = ["sort_fix", "sort_fixes"]
 
 Planned = tuple[Fix | None, str | None]
 
@@ -39,6 +40,17 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
     edits = [edit for one in nodes for edit in _around(document, one, key)]
     waits = lazy and not all(_list_around(document, one) for one in nodes)
     return Fix(Applicability.SAFE if comparable and not waits else Applicability.UNSAFE, "Sort it", tuple(edits)), None
+
+
+def sort_fixes(program: Program, sites: Sequence[Site]) -> Planned:
+    """The same for a set whose elements nobody knows, at all the places where it is iterated."""
+    edits: list[Edit] = []
+    for site in sites:
+        fix, declined = sort_fix(program, site, lazy=False, comparable=False)
+        if fix is None:
+            return None, declined
+        edits.extend(fix.edits)
+    return Fix(Applicability.UNSAFE, "Sort it", tuple(edits)), None
 
 
 def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -51,6 +51,8 @@ MAX_HOPS: Final = 4
 MAX_CALLS: Final = 6
 
 SinkKind = Literal["samples", "split", "index"]
+#: The expression of a set that is iterated, behind its file: what is sorted there has an order in all that follows.
+Turn: TypeAlias = tuple[ModuleFacts, tree.Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +60,9 @@ class Carrier:
     """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
     `is_set`: nothing has a position in it yet; `is_dict`: its keys were put in in this order, and a look-up by key does
     not tell of it; `rows`: it is a table with the rows of what was in this order, or such tables by name, of which it
-    is the one called `part`. `entered`: the calls by which the way came into functions, with each function and the file
-    of its call: a function gives what it gets to the one that called it, and no other.
+    is the one called `part`. `turned`: where a set was iterated, if not in a function that it was handed to, which may
+    get lists as well. `entered`: the calls by which the way came into functions, with each function and the file of
+    its call: a function gives what it gets to the one that called it, and no other.
     """
 
     facts: ModuleFacts
@@ -70,6 +73,7 @@ class Carrier:
     is_dict: bool = False
     rows: bool = False
     part: str | None = None
+    turned: Turn | None = None
     chain: tuple[Link, ...] = ()
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
@@ -83,11 +87,16 @@ class Carrier:
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same where a list, an iterator or an array has the elements."""
-        return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False)
+        return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False, turned=self.turned_here)
 
     def as_keys(self) -> Carrier:
         """The same for a dict that has the elements, or what is told of each, as its keys."""
-        return replace(self, numbered=False, is_set=False, is_dict=True)
+        return replace(self, numbered=False, is_set=False, is_dict=True, turned=self.turned_here)
+
+    @property
+    def turned_here(self) -> Turn | None:
+        """What gives the elements their order, of a set that is iterated here, too."""
+        return (self.facts, self.node) if self.is_set and not self.entered else self.turned
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
         chain = (*self.chain, Link(at, note))
@@ -104,6 +113,7 @@ class Sink:
     kind: SinkKind
     chain: tuple[Link, ...]
     beside: tree.Expr | None = None
+    turned: Turn | None = None
 
 
 def find_sink(
@@ -150,7 +160,8 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
 
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
     """The end of a way at `at`."""
-    return Sink(kind, (*carrier.chain, Link(Site(carrier.facts.path, at.site), note)))  # type: ignore[union-attr]
+    chain = (*carrier.chain, Link(Site(carrier.facts.path, at.site), note))  # type: ignore[union-attr]
+    return Sink(kind, chain, turned=carrier.turned_here)
 
 
 def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier | Sink]:

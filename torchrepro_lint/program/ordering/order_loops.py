@@ -80,7 +80,9 @@ def _through_body(
                 counted = _mentions(value, numbers, lookup) or _is_count(value, loop, elements, lookup)
                 if counted and _has_element(key, elements, lookup):
                     yield from numbering(program, carrier, statement)
-                elif _is_at_its_position(key, numbers) and _has_element(value, elements, lookup):
+                elif _has_element(value, elements, lookup) and (
+                    _is_at_its_position(key, numbers) or _is_count(key, loop, elements, lookup)
+                ):
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier.listed(carrier.node), target)

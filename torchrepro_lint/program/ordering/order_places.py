@@ -11,7 +11,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.classes import PROPERTIES, decorator_name
+from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -140,7 +140,7 @@ def _classes(
 
 def is_property(function: tree.FunctionDef) -> bool:
     """Whether a method is read as an attribute is."""
-    return any(decorator_name(one) in PROPERTIES for one in function.decorators)
+    return any(decorator_name(one) in method_words("decorators", "properties") for one in function.decorators)
 
 
 def iterates_samples(program: Program, facts: ModuleFacts, function: tree.FunctionDef) -> bool:

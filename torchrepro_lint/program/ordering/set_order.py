@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["OrderedSet", "ordered_sets"]
+__all__ = ["OrderedSet", "ordered_sets", "turns_of"]
 
 _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
@@ -37,6 +37,7 @@ _WORDS: Final = re.compile(
 
 #: Methods that make another set of a set.
 _OPERATIONS: Final = frozenset({"union", "difference", "intersection", "symmetric_difference"})
+_MAX_TURNS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,8 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             program.ev.begin_question()
             whole = _whole(program, facts, node)
             # What its order decides is asked first: what its elements are takes far longer.
-            ordered = _ordered(program, facts, whole) if whole.site not in found else None
+            known = whole.site in found or _is_of_one(program, facts, whole)
+            ordered = _ordered(program, facts, whole) if not known else None
             if ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
                 found[whole.site] = ordered
         for one in [one for one in found.values() if not one.at_once]:
@@ -75,6 +77,25 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
                 if (ordered := _ordered(program, facts, whole)) is not None:
                     found.setdefault(whole.site, ordered)
         yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
+
+
+def turns_of(program: Program, one: OrderedSet) -> list[Site] | None:
+    """The places where a set that is kept is iterated so that its order decides something; None where one of them is
+    not to be told, or there are many.
+    """
+    found: list[tree.Expr] = []
+    sites: list[Site] = []
+    sink: Sink | None = one.sink
+    while sink is not None:
+        if sink.turned is None or len(found) == _MAX_TURNS:
+            return None
+        facts, node = sink.turned
+        if node is one.node or any(node is other for other in found):
+            return None
+        found.append(node)
+        sites.append(Site(facts.path, node.site))
+        sink = find_sink(program, one.facts, one.node, of_set=True, but=found)
+    return sites
 
 
 def _ordered(program: Program, facts: ModuleFacts, node: tree.Expr) -> OrderedSet | None:
@@ -182,6 +203,14 @@ def _is_iterated_at_once(program: Program, facts: ModuleFacts, node: tree.Expr) 
 
 def _is_set_operation(node: tree.Call) -> bool:
     return isinstance(node.func, tree.Attribute) and node.func.attr in ("union", "difference", "intersection", "update")
+
+
+def _is_of_one(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
+    """Whether a set is handed on with one element, and so without an order."""
+    match node:
+        case tree.Display(kind="set", items=(item,)) if not isinstance(item, tree.Starred):
+            return isinstance(parents_of(program.ev, facts).of(node), tree.Arg)
+    return False
 
 
 def _is_made_empty(node: tree.Expr) -> bool:

@@ -31,9 +31,7 @@ MAX_FILES = 24
 Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 
-def places_of_use(
-    ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS
-) -> tuple[Reference, ...]:
+def places_of_use(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS) -> tuple[Reference, ...]:
     """The places that may make the function of `scope` run: its calls, `most` at most, else the mentions of what is not
     called.
     """

@@ -28,13 +28,14 @@ How it is proven
     `verify` runs each program with another PYTHONHASHSEED: what it prints differs, and does not once it is sorted.
 
 Fix safety
+    The set is sorted where it is made, or, of one that has a name, wherever it is iterated so that it matters.
     Unsafe: `sorted(...)` fails for elements that cannot be compared, and gives other numbers than those that a saved
     model may have been trained with.
 
 Do not flag
-    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run;
-    numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences); a loop that takes
-    one element after the other by its position (`for i in range(len(names)): print(names[i])`).
+    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run; a set
+    of one element; numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences); a
+    loop that takes one element after the other by its position (`for i in range(len(names)): print(names[i])`).
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -45,8 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.fixes.sort_fix import sort_fix
-from torchrepro_lint.program.ordering.set_order import ordered_sets
+from torchrepro_lint.fixes.sort_fix import sort_fixes
+from torchrepro_lint.program.ordering.set_order import ordered_sets, turns_of
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 
@@ -55,7 +56,7 @@ _FIXES = {
     "split": "a shuffle, a random choice or a split",
     "index": "numbers given by position",
 }
-_KEPT = "the set is kept as a set: it is to be sorted where it is iterated"
+_KEPT = "the set is kept as a set: it is to be sorted before it is handed on, or in the function that iterates it"
 
 
 class SetIterationOrder(Rule):
@@ -67,6 +68,6 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
-            planned = sort_fix(program, one.site, lazy=False, comparable=False) if one.at_once else (None, _KEPT)
-            fix, declined = planned
+            turns = [one.site] if one.at_once else turns_of(program, one)
+            fix, declined = sort_fixes(program, turns) if turns is not None else (None, _KEPT)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)
