@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from torchrepro_lint.source.beside import files_beside
 from torchrepro_lint.source.line_length import line_length_of
 
 CASES = [
@@ -26,3 +27,26 @@ def test_line_length(tmp_path: Path, files: dict[str, str], expected: int | None
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert line_length_of(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"pyproject.toml": "[tool.black]\nline-length = 100\n", ".git/HEAD": "", "part/setup.py": ""}, 100),
+        ({"pyproject.toml": "[tool.black]\nline-length = 100\n", "part/setup.py": ""}, None),
+        (
+            {"ruff.toml": "line-length = 100\n", ".git/HEAD": "", "part/setup.cfg": "[flake8]\nmax-line-length = 79\n"},
+            79,
+        ),
+        ({"ruff.toml": "line-length = 100\n", ".git/HEAD": "", "part/.git/HEAD": ""}, None),
+    ],
+    ids=["top", "no repository", "nearer", "another repository"],
+)
+def test_a_part_of_a_repository_is_formatted_as_the_whole(write, files: dict[str, str], expected: int | None) -> None:
+    root = write({"part/model.py": "", **files})
+    assert line_length_of(root / "part") == expected
+
+
+def test_what_is_said_above_belongs_to_what_a_kept_result_rests_on(write) -> None:
+    root = write({"pyproject.toml": "", ".git/HEAD": "", "part/setup.py": "", "part/model.py": ""})
+    assert files_beside(root / "part") == {root / "pyproject.toml", root / "part/setup.py"}

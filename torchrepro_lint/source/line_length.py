@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.metadata import ini_of, toml_of
 
-__all__ = ["LAYOUT_FILES", "line_length_of"]
+__all__ = ["layout_files", "line_length_of"]
 
 # Formatters break lines at their limit; what a linter allows beyond that is not what the project's lines look like.
 _TOML = (("black", "line-length"), ("ruff", "line-length"), ("yapf", "column_limit"))
@@ -20,13 +21,29 @@ _INI = (
 _STYLE_FILES = (("ruff.toml", "line-length"), (".ruff.toml", "line-length"))
 _INI_FILES = (".style.yapf", "setup.cfg", "tox.ini", ".flake8")
 
-#: The files at the root of a project that may say it.
-LAYOUT_FILES = ("pyproject.toml", *(name for name, _ in _STYLE_FILES), *_INI_FILES)
+_NAMES = ("pyproject.toml", *(name for name, _ in _STYLE_FILES), *_INI_FILES)
 
 
 def line_length_of(root: Path) -> int | None:
-    """The longest line, in characters, that the project at `root` wants; None where nothing says it."""
-    return next(_answers(root), None)
+    """The longest line, in characters, that the project at `root` wants; None where nothing says it.
+
+    Of a project that is a part of a git repository, the nearest folder above that says it counts, as for formatters.
+    """
+    return next((length for folder in _folders(root) for length in _answers(folder)), None)
+
+
+def layout_files(root: Path) -> Iterator[Path]:
+    """The files that may say it, as far as they are there."""
+    return (path for folder in _folders(root) for name in _NAMES if (path := folder / name).is_file())
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """The project's own folder, and those above it up to the top of its git repository."""
+    top = git_top(root) or root
+    for folder in (root, *root.parents):
+        yield folder
+        if folder == top:
+            return
 
 
 def _answers(root: Path) -> Iterator[int]:
