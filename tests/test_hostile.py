@@ -38,6 +38,29 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
         {"a.py": HEAD + CHAIN + "class C60:\n    def __init__(self, n=None): pass\n" + DRAWS + "DataLoader(C0(), num_workers=2)\n"},
         BOTH,
     ),
+    "a dict that is in itself under every name, which stand for attributes": (
+        {
+            "a.py": HEAD
+            + "class S(dict):\n    def __init__(self, x=None): super().__init__(self)\n"
+            + "    def __setattr__(self, k, v): self[k] = v\n    def __getattr__(self, k): return self[k]\n"
+            + "    def put(self, k): self[k] = S(self[k])\n    def own(self): self['forward'] = self\n"
+            + "class D:\n" + DRAWS + "s = S()\ns.put('a')\ns.own()\ns.b(s)\ns.a.b.c()\n"
+            + "DataLoader(D(), num_workers=2, collate_fn=s)\n"
+        },
+        BOTH,
+    ),
+    "registries that register themselves": (
+        {
+            "a.py": HEAD
+            + "class R:\n    known = {}\n    def __init_subclass__(cls): R.known[cls.__name__] = R.known\n"
+            + "    def __class_getitem__(cls, i): return cls[i]\n    parts = []\n"
+            + "    def add(self, x):\n        self.parts += self.parts\n        self.parts += [self.add(x)]\n"
+            + "class Q(R):\n" + DRAWS + "    @classmethod\n    def on(cls, q): cls.known[q] = cls.on(cls.known); return q\n"
+            + "R.known['x'] = R.known['x']\nR.on(globals())\nglobals()['Q'] = globals()['Q']\nr = R[1]\n"
+            + "DataLoader(Q(), num_workers=2, collate_fn=R.known['Q'])\n"
+        },
+        BOTH,
+    ),
     "constants that nobody could compute": (
         {
             "a.py": HEAD + "x = 2 ** 10 ** 9\ny = 'a' * 10 ** 10\nz = [0] * 10 ** 10\nw = 1 << 10 ** 10\nr = list(range(10 ** 12))\n"

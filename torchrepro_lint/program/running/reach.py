@@ -105,7 +105,8 @@ class Walker(BodyWalker):
             case Instance():
                 methods = ev.attribute(value, "__call__") or ev.attribute(value, "forward")
                 for method in ordered(methods):
-                    yield from self.call(method, arguments, site)
+                    if not isinstance(method, Instance):  # an object may have itself under any name, by `__getattr__`
+                        yield from self.call(method, arguments, site)
                 if not methods:
                     yield from self._external_bases(value, "call")
             case External(name=name):
