@@ -21,7 +21,7 @@ Planned = tuple[Fix | None, str | None]
 
 
 def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_name: bool = False) -> Planned:
-    """Put `sorted(...)` around an expression, or in the place of the `list(...)` around it.
+    """Put `sorted(...)` around an expression, or in the place of the `list(...)` or `[*...]` around it.
 
     The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
     come: sorting has to wait for their end. `by_name`: they are directory entries, which sort by their names only.
@@ -38,7 +38,7 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
     if not nodes:
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
-    waits = lazy and not all(_list_around(document, one) for one in nodes)
+    waits = lazy and not all(_list_around(document, one) or _display_around(document, one) for one in nodes)
     return Fix(Applicability.SAFE if comparable and not waits else Applicability.UNSAFE, "Sort it", tuple(edits)), None
 
 
@@ -54,7 +54,14 @@ def sort_fixes(program: Program, sites: Sequence[Site]) -> Planned:
 
 
 def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit]:
-    """`sorted(...)` around an expression, or in the place of the `list(...)` around it."""
+    """`sorted(...)` around an expression, or in the place of the `list(...)` or `[*...]` around it."""
+    display = _display_around(document, node)
+    if display is not None:
+        whole, inner = document.span(display), document.span(node)
+        return [
+            document.replacement(whole[0], inner[0], "sorted("),
+            document.replacement(inner[1], whole[1], f"{key})"),
+        ]
     call = _list_around(document, node)
     if call is None:
         start, end = document.span(node)
@@ -90,3 +97,12 @@ def _list_around(document: Document, node: cst.BaseExpression) -> cst.Call | Non
     ):
         return call
     return None
+
+
+def _display_around(document: Document, node: cst.BaseExpression) -> cst.List | None:
+    """The display `[*node]`, with nothing else in it, comments least of all."""
+    element = document.parent(node)
+    display = document.parent(element) if isinstance(element, cst.StarredElement) else None
+    if not isinstance(display, cst.List) or len(display.elements) != 1:
+        return None
+    return display if "#" not in cst.Module([]).code_for_node(display) else None

@@ -3,7 +3,8 @@
 What it does
     Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
     whose order goes, unsorted, into the samples of a data set, a split, or the numbers of classes; also as the order of
-    the rows that `datasets.load_dataset` or `pandas.concat` makes one table of.
+    the rows of a table that is made of the names or read from the files, and of the keys of a dict that is filled in a
+    loop.
 
 Why is this bad?
     These give names in the order of the file system, which differs between machines, between file systems, and after
