@@ -12,8 +12,8 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
-from torchrepro_lint.program.running.entry_walk import IN_TRAINING, TRAINS, EntryWalker
+from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points, is_main_guard
+from torchrepro_lint.program.running.entry_walk import IN_TRAINING, SEEDS_NOTHING, TRAINS, EntryWalker
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
@@ -102,6 +102,15 @@ class EntryRun:
             found.extend(_steps_of(event, order))
         return found
 
+    @cached_property
+    def unseeded_processes(self) -> list[Event]:
+        """The calls that start processes which begin afresh, and seed nothing; none where the file seeds when it is
+        imported, which they do.
+        """
+        if any(step.kind == "seed" and _is_of_import(step.event) for step in self.steps):
+            return []
+        return [event for event in self._walked[0] if event.note == SEEDS_NOTHING]
+
     @property
     def seeded_on_the_way(self) -> frozenset[str]:
         """The generators that the walk seeds: also by code that the program only hands over, and never names."""
@@ -147,18 +156,19 @@ class EntryRun:
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:
         """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
-        if self._finds(program_words("seeds_itself")) or self._has_seeding_command_line():
+        if self.finds(program_words("seeds_itself")) or self._has_seeding_command_line():
             return True
         return any(calls_foreign_seeding(self.program, path) for path in sorted(self.files))
 
     def _has_seeding_command_line(self) -> bool:
         """Whether a command line of a framework may seed; one that is named and never called here may be anywhere."""
-        if not self._finds(command_line_names()):
+        if not self.finds(command_line_names()):
             return False
         calls = [one for one in command_line_calls(self.program) if one.facts.path in self.files]
         return not calls or any(may_seed(self.program, one) for one in calls)
 
-    def _finds(self, pattern: re.Pattern[bytes]) -> bool:
+    def finds(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the pattern finds something in the files of the program."""
         return any(self.program.project.holds(path, pattern) for path in self.files)
 
 
@@ -186,6 +196,15 @@ def _steps_of(event: Event, order: int) -> Iterator[Step]:
             yield Step(kind, frozenset(drawn), event, order)
     if any(effect.kind == "restore-state" for effect in rng_effects(event.name)):
         yield Step("restore", frozenset(effect.rng for effect in rng_effects(event.name)), event, order)
+
+
+def _is_of_import(event: Event) -> bool:
+    """Whether something happens when a file is imported: at its top level, and not under the guard of a program."""
+    frame = event.frame
+    if frame is None or frame.scope.parent is not None:
+        return False
+    around = (frame.scope.branches.get(branch) for branch, _ in frame.scope.path_at(event.site.number))
+    return not any(statement is not None and is_main_guard(statement) for statement in around)
 
 
 def _is_draw(effect: Effect, moment: str) -> bool:

@@ -14,24 +14,28 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Site, Value
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
 from torchrepro_lint.program.running.offered_commands import commands_of
-from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered
+from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered, outside_name
 from torchrepro_lint.program.running.set_apart import sets_apart
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["IN_TRAINING", "TRAINS", "EntryWalker", "training_steps"]
+__all__ = ["IN_TRAINING", "SEEDS_NOTHING", "TRAINS", "EntryWalker", "training_steps"]
 
 _MAX_MODULES = 60
 #: The note of the event that says that a training takes a step.
 TRAINS = "takes a step of a training"
+#: The note of the event that says that processes begin afresh, and seed nothing.
+SEEDS_NOTHING = "starts processes that seed nothing"
 #: The note of what stands under `if self.training:`.
 IN_TRAINING = "while a model is in training mode"
 
@@ -92,7 +96,13 @@ class EntryWalker(Walker):
     def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
         if called_name(node.func) in self._steps:
             out.append(Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS))
+        before = len(out)
         super()._call_node(node, frame, out)
+        if any(outside_name(value) in known_calls("starts_afresh") for value in self.ev.values(node.func, frame)):
+            # Asked here: further out one event stands for all of a helper that the program calls as well.
+            if not any(seeding_call(event.name) for event in out[before:] if event.name):
+                site = self.ev.site(node, frame)
+                out.append(Event("", site, Arguments(), (), call=node, frame=frame, note=SEEDS_NOTHING))
 
     def _module(self, facts: ModuleFacts, module: Frame, out: list[Event]) -> None:
         """The top level of a module that is imported."""
@@ -131,7 +141,8 @@ class EntryWalker(Walker):
     def _definition(self, statement: tree.FunctionDef | tree.ClassDef, frame: Frame, out: list[Event]) -> None:
         """What runs where a function or class is defined: the defaults of its parameters, the body of a class."""
         if isinstance(statement, tree.ClassDef):
-            self._block(statement.body, self.ev.class_frame(ClassValue(statement, frame)), out)
+            if frame.facts.scope_of(statement).calls:  # of most classes the body calls nothing
+                self._block(statement.body, self.ev.class_frame(ClassValue(statement, frame)), out)
             return
         for param in statement.params:
             if param.default is not None:

@@ -2,7 +2,8 @@
 
 What it does
     Finds programs (a `__main__` guard, a console script, a script with code at its top level) that draw random numbers,
-    by the weights of a model, a loader, NumPy or `random`, and seed nothing. In the `strict` profile only.
+    by the weights of a model, a loader, NumPy or `random`, and seed nothing; and programs that seed and start processes
+    by `torch.multiprocessing.spawn`, which inherit nothing of that, and set no seed. In the `strict` profile only.
 
 Why is this bad?
     No run of such a program can be repeated: no result that is worth keeping, no failure that is worth finding.
@@ -74,13 +75,14 @@ class UnseededEntryPoint(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in unseeded_programs(program):
             fix, declined = seeding_block_fix(program, found)
-            yield self.finding(
-                program, found.run.entry.site, _message(found), _trace(found), fix=fix, declined=declined
-            )
+            yield self.finding(program, found.site, _message(found), _trace(found), fix=fix, declined=declined)
 
 
 def _message(found: UnseededProgram) -> str:
     names = [f"{_WORDS[rng]} ({draw.event.name})" for rng, draw, _ in found.draws]
+    if found.child is not None:
+        where = "the processes that start here inherit no seed and set none"
+        return f"{where}, and draw from {' and '.join(names)}"
     return f"the program that starts here seeds nothing, and draws from {' and '.join(names)}"
 
 
