@@ -19,6 +19,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_nested, order_rows
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
+    calls_in_bases,
     decides_samples,
     is_property,
     is_target,
@@ -360,6 +361,9 @@ def _calls_of(
     scope: Scope = carrier.facts.scope_of(function)
     # A function that calls itself is seen to do so once for each frame in which it runs.
     visible = visible_calls(program.ev, carrier.facts, scope)
-    once = {(frame.facts.path, call.site): (call, frame) for call, frame in visible}
-    for call, frame in islice(once.values(), MAX_CALLS):
-        yield frame.facts, call, carrier
+    once = {(frame.facts.path, call.site): (frame.facts, call) for call, frame in visible}
+    # What a base calls is a method of its own, where nothing says of which class the object is.
+    for facts, call in calls_in_bases(program, carrier.facts, function):
+        once.setdefault((facts.path, call.site), (facts, call))
+    for facts, call in islice(once.values(), MAX_CALLS):
+        yield facts, call, carrier

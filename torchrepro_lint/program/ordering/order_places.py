@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "attribute_uses",
+    "calls_in_bases",
     "decides_samples",
     "is_property",
     "is_target",
@@ -132,6 +133,13 @@ def _classes(
     if own is None or (isinstance(target, tree.Attribute) and not isinstance(target.value, tree.Name)):
         return
     yield facts, own
+    yield from _bases(program, facts, own)
+
+
+def _bases(
+    program: Program, facts: ModuleFacts, own: tree.ClassDef
+) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
+    """The bases of a class in the project, each with its file."""
     if parents_of(program.ev, facts).of(own) is None:
         for base in attributes.mro(program.ev, ClassValue(own, program.ev.module_frame(facts))):
             if isinstance(base, ClassValue) and base.node is not own:
@@ -147,6 +155,23 @@ def iterates_samples(program: Program, facts: ModuleFacts, function: tree.Functi
     """Whether what a function yields or returns are the samples of a data set, one after the other."""
     cls = _class_around(parents_of(program.ev, facts), function)
     return function.name == "__iter__" and cls is not None and _is_named_so(cls)
+
+
+def calls_in_bases(
+    program: Program, facts: ModuleFacts, function: tree.FunctionDef
+) -> Iterator[tuple[ModuleFacts, tree.Call]]:
+    """The calls `self.method()` in the bases of a class that has a method of that name in the place of theirs."""
+    own = parents_of(program.ev, facts).of(function)
+    if not isinstance(own, tree.ClassDef):
+        return
+    for home, base in _bases(program, facts, own):
+        parents = parents_of(program.ev, home)
+        for use in parents.attributes.get(function.name, ()):
+            call = parents.of(use)
+            if isinstance(call, tree.Call) and call.func is use and base in parents.around(use):
+                scope = scope_around(program, home, use)
+                if isinstance(use.value, tree.Name) and use.value.id == scope.self_name:
+                    yield home, call
 
 
 def _class_around(parents: Parents, node: tree.Expr | tree.Stmt) -> tree.ClassDef | None:
