@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.calls import known_calls
@@ -69,10 +70,22 @@ def _may_be_set(ev: Evaluator, value: ExternalObject, name: str) -> bool:
     """Whether the project may give the attribute another value somewhere."""
     if value.site is None or ev.project.holds(value.site.path, _CHANGES):
         return True
-    return ev.remembered(("set-somewhere", name), lambda: _is_set(ev, name), True)
+    home = value.site.path
+    return ev.remembered(("set-somewhere", home, name), lambda: _is_set(ev, home, name), True)
 
 
-def _is_set(ev: Evaluator, name: str) -> bool:
+def _is_set(ev: Evaluator, home: Path, name: str) -> bool:
+    """Whether a file that can have the object, from where it is made or handed on, sets an attribute of the name."""
     word = re.escape(name.encode())
     is_set = re.compile(rb"(?:(?<!self)\.%s|[\"']%s[\"']\])\s*=(?!=)" % (word, word))
-    return any(ev.project.holds(path, is_set) for path in ev.project.containing(name))
+    users = ev.project.mentioning(_import_name(home))
+    return any(
+        path == home or path in users or home in ev.project.mentioning(_import_name(path))
+        for path in ev.project.containing(name)
+        if ev.project.holds(path, is_set)
+    )
+
+
+def _import_name(path: Path) -> str:
+    """The word by which a file is imported."""
+    return path.parent.name if path.stem == "__init__" else path.stem
