@@ -50,7 +50,8 @@ class RngEffect:
     `makes` names the type of a generator that is made; `seed_parameter` is the argument that seeds it, or that a
     seeding call seeds with (left out or None: entropy). `generator_parameter` is the argument through which the
     caller can hand over a generator: it is then that object that is drawn from, and not `rng`; an integer there
-    makes a constant stream. `moment` is `call`, or `use` where the object that the call makes draws later on.
+    makes a constant stream. `moment` is `call`, or where the object that the call makes draws later on, `fit` for
+    an estimator, which draws when it is fitted, and `use` for others.
     `versions` is a specifier of `package` (None: all); `source` says where the fact was read.
     """
 
@@ -63,7 +64,7 @@ class RngEffect:
     makes: str | None = None
     seed_parameter: Parameter | None = None
     generator_parameter: Parameter | None = None
-    moment: Literal["call", "use"] = "call"
+    moment: Literal["call", "use", "fit"] = "call"
 
     def holds_at(self, version: str) -> bool:
         """Whether the effect is there in the release `version` of its package."""
@@ -93,7 +94,12 @@ def _index() -> NameIndex[RngEffect]:
 
 def _effect(row: dict[str, str]) -> RngEffect:
     kind, moment = row["kind"], row["moment"] or "call"
-    if row["rng"] not in RNGS or kind not in get_args(Kind) or moment not in ("call", "use") or not row["source"]:
+    if (
+        row["rng"] not in RNGS
+        or kind not in get_args(Kind)
+        or moment not in ("call", "use", "fit")
+        or not row["source"]
+    ):
         raise DataFileError(f"a row on random numbers is not of the form: {row}")
     return RngEffect(
         rng=row["rng"],

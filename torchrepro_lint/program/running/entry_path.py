@@ -39,7 +39,7 @@ _TRAINS = re.compile(rb"\.backward\(|optimizer\.step\(|Trainer\(|\.fit\(|\boptim
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing that a program does to a generator. `kind`: "draw", "seed", "restore" for a state put back, or
-    "prepare" for an object that draws when it is used (an estimator, when it is fitted).
+    "prepare" for an estimator, which draws when it is fitted.
     """
 
     kind: str
@@ -126,7 +126,7 @@ class EntryRun:
             and not is_idle(step.event)
             and not brings_weights(step.event)
             for effect in effects_of(step.event)
-            if effect.effect.kind == "draw" and effect.effect.rng == rng
+            if effect.effect.rng == rng and (_is_draw(effect, "call") or _is_draw(effect, "fit"))
         ]
 
     @cached_property
@@ -190,7 +190,7 @@ def _steps_of(event: Event, order: int) -> Iterator[Step]:
     seeding = seeding_call(event.name)
     if seeding is not None:
         yield Step("seed", seeding.seeds, event, order)
-    for kind, moment in (("draw", "call"), ("prepare", "use")):
+    for kind, moment in (("draw", "call"), ("prepare", "fit")):
         drawn = {effect.effect.rng for effect in effects_of(event) if _is_draw(effect, moment)}
         if drawn:
             yield Step(kind, frozenset(drawn), event, order)
@@ -208,6 +208,5 @@ def _is_of_import(event: Event) -> bool:
 
 
 def _is_draw(effect: Effect, moment: str) -> bool:
-    """Whether a main generator is drawn from. What torch's samplers draw when they are used is TRL202's."""
-    rngs = MAIN_RNGS if moment == "call" else ("numpy",)
-    return effect.effect.kind == "draw" and effect.effect.rng in rngs and effect.effect.moment == moment
+    """Whether a main generator is drawn from. What is drawn by use is left out: a loader's transforms, samplers."""
+    return effect.effect.kind == "draw" and effect.effect.rng in MAIN_RNGS and effect.effect.moment == moment
