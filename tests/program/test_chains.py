@@ -33,6 +33,7 @@ def test_the_names_of_what_is_entered() -> None:
     chain = [_link(1, "imports models"), _link(2, "calls build"), _link(3, "build"), _link(4, "calls Net")]
     assert called_names([*chain, _link(5, "Net.__init__")]) == ["models", "build", "Net"]
     assert called_names([*chain, _link(5, "Net.__init__")], after=chain) == ["Net"]
+    assert called_names([_link(1, "defines Experiment")]) == ["Experiment"]
 
 
 def test_a_late_seed_is_told_by_both_ways(write: Write) -> None:

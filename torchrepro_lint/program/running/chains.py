@@ -10,7 +10,7 @@ from torchrepro_lint.source.lines import shared_start
 
 __all__ = ["branches", "called_names"]
 
-_CALLS, _IMPORTS, _INIT = "calls ", "imports ", ".__init__"
+_CALLS, _IMPORTS, _DEFINES, _INIT = "calls ", "imports ", "defines ", ".__init__"
 
 
 def branches(*chains: Sequence[Link]) -> list[Link]:
@@ -30,8 +30,8 @@ def called_names(chain: Sequence[Link], after: Sequence[Link] = ()) -> list[str]
     """What is entered along a chain, in order: functions, classes, modules; without what it shares with `after`."""
     names: list[str] = []
     for link in chain[shared_start(after, chain) :]:
-        if link.note.startswith(_IMPORTS):
-            names.append(link.note.removeprefix(_IMPORTS))
+        if link.note.startswith((_IMPORTS, _DEFINES)):
+            names.append(link.note.removeprefix(_IMPORTS).removeprefix(_DEFINES))
         elif not link.note.startswith(_CALLS):
             names.append(link.note.removesuffix(_INIT))
     return names
