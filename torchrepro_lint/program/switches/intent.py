@@ -63,7 +63,7 @@ __all__ = ["EVIDENCE_WORDS", "Evidence", "fetches_items", "find_evidence", "runn
 
 EVIDENCE_WORDS = re.compile(
     rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
-    rb"|max[-_]autotune|coordinate_descent_tuning"
+    rb"|max-autotune|max_autotune|coordinate_descent_tuning"
 )
 _ATTRIBUTES = frozenset(
     {"deterministic", "benchmark", "allow_tf32", "fp32_precision"}
