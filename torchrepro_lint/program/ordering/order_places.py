@@ -136,9 +136,7 @@ def _classes(
     yield from _bases(program, facts, own)
 
 
-def _bases(
-    program: Program, facts: ModuleFacts, own: tree.ClassDef
-) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
+def _bases(program: Program, facts: ModuleFacts, own: tree.ClassDef) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
     """The bases of a class in the project, each with its file."""
     if parents_of(program.ev, facts).of(own) is None:
         for base in attributes.mro(program.ev, ClassValue(own, program.ev.module_frame(facts))):
