@@ -11,7 +11,7 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.facts.tree import Call, FunctionDef, ImportFrom, Name
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.parsed_options import is_parsing
-from torchrepro_lint.fixes.seed_expression import HandedSeed, config_seed, is_configuration, option_seed
+from torchrepro_lint.fixes.seed_expression import SEED_WORD, HandedSeed, config_seed, is_configuration, option_seed
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.running.callers import visible_calls
 
@@ -49,7 +49,8 @@ def _shared(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | Non
         return None
     answers: set[HandedSeed] = set()
     for path in program.imports.above(facts.path) - {facts.path}:
-        loading = program.facts(path)
+        # Hundreds of files may import a configuration, of which few say a word of seeds.
+        loading = program.facts(path) if program.project.holds(path, SEED_WORD) else None
         if loading is None or not _is_imported(loading, name):
             continue
         if program.ev.name(name, END, program.ev.module_frame(loading)) == own:

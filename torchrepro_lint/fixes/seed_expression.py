@@ -16,6 +16,7 @@ from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
+    "SEED_WORD",
     "HandedSeed",
     "Seed",
     "config_seed",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 _SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
+#: What a file says in which `config_seed` finds something.
+SEED_WORD = re.compile(rb"seed|random_state", re.IGNORECASE)
 _SEEDING_HELPER = re.compile(
     r"seed_(everything|all|torch|rngs?|env)\w*|random_seed|reseed|"
     r"(set|fix|setup|init|initiali[sz]e|same|make)_?(all_|global_|random_|manual_|torch_|rng_)*(seeds?|determinism)\w*|"
