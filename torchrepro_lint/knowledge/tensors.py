@@ -19,6 +19,7 @@ __all__ = [
     "is_tensor_attribute",
     "keeps_dimension",
     "keeps_dimensions",
+    "loses_dimensions",
     "keeps_trait",
     "made_on_cpu",
     "places_dimensions",
@@ -112,6 +113,11 @@ def keeps_dimensions(name: str) -> bool:
 def places_dimensions(name: str) -> bool:
     """Whether the method of the name `name` puts dimensions in an order: `permute`, `transpose`."""
     return name in _names("dimensions", "placed")
+
+
+def loses_dimensions(name: str) -> bool:
+    """Whether a tensor's method of the name `name` may leave fewer dimensions than there were."""
+    return name in _names("dimensions", "lost")
 
 
 def graph_words(key: GraphWords) -> frozenset[str]:

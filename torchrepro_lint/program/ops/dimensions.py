@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tensors import fewest_dimensions, keeps_dimensions, places_dimensions
+from torchrepro_lint.knowledge.tensors import fewest_dimensions, keeps_dimensions, loses_dimensions, places_dimensions
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -28,7 +29,8 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Value,
 )
-from torchrepro_lint.program.ops.criterion_runs import runs_of
+from torchrepro_lint.program.ops.criterion_runs import runs_in_own_file
+from torchrepro_lint.program.running.call_index import called_name, is_imported
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of, visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
@@ -88,7 +90,7 @@ class _Dimensions:
         return 0
 
     def _runs(self, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
-        """The calls of the losses whose `forward` a frame is of."""
+        """The calls of the losses whose `forward` a frame is of, in the files that make them."""
         cls, scope = frame.scope.parent, frame.scope
         if (
             scope.name == "forward"
@@ -99,25 +101,40 @@ class _Dimensions:
             owner = ClassValue(cls.node, frame_without_callers(self.ev, frame.facts, cls.parent))
             for one in instances_of(self.ev, owner):
                 if one.site is not None:
-                    yield from runs_of(self.ev, one.site)
+                    yield from runs_in_own_file(self.ev, one.site)
 
     def _of_call(self, node: tree.Call, frame: Frame) -> int:
         first = node.args[0].value if node.args and not node.args[0].star else None
-        functions = self.ev.values(node.func, frame)
-        known = [self._given_by(value, first, frame) for value in functions]
-        if known and None not in known:
-            return min(one for one in known if one is not None)
         match node.func:
-            case tree.Attribute(value=receiver, attr=attr):
-                if places_dimensions(attr):
-                    return max(_placed(node), self.of(receiver, frame) if attr != "permute" else 0)
+            # What these are methods of need not be known, and its values tell it dearly.
+            case tree.Attribute(value=receiver, attr=attr) if _may_be_tensor(receiver, frame):
                 if attr in ("view", "reshape") and len(node.args) > 1 and not any(arg.star for arg in node.args):
                     return len(node.args)
+                if places_dimensions(attr):
+                    return max(_placed(node), self.of(receiver, frame) if attr != "permute" else 0)
                 if attr == "unsqueeze":
                     before = self.of(receiver, frame)
                     return before + 1 if before else 0
-                return self.of(receiver, frame) if keeps_dimensions(attr) else 0
-        return 0
+                if keeps_dimensions(attr):
+                    return self.of(receiver, frame)
+                if loses_dimensions(attr):
+                    return 0
+        if self._is_layer_that_keeps(node.func, frame):
+            return self.of(first, frame) if first is not None else 0
+        known = [self._given_by(value, first, frame) for value in self.ev.values(node.func, frame)]
+        return min((one or 0 for one in known), default=0)
+
+    def _is_layer_that_keeps(self, func: tree.Expr, frame: Frame) -> bool:
+        """Whether all that the file gives to `self.classifier` are layers that keep dimensions, by their names: what a
+        network's attribute is, its values tell dearly.
+        """
+        match func:
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == frame.scope.self_name:
+                facts = frame.facts
+                nothing: dict[str, set[str]] = {}
+                made = self.ev.remembered(("layers", id(facts)), lambda: _layers(facts), nothing).get(attr, ())
+                return bool(made) and all(map(keeps_dimensions, made))
+        return False
 
     def _given_by(self, value: Value, first: tree.Expr | None, frame: Frame) -> int | None:
         """What a call of a function or of a network gives; None where nothing is known of it."""
@@ -152,6 +169,27 @@ class _Dimensions:
         inside = frame_without_callers(self.ev, function.frame.facts, scope)
         found = [self.of(one.value, inside) if one.value is not None else 0 for one, _ in scope.returns]
         return min(found, default=None)
+
+
+def _may_be_tensor(receiver: tree.Expr, frame: Frame) -> bool:
+    """Whether a method is of a name of the function's own or of what a call gives, and not of a module or of `self`."""
+    while isinstance(receiver, (tree.Attribute, tree.Subscript)):
+        receiver = receiver.value
+    if isinstance(receiver, tree.Name):
+        return receiver.id != frame.scope.self_name and not is_imported(frame.facts, receiver)
+    return isinstance(receiver, (tree.Call, tree.Binary))
+
+
+def _layers(facts: ModuleFacts) -> dict[str, set[str]]:
+    """What the functions of a file give to each attribute of an object, by the last name of what is called for it."""
+    found: dict[str, set[str]] = {}
+    for scope in facts.walk_scopes():
+        for store in scope.stores:
+            match store.target:
+                case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name:
+                    called = called_name(store.value.func) if isinstance(store.value, tree.Call) else None
+                    found.setdefault(attr, set()).add(called or "")
+    return found
 
 
 def _keeps(value: Value) -> bool:

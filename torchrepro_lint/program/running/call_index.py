@@ -157,11 +157,11 @@ def _mentions_owner(ev: Evaluator, caller: ModuleFacts, call: tree.Call, method:
         case tree.Attribute(value=tree.Name(id="self" | "cls") | tree.Call(func=tree.Name(id="super"))):
             return True
         case tree.Attribute(value=owner):
-            return caller.path in ev.project.mentioning(method.parent.name) or _is_imported(caller, owner)
+            return caller.path in ev.project.mentioning(method.parent.name) or is_imported(caller, owner)
     return False
 
 
-def _is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
+def is_imported(facts: ModuleFacts, owner: tree.Expr) -> bool:
     """Whether an expression is a name that the module imports, or something below it: `registry.DATASETS`."""
     while isinstance(owner, tree.Attribute):
         owner = owner.value
