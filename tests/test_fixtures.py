@@ -132,6 +132,7 @@ def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
 
 
 @pytest.mark.verify
+@pytest.mark.xdist_group("runs of the fixtures")  # made once, in as many processes as there are cores
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the programs need torch")
 @pytest.mark.parametrize("fixture", EVERY, ids=lambda fixture: fixture.name)
 def test_the_claims_hold_on_the_cpu(fixture: Fixture, rows: dict[Path, list[Row]]) -> None:
@@ -144,6 +145,7 @@ def test_the_claims_hold_on_the_cpu(fixture: Fixture, rows: dict[Path, list[Row]
 
 
 @pytest.mark.verify
+@pytest.mark.xdist_group("runs of the fixtures")  # made once, in as many processes as there are cores
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the programs need torch")
 @pytest.mark.parametrize(
     "fixture",

@@ -142,7 +142,7 @@ def _work(device: str, stop: threading.Event) -> None:
     stream = torch.cuda.Stream() if device == "cuda" else None  # type: ignore[no-untyped-call]
     size = 1024 if device == "cuda" else 128
     with torch.cuda.stream(stream):
-        matrix = torch.rand(size, size, device=device)
+        matrix = torch.eye(size, device=device)
         while not stop.is_set():
             for _ in range(20):
                 matrix = (matrix @ matrix).softmax(0)
