@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
@@ -45,16 +44,15 @@ def runs_in_own_file(ev: Evaluator, made: Site) -> list[tuple[tree.Call, Frame]]
 
 def _by_name(ev: Evaluator, path: Path) -> dict[int, list[tuple[tree.Call, Frame]]]:
     """The calls of what the same function has made: `loss_fct = CrossEntropyLoss()`, `loss_fct(logits, labels)`."""
-    facts = ev.project.facts(path)
     nothing: dict[int, list[tuple[tree.Call, Frame]]] = {}
-    if facts is None:
-        return nothing
-    return ev.of_project(f"criterion-runs by name in {path}", lambda: _find_by_name(ev, facts), nothing)
+    return ev.of_project(f"criterion-runs by name in {path}", lambda: _find_by_name(ev, path), nothing)
 
 
-def _find_by_name(ev: Evaluator, facts: ModuleFacts) -> dict[int, list[tuple[tree.Call, Frame]]]:
+def _find_by_name(ev: Evaluator, path: Path) -> dict[int, list[tuple[tree.Call, Frame]]]:
     found: dict[int, list[tuple[tree.Call, Frame]]] = {}
-    for scope in facts.walk_scopes():
+    facts = ev.project.facts(path)  # asked within the question, which rests on it
+    for scope in facts.walk_scopes() if facts is not None else ():
+        assert facts is not None
         for call, _ in scope.calls:
             if not isinstance(call.func, tree.Name) or not _is_criterion(call):
                 continue
@@ -77,17 +75,16 @@ def _runs(ev: Evaluator) -> _Runs:
 
 def _runs_in(ev: Evaluator, path: Path, *, handed: bool) -> _Runs:
     """The calls of losses in one file, by where each is made: of those that functions are `handed`, or the others."""
-    facts = ev.project.facts(path)
-    if facts is None:
-        return {}
     nothing: _Runs = {}
     name = f"criterion-runs of {'what is handed in ' if handed else ''}{path}"
-    return ev.of_project(name, lambda: _find_runs_in(ev, facts, handed), nothing)
+    return ev.of_project(name, lambda: _find_runs_in(ev, path, handed), nothing)
 
 
-def _find_runs_in(ev: Evaluator, facts: ModuleFacts, handed: bool) -> _Runs:
+def _find_runs_in(ev: Evaluator, path: Path, handed: bool) -> _Runs:
     found: _Runs = {}
-    for scope in facts.walk_scopes():
+    facts = ev.project.facts(path)
+    for scope in facts.walk_scopes() if facts is not None else ():
+        assert facts is not None
         calls = [call for call, _ in scope.calls if _is_criterion(call)]
         if not calls:
             continue
