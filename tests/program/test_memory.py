@@ -12,6 +12,7 @@ from torchrepro_lint.program.evaluation.memory import (
     MAX_ANEW,
     MAX_CALLERS,
     MAX_NESTED_QUESTIONS,
+    MAX_STEPS,
     MAX_STEPS_TWICE,
     Memory,
 )
@@ -170,6 +171,21 @@ def test_what_a_long_question_found_at_a_limit_is_not_lost_with_the_next_short_o
         memory.begin_question()
         answer()
     assert len(found) == asked
+
+
+def test_what_a_question_left_unknown_when_it_ran_out_of_its_budget_the_next_one_finds() -> None:
+    memory = Memory()
+
+    def crowd() -> str:
+        for number in range(MAX_STEPS + 1):
+            memory.remembered(("one of many", number), lambda: 0, 0)
+        return memory.remembered("last", lambda: "found", "again", "unknown")
+
+    memory.begin_question()
+    assert memory.remembered("crowd", crowd, "again") == "unknown"
+    memory.begin_question()
+    assert memory.remembered("last", lambda: "found", "again", "unknown") == "found"
+    assert memory.remembered("crowd", crowd, "again") == "found"
 
 
 def test_equal_sets_that_answer_different_questions_are_one() -> None:

@@ -26,8 +26,9 @@ MAX_STEPS: Final = 60_000
 #: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
 #: next turn of the loop would add.
 MAX_ROUNDS: Final = 3
-#: An answer that hangs on a limit is found anew by the next question, unless the present one took more steps than this,
-#: and so often at most.
+#: An answer that hangs on a limit is found anew by the next question, so often at most. It is kept at once where the
+#: present question took more steps than this and yet not all of its budget: to find it anew would cost as much again.
+#: After a question that ran out of its budget the next one goes on from all that was found whole.
 MAX_STEPS_TWICE: Final = 2_000
 MAX_ANEW: Final = 2
 
@@ -277,7 +278,7 @@ class Memory:
     def _close(self) -> None:
         """Ends a question of its own: what hung on a limit is dropped, where it is no great loss."""
         self._entered.clear()
-        if self.steps <= MAX_STEPS_TWICE:
+        if self.steps <= MAX_STEPS_TWICE or self.exhausted:
             for key in self._cut:
                 if self._dropped[key] < MAX_ANEW:
                     self._dropped[key] += 1
