@@ -91,6 +91,20 @@ def test_a_function_that_calls_itself_with_ever_new_arguments_is_followed_so_far
     assert named(program, "y") == "'end'"
 
 
+def test_each_of_many_calls_of_a_function_is_looked_into_with_its_own_arguments(tmp_path: Path) -> None:
+    calls = ", ".join(f"only({number})" for number in range(100))
+    program = program_of(tmp_path, f"def only(x):\n    return x\nasked = ({calls})\ny = asked[99]\n")
+    assert named(program, "y") == "99"
+
+
+def test_a_function_that_calls_itself_twice_with_ever_new_arguments_is_followed_so_far(tmp_path: Path) -> None:
+    program = program_of(
+        tmp_path, "def grow(x):\n    return grow([x, 1]) or grow([x, 2]) if x else 'end'\ny = grow(flag)\n"
+    )
+    assert named(program, "y") == "'end'"
+    assert program.ev.computed < 20_000
+
+
 @pytest.mark.parametrize(("calls", "given"), [(MAX_CALLERS, "'given'"), (MAX_CALLERS + 1, "?")])
 def test_callers_are_followed_so_far_up(tmp_path: Path, calls: int, given: str) -> None:
     chain = [f"def step{number}(x):\n    return step{number + 1}(x)" for number in range(calls - 1)]

@@ -79,8 +79,9 @@ def _returned(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
 
 
 def _returns_within_limits(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
-    if ev.may_enter(id(frame.scope)):
-        return _returns(ev, function, frame)
+    with ev.inside(("returns", frame.scope)) as is_shallow:
+        if is_shallow and ev.may_enter(frame.scope):
+            return _returns(ev, function, frame)
     whole = enclosing_frame(ev, frame.facts, frame.scope)
     return ev.remembered(("returns", whole), lambda: _returns(ev, function, whole), NOTHING, unknown())
 

@@ -32,11 +32,12 @@ MAX_ROUNDS: Final = 3
 MAX_STEPS_TWICE: Final = 2_000
 MAX_ANEW: Final = 2
 
-#: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`.
-MAX_FRAMES: Final = 32
-
-#: How deep a walk follows a function that calls itself with ever new arguments; see `Memory.inside`.
+#: How deep a function is followed that calls itself with ever new arguments; see `Memory.inside`.
 MAX_RECURSION: Final = 8
+
+#: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`. A project of
+#: thirty models that each ask one function for three data sets needs some hundred.
+MAX_FRAMES: Final = 1_000
 
 #: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
 MAX_CALLERS: Final = 8
@@ -105,8 +106,8 @@ class Memory:
     def may_enter(self, function: Hashable) -> bool:
         """Whether the present question may look at one more call of a function with arguments of its own.
 
-        A function that calls itself with ever new arguments would be followed without end: past the limit its calls
-        are all taken for one, of which the arguments are unknown.
+        A function that calls itself twice with ever new arguments is followed twice as often with each step further in.
+        Past the limit its calls are all taken for one, of which the arguments are unknown.
         """
         self._entered[function] += 1
         if self._entered[function] > MAX_FRAMES:
@@ -116,7 +117,7 @@ class Memory:
 
     @contextmanager
     def inside(self, function: Hashable) -> Iterator[bool]:
-        """Around the walk through a call of a function: whether it is not too deep in calls of the same one."""
+        """Around the look into a call of a function: whether it is not too deep in calls of the same one."""
         is_shallow = self._inside[function] < MAX_RECURSION
         if not is_shallow:
             self._is_cut = True
