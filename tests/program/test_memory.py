@@ -105,16 +105,32 @@ def test_a_function_that_calls_itself_twice_with_ever_new_arguments_is_followed_
     assert program.ev.computed < 20_000
 
 
-@pytest.mark.parametrize(("calls", "given"), [(MAX_CALLERS, "'given'"), (MAX_CALLERS + 1, "?")])
-def test_callers_are_followed_so_far_up(tmp_path: Path, calls: int, given: str) -> None:
+def _steps(tmp_path: Path, calls: int) -> Callable[[int], str]:
+    """A program in which `step0` is given something that goes through so many functions; what the x of a step is."""
     chain = [f"def step{number}(x):\n    return step{number + 1}(x)" for number in range(calls - 1)]
     text = "\n".join([*chain, f"def step{calls - 1}(x):\n    return x", "step0('given')", ""])
     program = program_of(tmp_path, text)
     facts = program.facts(tmp_path / "main.py")
     assert facts is not None
-    last = next(scope for scope in facts.walk_scopes() if scope.name == f"step{calls - 1}")
-    (frame,) = program.ev.contexts(facts, last)
-    assert shown(frame.param("x") or frozenset()) == given
+
+    def given(step: int) -> str:
+        program.ev.begin_question()
+        scope = next(scope for scope in facts.walk_scopes() if scope.name == f"step{step}")
+        (frame,) = program.ev.contexts(facts, scope)
+        return shown(frame.param("x") or frozenset())
+
+    return given
+
+
+@pytest.mark.parametrize(("calls", "given"), [(MAX_CALLERS, "'given'"), (MAX_CALLERS + 1, "?")])
+def test_callers_are_followed_so_far_up(tmp_path: Path, calls: int, given: str) -> None:
+    assert _steps(tmp_path, calls)(calls - 1) == given
+
+
+def test_how_far_up_callers_were_followed_for_a_function_further_down_does_not_matter(tmp_path: Path) -> None:
+    given = _steps(tmp_path, MAX_CALLERS + 1)
+    assert given(MAX_CALLERS) == "?"
+    assert given(MAX_CALLERS - 1) == "'given'"
 
 
 def _calling_each_other(count: int) -> str:

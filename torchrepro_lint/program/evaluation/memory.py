@@ -167,6 +167,7 @@ class Memory:
         depth = len(self._active)
         self.steps += 1
         if upward and self._up >= MAX_CALLERS:
+            self._is_cut = True
             return again
         if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
             self._is_cut = True
