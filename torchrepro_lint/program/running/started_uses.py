@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.callables import external_callable, starters
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
@@ -70,7 +70,7 @@ def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) ->
     """What a call starts that can be the function of `scope`, with the arguments that it gets."""
     for starter in ordered(ev.values(call.func, frame)):
         name = outside_name(starter)
-        known = external_callable(name) if name is not None and canonical(name) in _starting_names() else None
+        known = external_callable(name) if name is not None and canonical(name) in starters() else None
         if name is None or known is None:
             continue
         function = written_argument(call, Parameter(known.runs[0].parameter, known.runs[0].position))
@@ -95,10 +95,5 @@ def _given(ev: Evaluator, call: tree.Call, frame: Frame, parameters: tuple[str, 
 
 
 @cache
-def _starting_names() -> frozenset[str]:
-    return known_calls("starts_with_number") | known_calls("starts_with_arguments")
-
-
-@cache
 def _starting_words() -> frozenset[str]:
-    return last_parts(_starting_names())
+    return last_parts(starters())
