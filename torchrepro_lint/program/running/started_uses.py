@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.callables import external_callable, starters
+from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable, starters
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
@@ -77,7 +77,7 @@ def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) ->
         if function is None:
             continue
         given = _given(ev, call, frame, known.parameters)
-        if canonical(name) in known_calls("starts_with_number"):
+        if known in _with_number():
             given = merged(_NUMBER, given)
         for value in ordered(ev.values(function, frame)):
             if is_function(value, scope):
@@ -92,6 +92,11 @@ def _given(ev: Evaluator, call: tree.Call, frame: Frame, parameters: tuple[str, 
         if value is not None:
             spread.append(tree.Arg(value.site, value, star=star))
     return ev.arguments(tuple(spread), frame)
+
+
+@cache
+def _with_number() -> frozenset[ExternalCallable | None]:
+    return frozenset(map(external_callable, known_calls("starts_with_number")))
 
 
 @cache
