@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
@@ -9,7 +10,16 @@ from typing import Literal, get_args
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table, read_words
 
-__all__ = ["CallableKind", "ExternalCallable", "Moment", "Protocol", "Runs", "called_methods", "external_callable"]
+__all__ = [
+    "CallableKind",
+    "ExternalCallable",
+    "Moment",
+    "Protocol",
+    "Runs",
+    "called_methods",
+    "external_callable",
+    "starters",
+]
 
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
@@ -93,13 +103,26 @@ def called_methods(protocol: Literal["getter", "augmentation", "transformation"]
 
 
 @cache
+def starters() -> frozenset[str]:
+    """The canonical names of what calls a function with the arguments that its parameter `args` holds: a process, a
+    thread.
+    """
+    return frozenset(canonical(name) for name, known in _rows() if known.runs and "args" in known.parameters)
+
+
+@cache
 def _index() -> NameIndex[ExternalCallable]:
     index: NameIndex[ExternalCallable] = NameIndex()
+    for name, known in _rows():
+        index.add(name, known)
+    return index
+
+
+def _rows() -> Iterator[tuple[str, ExternalCallable]]:
     for row in read_table("callables.tsv", _COLUMNS):
         known = _callable(row)
         for name in expand_names(row["names"]):
-            index.add(name, known)
-    return index
+            yield name, known
 
 
 def _callable(row: dict[str, str]) -> ExternalCallable:

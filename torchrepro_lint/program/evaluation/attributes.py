@@ -22,7 +22,7 @@ from torchrepro_lint.program.evaluation.classes import (
     method_frame,
     mro,
 )
-from torchrepro_lint.program.evaluation.named_by_text import namespace
+from torchrepro_lint.program.evaluation.named_by_text import namespace, outside_namespace
 from torchrepro_lint.program.evaluation.records import field, is_record
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -67,6 +67,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             return namespace(ev, value)
         case ModuleValue():
             return names.module_attribute(ev, value, attr)
+        case External() if attr == "__dict__":
+            return outside_namespace(ev, value)
         case External(name=name):
             return values_of(External(canonical(f"{name}.{attr}")))
         case ClassValue():

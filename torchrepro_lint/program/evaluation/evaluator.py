@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation import (
     expressions,
     kinds,
     names,
+    own_attributes,
 )
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.memory import Memory
@@ -185,6 +186,10 @@ class Evaluator(Memory):
     def frames_of_method(self, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
         """The frames of the calls of a method on this very object."""
         return callers.frames_of_method(self, scope, class_frame, instance)
+
+    def assigned_before(self, attr: str, site: int, frame: Frame) -> Values:
+        """What `self.attr` can be at a place of a method that may have assigned it before; nothing where it has not."""
+        return own_attributes.assigned_before(self, attr, site, frame)
 
     def instances_attribute(self, values: Values, attr: str) -> Values:
         """What `value.attr` can be, for any of the values."""

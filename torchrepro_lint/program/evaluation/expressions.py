@@ -11,7 +11,6 @@ from torchrepro_lint.program.evaluation.changes import after_stages
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name, namespace
-from torchrepro_lint.program.evaluation.names import assigned_before
 from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -88,7 +87,7 @@ def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Values:
     # A method that has just assigned self.x reads its own assignment.
     match node.value:
         case tree.Name(id=owner) if owner == frame.scope.self_name:
-            held = assigned_before(ev, node.attr, node.site, frame)
+            held = ev.assigned_before(node.attr, node.site, frame)
             if not held:
                 held = ev.instances_attribute(ev.values(node.value, frame), node.attr)
             return where_it_is_set(ev, node, held, frame)

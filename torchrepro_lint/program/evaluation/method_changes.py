@@ -12,6 +12,7 @@ from torchrepro_lint.program.evaluation.arguments import bound_frame
 from torchrepro_lint.program.evaluation.changes import joined, opened, with_changes
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
@@ -27,7 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["calling_frames", "functions_in", "with_changes_on", "with_method_changes"]
+__all__ = ["calling_frames", "functions_in", "with_called_changes", "with_changes_on", "with_method_changes"]
 
 
 def _method_frame(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> Frame:
@@ -46,6 +47,47 @@ def with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: Va
         lambda name, scope: bool(scope.touches(f"{name}.{attr}")),
         lambda before, name, frame: with_changes(ev, before, frame, -1, END, f"{name}.{attr}"),
     )
+
+
+def with_called_changes(ev: Evaluator, values: Values, attr: str, start: int, end: int, frame: Frame) -> Values:
+    """The list or dict `self.attr` with what the methods that are called on `self` between two places put into it."""
+    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
+        return values
+    called = {name for name, site in _own_calls(frame.scope) if start < site < end}
+    for receiver in ordered(frame.receiver()) if called else ():
+        if isinstance(receiver, Instance):
+            running = _running(ev, receiver, called)
+            values = with_changes_on(
+                ev,
+                receiver,
+                values,
+                lambda name, scope, running=running: id(scope) in running and bool(scope.touches(f"{name}.{attr}")),  # type: ignore[misc]
+                lambda before, name, inner: with_changes(ev, before, inner, -1, END, f"{name}.{attr}"),
+            )
+    return values
+
+
+def _running(ev: Evaluator, instance: Instance, called: set[str]) -> set[int]:
+    """The methods of these names, and those that they call on `self` in turn."""
+    methods: dict[str, list[Scope]] = {}
+    for base in classes.mro(ev, instance.cls):
+        for method in ev.class_frame(base).scope.children if isinstance(base, ClassValue) else ():
+            methods.setdefault(method.name, []).append(method)
+    pending, seen = sorted(called), set(called)
+    while pending:
+        for method in methods.get(pending.pop(), ()):
+            further = {name for name, _ in _own_calls(method)} - seen
+            seen |= further
+            pending.extend(sorted(further))
+    return {id(method) for name in seen for method in methods.get(name, ())}
+
+
+def _own_calls(method: Scope) -> Iterator[tuple[str, int]]:
+    """What a method calls on its `self`, with the places."""
+    for call, _ in method.calls:
+        match call.func:
+            case tree.Attribute(value=tree.Name(id=owner), attr=name) if owner == method.self_name:
+                yield name, call.site
 
 
 def with_changes_on(

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation import names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -18,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
     DictValue,
+    External,
     ModuleValue,
     Value,
     Values,
@@ -29,7 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["evaluated_text", "imported_by_name", "namespace", "some_class"]
+__all__ = ["evaluated_text", "imported_by_name", "namespace", "outside_namespace", "some_class"]
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -37,11 +40,28 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def some_class(ev: Evaluator, owner: Value) -> Values:
     """What `getattr(owner, name)` can be for a name that is not known: any class of a module, or something else.
 
-    The classes of a module are those that it defines, those of a package what its `__init__.py` imports as well.
+    The classes of a module are those that it defines, those of a package what its `__init__.py` imports as well; one
+    class stands for all of a library's module.
     """
+    if isinstance(owner, External):
+        return union(values_of(*map(External, _standing_for().get(owner.name, ()))), unknown())
     if not isinstance(owner, ModuleValue) or owner.facts is None:
         return unknown()
     return union(ev.remembered(("classes", owner), lambda: values_of(*_classes(ev, owner)), NOTHING), unknown())
+
+
+@cache
+def _standing_for() -> dict[str, list[str]]:
+    """For a library's module the classes that stand for any class of it."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(known_calls("chosen_by_name")):
+        found.setdefault(name.rpartition(".")[0], []).append(name)
+    return found
+
+
+def outside_namespace(ev: Evaluator, module: External) -> Values:
+    """The dict of the names of a library's module, of which none is known."""
+    return values_of(DictValue((), True, some_class(ev, module)))
 
 
 def namespace(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> Values:

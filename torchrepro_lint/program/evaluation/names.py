@@ -148,7 +148,7 @@ def _augmented(ev: Evaluator, node: tree.AugAssign, binding: Binding, frame: Fra
 def _attribute_augmented(ev: Evaluator, node: tree.AugAssign, frame: Frame) -> Values:
     """What `self.name op= value` leaves of lists and dicts, any number of times; what is counted is unknown."""
     assert isinstance(node.target, tree.Attribute)
-    before = assigned_before(ev, node.target.attr, node.site, frame)
+    before = ev.assigned_before(node.target.attr, node.site, frame)
     if not before:
         before = ev.instances_attribute(frame.receiver(), node.target.attr)
     added = ev.values(node.value, frame)
@@ -181,13 +181,6 @@ def _entered(ev: Evaluator, values: Values) -> Values:
         else:
             parts.append(values_of(value))
     return union(*parts) if parts else NOTHING
-
-
-def assigned_before(ev: Evaluator, attr: str, site: int, frame: Frame) -> Values:
-    """What `self.attr` can be at a place of a method that may have assigned it before; nothing where it has not."""
-    local, certain = frame.scope.reaching(f"self.{attr}", site, lambda path: ev.decide(path, frame))
-    found = union(*(binding_values(ev, binding, frame) for binding in local)) if local else NOTHING
-    return union(found, ev.instances_attribute(frame.receiver(), attr)) if local and not certain else found
 
 
 # --- functions and classes ------------------------------------------------------------------------------------

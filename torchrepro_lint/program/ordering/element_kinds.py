@@ -270,7 +270,7 @@ class _Reader:
             yield self.elements(arg.value, depth - 1)
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
-        """What all calls in sight hand to a parameter of a function, where they make it in their argument."""
+        """What all calls in sight hand to a parameter of a function, where it is seen how they make it."""
         owner = self.scope.binder(param.name)
         if owner is None or owner.parent is None or not isinstance(owner.node, tree.FunctionDef):
             return None
@@ -281,6 +281,8 @@ class _Reader:
         return joined(self._given(written_argument(call, parameter), frame, depth) for call, frame in calls)
 
     def _given(self, made: tree.Expr | None, frame: Frame, depth: int) -> ElementKind | None:
+        if isinstance(made, tree.Name):
+            return _Reader(self.program, frame.facts, frame.scope)._elements_of_name(made.id, depth - 1)
         if not isinstance(made, (tree.Call, tree.Subscript)):
             return None
         if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):

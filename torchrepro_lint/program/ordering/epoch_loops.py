@@ -50,11 +50,17 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
             for frame in contexts(ev, facts, scope):
                 if not _runs_over(program, loop.iter, frame, loader):
                     continue
-                for run in epoch_runs(ev, ways(ev, facts, scope, loop.body[0].site)):
-                    if run.loop is not loop or run.index > 0:
-                        return EpochLoop(loop, facts, run)
+                runs = epoch_runs(ev, ways(ev, facts, scope, loop.body[0].site))
+                around = [run for run in runs if run.loop is not loop or run.index > 0]
+                if around:
+                    return EpochLoop(loop, facts, _of_loader(around, loader))
                 break
     return None
+
+
+def _of_loader(runs: list[EpochRun], loader: Loader) -> EpochRun:
+    """The run that passes the function in which the loader is made, if any does: others are over other loaders."""
+    return next((run for run in runs if any(stand.scope is loader.scope for stand in run.way)), runs[0])
 
 
 def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:

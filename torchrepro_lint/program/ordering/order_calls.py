@@ -25,7 +25,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
-from torchrepro_lint.program.ordering import order_flow, order_loops, order_rows
+from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["called", "names_called", "through_call", "through_method"]
+__all__ = ["called", "function_of", "names_called", "through_call", "through_method"]
 
 #: Methods that put their argument, or its elements, into what they are called on.
 _INTO_RECEIVER: Final = frozenset({"append", "insert", "appendleft"})
@@ -127,6 +127,8 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
             yield carrier.as_keys().to(call)
         return
     if word == "zip":
+        if any(other is not arg and order_draws.are_drawn(program, carrier, other.value) for other in call.args):
+            yield order_flow.sink(carrier, "split", call, "puts each beside one that is drawn")
         yield carrier.listed(
             call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args)
         )
@@ -145,7 +147,7 @@ def _into_function(
     while isinstance(value, Partial) and len(value.function) == 1:
         given += len(value.arguments.positional)
         (value,) = value.function
-    function, bound = _function_of(program, value)
+    function, bound = function_of(program, value)
     if function is None or not isinstance(function.node, tree.FunctionDef):
         return
     name = _parameter(function.node, call, arg, skipped=given + bound)
@@ -170,7 +172,8 @@ def _reads_parameter(program: Program, function: FunctionValue, name: str, use: 
     return any(binding.kind == "param" for binding in reaching)
 
 
-def _function_of(program: Program, value: Value) -> tuple[FunctionValue | None, bool]:
+def function_of(program: Program, value: Value) -> tuple[FunctionValue | None, bool]:
+    """The function of the project that runs where a value is called, and whether it gets an object before the rest."""
     match value:
         case FunctionValue():
             return value, False

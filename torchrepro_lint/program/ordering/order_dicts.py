@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["through_filled"]
+__all__ = ["through_filled", "through_put", "varied_names"]
 
 _MADE_EMPTY: Final = frozenset({"dict", "OrderedDict"})
 #: Dicts that get a key when it is first looked up.
@@ -30,14 +30,21 @@ def through_filled(
     program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt
 ) -> Iterator[Carrier | Sink]:
     """From a statement in a loop that puts a key into a dict that is empty before: `groups[key].append(name)`."""
+    yield from through_put(program, carrier, statement, varied_names(loop), loop)
+
+
+def through_put(
+    program: Program, carrier: Carrier, statement: tree.Stmt, varied: set[str], at: tree.Stmt
+) -> Iterator[Carrier | Sink]:
+    """The same for a statement that puts in a key of these names, each time another, into what is empty before `at`."""
     put = _put(statement)
     if put is None:
         return
     owner, key, by_default = put
-    if not _varied(loop) & {part.id for part in walk([key]) if isinstance(part, tree.Name)}:
+    if not varied & {part.id for part in walk([key]) if isinstance(part, tree.Name)}:
         return
-    scope = scope_around(program, carrier.facts, loop)
-    made = [one.node for one in _bindings(scope, owner, loop) if one.kind == "assign" and not one.unpack]
+    scope = scope_around(program, carrier.facts, at)
+    made = [one.node for one in _bindings(scope, owner, at) if one.kind == "assign" and not one.unpack]
     if any(_is_empty(one, by_default=by_default) for one in made):
         yield from order_flow.stored(program, carrier.as_keys(), owner)
 
@@ -60,7 +67,7 @@ def _put(statement: tree.Stmt) -> tuple[tree.Expr, tree.Expr, bool] | None:
     return None
 
 
-def _varied(loop: tree.For) -> set[str]:
+def varied_names(loop: tree.For) -> set[str]:
     """The names that each turn of a loop gives another value."""
     targets: list[tree.Expr] = [loop.target]
     for statement in own_statements(loop.body):
@@ -69,11 +76,11 @@ def _varied(loop: tree.For) -> set[str]:
     return {part.id for target in targets for part in walk([target]) if isinstance(part, tree.Name)}
 
 
-def _bindings(scope: Scope, owner: tree.Expr, loop: tree.For) -> Iterable[Binding]:
-    """What gives a value to the name or the attribute of `self` that stands before a loop."""
+def _bindings(scope: Scope, owner: tree.Expr, at: tree.Stmt) -> Iterable[Binding]:
+    """What gives a value to the name or the attribute of `self` that stands before a statement."""
     match owner:
         case tree.Name(id=name):
-            return scope.reaching(name, loop.site)[0]
+            return scope.reaching(name, at.site)[0]
         case tree.Attribute(value=tree.Name(id=name), attr=attr) if name == scope.self_name and scope.parent:
             return chain.from_iterable(one.bindings.get(f"{name}.{attr}", ()) for one in scope.parent.children)
     return ()

@@ -261,10 +261,8 @@ def _through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay)
         yield from through_held(program, carrier, display, key)
 
 
-def through_held(
-    program: Program, carrier: Carrier, made: tree.DictDisplay | tree.Comprehension, key: tree.Expr
-) -> Iterator[Carrier | Sink]:
-    """From the dict that has the elements under `key` where it is made."""
+def through_held(program: Program, carrier: Carrier, made: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From the dict that has the elements under `key` where it is made, or comes out of a call."""
     match parents_of(program.ev, carrier.facts).target_of(made):
         case tree.Name() as target:
             for use in name_uses(program, carrier.facts, target):
@@ -272,6 +270,21 @@ def through_held(
         case tree.Attribute(value=tree.Name()) as target:
             for facts, read in attribute_uses(program, carrier.facts, target):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
+        case None:
+            yield from _returned(program, carrier, made, key)
+
+
+def _returned(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a dict that a function returns to what its callers take out of it."""
+    parents = parents_of(program.ev, carrier.facts)
+    function = parents.function(holder)
+    if not isinstance(parents.of(holder), tree.Return) or not isinstance(function, tree.FunctionDef):
+        return
+    if is_property(function) or carrier.hops >= MAX_HOPS:
+        return
+    for facts, call, carried in _calls_of(program, carrier, function):
+        there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
+        yield from through_held(program, there, call, key)
 
 
 def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
@@ -279,6 +292,7 @@ def _taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.
     above = parents_of(program.ev, carrier.facts).of(holder)
     if isinstance(above, tree.Attribute):
         yield from order_nested.through_values(program, carrier, above)
+    yield from _returned(program, carrier, holder, key)
     if not isinstance(above, tree.Subscript) or above.value is not holder:
         return
     if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:

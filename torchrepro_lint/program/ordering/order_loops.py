@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering import order_dicts, order_flow
+from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -104,6 +104,7 @@ def _through_body(
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
         yield from order_dicts.through_filled(program, carrier, loop, statement)
+        yield from order_handed.through_handed(program, carrier, loop, statement)
 
 
 def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -> Iterator[Sink]:

@@ -20,6 +20,7 @@ __all__ = [
     "NamedCall",
     "aliases_of",
     "called_name",
+    "calls_in",
     "calls_making",
     "calls_named",
     "calls_of",
@@ -49,10 +50,14 @@ def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedC
         if not ev.project.may_call(path, name):
             continue
         caller = ev.project.facts(path)
-        if caller is None:
-            continue
-        for scope, call, arms in _calls_by_name(ev, caller).get(name, ()):
-            yield NamedCall(caller, scope, call, arms)
+        if caller is not None:
+            yield from calls_in(ev, caller, name)
+
+
+def calls_in(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
+    """The calls in a file of what has this name."""
+    for scope, call, arms in _calls_by_name(ev, facts).get(name, ()):
+        yield NamedCall(facts, scope, call, arms)
 
 
 def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedCall]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -35,6 +35,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_making, calls_of, named_subclasses
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
+from torchrepro_lint.program.running.started_uses import started_uses
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -142,6 +143,8 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
     for call, frame in visible_calls(ev, facts, scope):
         for function in ordered(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
+    for value, arguments in started_uses(ev, scope):
+        yield from _frames_from(ev, value, arguments, scope, outer)
     if _takes_one(scope.node):
         for value, arguments in decorator_uses(ev, scope):
             yield from _frames_from(ev, value, arguments, scope, outer)
@@ -213,8 +216,9 @@ def is_open(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
 def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
     """A quick look, without asking who calls the caller: whether the callee is what is wanted; None where it is open.
 
-    An object that came as a parameter is looked up further only where it is called by a plain name or held by `self`:
-    to follow every `model.step()` to all the models that any caller passes would mean to follow everything.
+    An object that came as a parameter is looked up further only where it is called by a plain name, is named or held
+    by `self` (a static method that a process is started with is given it): to follow every `model.step()` to all the
+    models that any caller passes would mean to follow everything.
     """
     functions = ev.values(one.call.func, frame_without_callers(ev, one.facts, one.scope))
     if any(wanted(value) for value in functions):
@@ -222,7 +226,7 @@ def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> 
     if functions and UNKNOWN not in functions:
         return None if any(isinstance(value, (Partial, Instance)) for value in functions) else False
     match one.call.func:
-        case tree.Attribute(value=tree.Name(id=owner)):
+        case tree.Attribute(value=tree.Name(id=owner)) if owner != "self":
             if any(binding.kind == "param" for binding in one.scope.bindings.get(owner, ())):
                 return False
     return None
@@ -297,7 +301,7 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
             if isinstance(function, MethodValue) and function.receiver == instance:
                 for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
                     frames.setdefault(made)
-    for value, arguments in decorator_uses(ev, scope):
+    for value, arguments in chain(started_uses(ev, scope), decorator_uses(ev, scope)):
         if isinstance(value, MethodValue) and value.receiver == instance:
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)

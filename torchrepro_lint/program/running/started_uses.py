@@ -1,0 +1,104 @@
+"""Functions that a process or a thread is started with, and what they are given: `spawn(worker, args=(data, 2))`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.dotted import last_parts
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable, starters
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.arguments import merged
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import Arguments, Value, unknown
+from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
+from torchrepro_lint.program.running.decorator_uses import is_function
+from torchrepro_lint.program.running.events import outside_name
+from torchrepro_lint.program.running.written_arguments import written_argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["started_uses"]
+
+#: What comes before the `args` of `spawn`: the number of the process.
+_NUMBER: Final = Arguments((unknown(),), ())
+
+
+def started_uses(ev: Evaluator, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
+    """What processes and threads are started with that can be this function, with what each is given."""
+    return ev.remembered(("started-uses", id(scope)), lambda: tuple(_started_uses(ev, scope)), ())
+
+
+def _started_uses(ev: Evaluator, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+    for one in _starts_of(ev, scope):
+        for frame in ev.contexts(one.facts, one.scope):
+            if ev.may_run(one.call.site, one.path, frame):
+                yield from _started_with(ev, one.call, frame, scope)
+
+
+def _starts_of(ev: Evaluator, scope: Scope) -> Iterator[NamedCall]:
+    """The calls that by their names alone start something with the function of this scope."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    name = scope.node.name
+    for word in sorted(_starting_words()):
+        for path in ev.project.containing(word):
+            if path in ev.project.mentioning(name):
+                facts = ev.project.facts(path)
+                if facts is not None:
+                    yield from (one for one in calls_in(ev, facts, word) if _names(one.call, name))
+
+
+def _names(call: tree.Call, name: str) -> bool:
+    """Whether an argument ends with this name: `worker`, `self.worker`, `partial(worker, 2)`."""
+    for arg in call.args:
+        value = arg.value
+        if isinstance(value, tree.Call) and value.args:
+            value = value.args[0].value
+        if called_name(value) == name:
+            return True
+    return False
+
+
+def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+    """What a call starts that can be the function of `scope`, with the arguments that it gets."""
+    for starter in ordered(ev.values(call.func, frame)):
+        name = outside_name(starter)
+        known = external_callable(name) if name is not None and canonical(name) in starters() else None
+        if name is None or known is None:
+            continue
+        function = written_argument(call, Parameter(known.runs[0].parameter, known.runs[0].position))
+        if function is None:
+            continue
+        given = _given(ev, call, frame, known.parameters)
+        if known in _with_number():
+            given = merged(_NUMBER, given)
+        for value in ordered(ev.values(function, frame)):
+            if is_function(value, scope):
+                yield value, given
+
+
+def _given(ev: Evaluator, call: tree.Call, frame: Frame, parameters: tuple[str, ...]) -> Arguments:
+    """The arguments that the function is called with: what `args` and `kwargs` hold."""
+    spread: list[tree.Arg] = []
+    for name, star in (("args", "*"), ("kwargs", "**")):
+        value = written_argument(call, Parameter(name, parameters.index(name) if name in parameters else None))
+        if value is not None:
+            spread.append(tree.Arg(value.site, value, star=star))
+    return ev.arguments(tuple(spread), frame)
+
+
+@cache
+def _with_number() -> frozenset[ExternalCallable | None]:
+    return frozenset(map(external_callable, known_calls("starts_with_number")))
+
+
+@cache
+def _starting_words() -> frozenset[str]:
+    return last_parts(starters())
