@@ -219,7 +219,7 @@ def _is_dataset(cls: tree.ClassDef | None) -> bool:
 
 
 def _may_hold_samples(cls: tree.ClassDef) -> bool:
-    """Whether a class has a base, of which it is not known what it is for, or says by its name that it holds samples."""
+    """Whether a class has a base, which may be a data set, or says by its name that it holds samples."""
     bases = [called_name(base.value) for base in cls.bases if base.keyword is None]
     return any(base != "object" for base in bases) or function_words("holds_samples").search(cls.name) is not None
 
