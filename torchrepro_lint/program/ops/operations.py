@@ -54,7 +54,7 @@ class Operands:
     def subject(self) -> Tensor | None:
         if not self._nodes:
             return None
-        return tensor(self._ev, self._nodes[0], self._frame) or named_as_data(self._nodes[0])
+        return named_as_data(self._nodes[0], tensor(self._ev, self._nodes[0], self._frame))
 
     def tensors(self) -> Iterator[Tensor]:
         """Each that shows itself as one, the subject first."""

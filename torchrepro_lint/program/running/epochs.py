@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_epochs", "says_evaluation"]
+__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_epochs", "says_evaluation", "takes_steps"]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
@@ -109,3 +112,14 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             if loop is not None and arm == "body" and is_epoch_loop(loop):
                 return EpochRun(way, index, loop)
     return None
+
+
+def takes_steps(scope: Scope, branch: int) -> bool:
+    """Whether the loop is the innermost one around a step of an optimizer."""
+    steps = method_words("training_steps") | method_words("training_steps", "hooks")
+    for call, path in scope.calls:
+        if called_name(call.func) in steps:
+            loops = [at for at, _ in path if at in scope.loops]
+            if loops and loops[-1] == branch:
+                return True
+    return False

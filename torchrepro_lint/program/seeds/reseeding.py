@@ -15,11 +15,10 @@ from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.epochs import says_epochs
+from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
@@ -157,20 +156,9 @@ def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
                 return True
             if any(_OTHER_LOOPS.search(name) for name in names):
                 return False
-            return says_epochs(loop) or _takes_steps(scope, branch)
+            return says_epochs(loop) or takes_steps(scope, branch)
         case tree.While(test=test):
-            return any(says_epoch(name) for name in _names(test)) or _takes_steps(scope, branch)
-    return False
-
-
-def _takes_steps(scope: Scope, branch: int) -> bool:
-    """Whether the loop is the innermost one around a step of an optimizer."""
-    steps = method_words("training_steps") | method_words("training_steps", "hooks")
-    for call, path in scope.calls:
-        if called_name(call.func) in steps:
-            loops = [at for at, _ in path if at in scope.loops]
-            if loops and loops[-1] == branch:
-                return True
+            return any(says_epoch(name) for name in _names(test)) or takes_steps(scope, branch)
     return False
 
 
