@@ -37,7 +37,7 @@ class KnownLoaders:
         return self._wants.get(self._document.span(call), True)
 
     def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
-        """The loaders of a function that may want a generator though their text does not tell: those that are not called
+        """The loaders of a function that may want a generator though their text does not tell: those not called
         as loaders are (`loader_class(...)`, `DataLoaderX(...)`), and those of a class that shuffles unasked.
         """
         return self._by_other_names.get(id(function), [])
