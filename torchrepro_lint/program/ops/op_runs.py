@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.data_inputs import works_on_data
-from torchrepro_lint.program.ops.module_runs import is_called_only_where, module_runs
+from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_never_called, module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
@@ -103,6 +103,8 @@ def speaks_of_a_device(program: Program, path: Path) -> bool:
 def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
     if not _is_trained(program, operation.site.path):
+        return False
+    if operation.is_module and is_never_called(program, operation.frame.facts, operation.call):
         return False
     if is_cut_off(program.ev, operation) or is_part_of_its_counts(operation) or works_on_data(program.ev, operation):
         return False
