@@ -66,7 +66,6 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     other_arms: dict[Site, Evidence] = {}
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
-        blocks = [one for one in blocks if not _is_of_objects_made_elsewhere(program, run, one)]
         if not blocks or run.may_be_seeded_elsewhere:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
@@ -82,6 +81,10 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         elsewhere = split_sites(program) | _seed_sources(program, run) if missing else frozenset()
         draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere)) is not None}
         if not draws or run.incomplete:
+            continue
+        # Asked last: it takes the walk, which only programs with such draws have behind them.
+        blocks = [one for one in blocks if not _is_of_objects_made_elsewhere(program, run, one)]
+        if not blocks:
             continue
         block = _block(run, blocks)
         _, known = found.setdefault(block.site, (block, {}))
@@ -130,9 +133,9 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
 
 def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence) -> bool:
     """Whether what seeds is a method that nothing in sight calls, of a class of which the program makes no object."""
-    if any(step.kind == "seed" and step.event.site == one.site for step in run.steps):
+    if not all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one)):
         return False
-    return all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one))
+    return not any(step.kind == "seed" and step.event.site == one.site for step in run.steps)
 
 
 def _is_of_no_object(program: Program, run: EntryRun, end: Stand) -> bool:
