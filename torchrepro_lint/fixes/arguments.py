@@ -301,10 +301,12 @@ class _Call:
         return self.document.line_start(item.start) + len(self.document.indentation(item.start)) == item.start
 
     def _is_packed(self, last: _Item) -> bool:
-        """Whether lines hold several arguments each: then new ones go on behind the last as long as they fit."""
+        """Whether lines hold several arguments each: then new ones go on behind the last as long as they fit. Where the
+        last two have a line of their own each, so do new ones, whatever stands above.
+        """
         index = self.items.index(last)
         shares_line = [not self._starts_line(item) for item in self.items[1 : index + 1]]
-        return any(shares_line) or (index == 0 and not self._starts_line(last))
+        return any(shares_line[-2:]) or (index == 0 and not self._starts_line(last))
 
     def _indent_of(self, item: _Item) -> str:
         if self._starts_line(item):

@@ -21,6 +21,7 @@ from torchrepro_lint.fixes.worker_init import find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.epochs import is_one_step
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
@@ -146,10 +147,12 @@ def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
 def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
     """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
     file itself has to say, which holds the loop, or where no call of the function is visible. `__iter__` runs whenever
-    an epoch begins.
+    an epoch begins, and what takes one step of an optimizer is called for each.
     """
     function = function_of(scope)
     if function is not None and isinstance(function.node, tree.FunctionDef) and function.node.name == "__iter__":
+        return True
+    if function is not None and is_one_step(program.ev, facts, function):
         return True
     calls = visible_calls(program.ev, facts, function) if function is not None else []
     if function is None or not calls:
@@ -174,6 +177,8 @@ def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth
             ):
                 return True
         outer = function_of(frame.scope)
+        if outer is not None and is_one_step(program.ev, frame.facts, outer):
+            return True
         if outer is not None and depth < _MAX_CALLERS:
             if _runs_per_epoch(program, frame.facts, outer, depth + 1, by_round=by_round):
                 return True

@@ -37,8 +37,8 @@ class KnownLoaders:
         return self._wants.get(self._document.span(call), True)
 
     def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
-        """The loaders of a function that may want a generator and are not called as loaders are:
-        `loader_class(...)`, `DataLoaderX(...)`.
+        """The loaders of a function that may want a generator though their text does not tell: those not called
+        as loaders are (`loader_class(...)`, `DataLoaderX(...)`), and those of a class that shuffles unasked.
         """
         return self._by_other_names.get(id(function), [])
 
@@ -52,7 +52,7 @@ class KnownLoaders:
     def _by_other_names(self) -> dict[int, list[cst.Call]]:
         found: dict[int, list[cst.Call]] = {}
         for call in self._calls(span for span, wants in self._wants.items() if wants):
-            if not _is_loader(call) and not _given(call, "generator"):
+            if not _given(call, "generator") and not _wants_generator(self._document, call):
                 found.setdefault(id(self._document.function(call)), []).append(call)
         return found
 

@@ -28,6 +28,7 @@ NameTable = Literal[
     "runs_itself",
     "builds_weights",
     "is_a_model",
+    "holds_samples",
 ]
 
 

@@ -14,6 +14,7 @@ MethodTable = Literal[
     "called_by_frameworks",
     "called_once",
     "asks_for_rank",
+    "all_modules",
     "same_module",
     "tensor_moves",
     "tensor_casts",

@@ -64,6 +64,8 @@ def _step(
             return "unknown", None
         case tree.Compare(ops=ops):
             return ("form" if _NO_CONTENTS.issuperset(ops) else "reads"), None
+        case tree.Binary() | tree.Unary() as result if _is_asked_for_its_form(parents, result):
+            return "form", None
         case tree.Binary() | tree.Unary() | tree.FormatString() | tree.AugAssign():
             return "reads", None
         case tree.Assign(targets=targets):
@@ -71,6 +73,27 @@ def _step(
         case tree.ExprStmt() | tree.Delete():
             return "form", None
     return "unknown", None
+
+
+def _is_asked_for_its_form(parents: Parents, result: tree.Expr) -> bool:
+    """Whether nothing is asked of a result but its form, be it by the one local name that it gets."""
+    match parents.of(result):
+        case tree.Assign(targets=(tree.Name(id=name),)):
+            function = parents.function(result)
+            uses = [use for use in parents.names.get(name, ()) if not parents.is_bound(use)]
+            return bool(uses) and all(
+                parents.function(use) is function and _asks_for_the_form(parents, use) for use in uses
+            )
+    return _asks_for_the_form(parents, result)
+
+
+def _asks_for_the_form(parents: Parents, node: tree.Expr) -> bool:
+    match parents.of(node):
+        case tree.Attribute(attr=attr) as above:
+            outer = parents.of(above)
+            is_called = isinstance(outer, tree.Call) and outer.func is above
+            return (method_use(attr) if is_called else attribute_use(attr)) == "form"
+    return False
 
 
 def _item(parents: Parents, item: tree.Subscript) -> _Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,9 @@ from torchrepro_lint.program.running.ways import Stand, Way, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
 
-__all__ = ["calls_of_object", "is_called_only_where", "module_runs"]
+__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs"]
 
 MAX_HOLDERS = 4
 
@@ -109,6 +111,34 @@ def _place_of(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call]
             if call.site == site.number:
                 return facts, scope, call
     return None
+
+
+def is_never_called(program: Program, facts: ModuleFacts, made: tree.Call) -> bool:
+    """Whether a module goes by an attribute that nothing in its program speaks of but what gives it: neither another
+    place nor a text. A class that runs all its parts (`self.children()`) may run it.
+    """
+    parents = parents_of(program.ev, facts)
+    match parents.of(made):
+        case tree.Assign(targets=(tree.Attribute(value=tree.Name(), attr=attr) as target,)):
+            uses = parents.attributes.get(attr, ())
+        case _:
+            return False
+    if any(use is not target for use in uses):
+        return False
+    cls = next((above for above in parents.around(made) if isinstance(above, tree.ClassDef)), None)
+    if cls is None or any(cls in parents.around(use) for use in _uses_of_any_part(parents)):
+        return False
+    as_text = re.compile(rf"[\"']{attr}[\"']".encode())
+    anyhow = re.compile(rf"(?:\.\s*|[\"']){attr}\b".encode())
+    together = program.imports.together(facts.path)
+    return not any(program.project.holds(path, as_text if path == facts.path else anyhow) for path in together)
+
+
+def _uses_of_any_part(parents: Parents) -> Iterator[tree.Expr]:
+    """Where a file asks for all modules of one, or for one by a name that it makes."""
+    for part in sorted(method_words("all_modules")):
+        yield from parents.attributes.get(part, ())
+    yield from parents.names.get("getattr", ())
 
 
 def calls_of_object(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[tree.Call] | None:

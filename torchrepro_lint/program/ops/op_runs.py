@@ -11,7 +11,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.ops.module_runs import is_called_only_where, module_runs
+from torchrepro_lint.program.ops.data_inputs import works_on_data
+from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_never_called, module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
@@ -103,13 +104,15 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
     """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
     if not _is_trained(program, operation.site.path):
         return False
-    if is_cut_off(program.ev, operation) or is_part_of_its_counts(operation):
+    if operation.is_module and is_never_called(program, operation.frame.facts, operation.call):
+        return False
+    if is_cut_off(program.ev, operation) or is_part_of_its_counts(operation) or works_on_data(program.ev, operation):
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags
     places = ways_to(program, operation)
-    if operation.is_module and "spectrum" in row.flags and not any(_is_in_a_loss(way[0]) for way in places):
-        return False
+    if "spectrum" in row.flags:
+        places = tuple(way for way in places if not _stands_before_a_network(program, operation, way))
     return any(_is_differentiated(program, operation, way, own=own) for way in places)
 
 
@@ -184,6 +187,17 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
         if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
             return True
     return False
+
+
+def _stands_before_a_network(program: Program, operation: Operation, way: Way) -> bool:
+    """Whether what makes a spectrum makes it of the recording: a module does, and so does what runs as part of a
+    network, unless a name says that it is of a loss.
+    """
+    if operation.is_module:
+        return not _is_in_a_loss(way[0])
+    if _needs_grad(operation) or any(map(_is_in_a_loss, way)):
+        return False
+    return any(_is_in_a_network(program, stand) for stand in way)
 
 
 def _needs_grad(operation: Operation) -> bool:

@@ -54,7 +54,7 @@ class Operands:
     def subject(self) -> Tensor | None:
         if not self._nodes:
             return None
-        return tensor(self._ev, self._nodes[0], self._frame) or named_as_data(self._nodes[0])
+        return named_as_data(self._nodes[0], tensor(self._ev, self._nodes[0], self._frame))
 
     def tensors(self) -> Iterator[Tensor]:
         """Each that shows itself as one, the subject first."""
@@ -170,8 +170,10 @@ def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tup
     for scope in facts.walk_scopes():
         for operation in _in_scope(ev, facts, scope, aliases, held, called):
             name = called_name(operation.call.func) or ""
-            last = aliases.get(name, name)
-            yield last if last in called else last_part(operation.name), operation
+            # What goes by a name of its own may be another operation there: `layer = nn.Conv2d if wide else nn.Linear`.
+            key = next((one for one in (aliases.get(name, name), last_part(operation.name)) if one in called), None)
+            if key is not None:
+                yield key, operation
 
 
 def _in_scope(

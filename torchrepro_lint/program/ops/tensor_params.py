@@ -44,14 +44,28 @@ def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | 
 
 
 # What a network is given as data, by the names that are usual for it: no gradient flows back to it.
-_DATA = re.compile(
-    r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|(?<!pred_)(?<!soft_)masks?)|pixel_values\w*"
-)
+_NUMBERS = re.compile(r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|types?)")
+_DATA = re.compile(rf"{_NUMBERS.pattern}|(?:.*_)?(?<!pred_)(?<!soft_)masks?|pixel_values\w*")
 
 
-def named_as_data(node: tree.Expr) -> Tensor | None:
-    """What the name of a tensor says of it that is not known otherwise: `F.pad(position_ids, ...)`."""
-    return replace(SOME, grad=False) if isinstance(node, tree.Name) and _DATA.fullmatch(node.id) else None
+def named_as_data(node: tree.Expr, found: Tensor | None) -> Tensor | None:
+    """What is known of a tensor, with what its name says where that does not show whether gradients flow to it:
+    `F.pad(position_ids, ...)`, `batch.input_ids[:, 1:]`.
+    """
+    if (found is not None and found.grad is not None) or not _is_named_as_data(node):
+        return found
+    return replace(found or SOME, grad=False)
+
+
+def _is_named_as_data(node: tree.Expr) -> bool:
+    match node:
+        case tree.Name(id=name):
+            return _DATA.fullmatch(name) is not None
+        case tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
+            return _NUMBERS.fullmatch(name) is not None  # the masks in `outputs["masks"]` may be predicted
+        case tree.Subscript(value=whole):
+            return _is_named_as_data(whole)
+    return False
 
 
 def _as_named(passed: Tensor | None, param: tree.Param) -> Tensor | None:

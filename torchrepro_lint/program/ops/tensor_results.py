@@ -81,7 +81,8 @@ OUTPUT = Tensor(floating=True, grad=True)  # what a network or a parameter gives
 
 # What is counted or marked: a cast makes floats of it that are whole.
 _MARKS = re.compile(
-    r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$", re.IGNORECASE
+    r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$|(?:^|_)(?:len(?:gth)?|count)s?$",
+    re.IGNORECASE,
 )
 
 
@@ -120,10 +121,15 @@ def _lays_places_in_line(node: tree.Call) -> bool:
 
 
 def _is_marked(node: tree.Expr) -> bool:
-    """Whether an expression begins with the name of a mask or of labels."""
+    """Whether an expression begins with the name of a mask, of labels or of counts, or joins such and comparisons."""
     while isinstance(node, (tree.Attribute, tree.Call, tree.Subscript)):
         node = node.func if isinstance(node, tree.Call) else node.value
-    return isinstance(node, tree.Name) and bool(_MARKS.search(node.id))
+    match node:
+        case tree.Binary(op="*" | "+" | "-" | "&" | "|", left=left, right=right):
+            return _is_marked(left) and _is_marked(right)
+        case tree.Name(id=name):
+            return _MARKS.search(name) is not None
+    return isinstance(node, tree.Compare)
 
 
 def _repeats_the_last_alone(node: tree.Call) -> bool:

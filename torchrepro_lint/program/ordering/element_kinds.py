@@ -318,6 +318,8 @@ class _Reader:
                 return self.elements(args[place].value, depth - 1)
             case tree.Call(func=tree.Name(id="list" | "sorted" | "tqdm"), args=(arg, *_)):
                 return self._unpacked(arg.value, place, depth - 1)
+            case tree.Call(func=tree.Attribute(value=mapping, attr="items"), args=()):
+                return self.elements(mapping, depth - 1) if place == 0 else self._values(mapping, depth - 1)
             case tree.Display(kind="list", items=items):
                 return joined(self._at(item, place, depth) for item in items)
             case tree.Comprehension(kind="list", element=tree.Display() as element):

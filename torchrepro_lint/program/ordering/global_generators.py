@@ -13,8 +13,10 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Site, Value
+from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf, Site, Unknown, Value
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open, may_be
+from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.seeds.kept_states import is_undone
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -69,9 +71,13 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
             made = [] if arg is None else [value for value in ev.values(arg.value, frame) if not _is_none(value)]
             if arg is None or not made or not all(_is_global(value) for value in made):
                 continue
+            if not _is_known(program, call, frame):
+                continue
             use = Site(facts.path, arg.value.site)
             sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
             site = min(sites, key=lambda one: (str(one.path), one.number)) if sites else use
+            if sites and _is_put_back(program, facts, scope, call):
+                continue
             yield GlobalGenerator(use, site, bool(sites), facts, frame)
 
 
@@ -105,6 +111,21 @@ def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool
         and any(_is_global(value) for value in program.ev.values(one.node.default, alone.parent or alone))
         for one in owner.bindings[arg.value.id]
     )
+
+
+def _is_known(program: Program, call: tree.Call, frame: Frame) -> bool:
+    """Whether something tells what takes the generator: the object of another package that is called makes of it what
+    it likes, such as the pictures of a prompt.
+    """
+    return any(
+        not isinstance(value, (Unknown, ExternalObject, MemberOf)) for value in program.ev.values(call.func, frame)
+    )
+
+
+def _is_put_back(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether the state of the generator is saved before and put back after, on every way to the call."""
+    to_call = ways(program.ev, facts, scope, call.site)
+    return all(any(is_undone(stand.scope, stand.site) for stand in way) for way in to_call)
 
 
 def _generator_argument(program: Program, call: tree.Call, frame: Frame) -> tree.Arg | None:

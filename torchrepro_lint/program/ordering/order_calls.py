@@ -208,8 +208,8 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
         return
     if carrier.is_dict and attr not in _OF_DICT | _COPIES:
         return
-    if attr == "index" and _takes_it_out(program, carrier, call, above.value):
-        return
+    if attr == "index" and (carrier.is_set or _takes_it_out(program, carrier, call, above.value)):
+        return  # a set has no such method: what goes by its name is a list there
     if attr == "index":
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
     elif carrier.is_dict and attr in _OF_DICT:

@@ -187,8 +187,9 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.Assign(targets=targets):
             for target in targets:
                 yield from stored(program, carrier, target)
-        case tree.AugAssign(target=target, value=value) if value is node:
-            yield from stored(program, carrier, target)
+        case tree.AugAssign(op=op, target=target, value=value) if value is node:
+            if op != "-" or not carrier.is_set:  # a set that is taken away from another gives it nothing
+                yield from stored(program, carrier, target)
         case tree.Walrus(target=target):
             yield carrier.to(above)
             yield from stored(program, carrier, target)

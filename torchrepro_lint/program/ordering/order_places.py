@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.classes import decorator_name
@@ -213,7 +214,14 @@ def _is_dataset(cls: tree.ClassDef | None) -> bool:
         return False
     methods = {statement.name for statement in cls.body if isinstance(statement, tree.FunctionDef)}
     named = _is_named_so(cls)
-    return (bool(methods & _FETCHING) and (named or "__len__" in methods)) or (named and methods >= _GRAPHS)
+    shaped = "__len__" in methods and _may_hold_samples(cls)
+    return (bool(methods & _FETCHING) and (named or shaped)) or (named and methods >= _GRAPHS)
+
+
+def _may_hold_samples(cls: tree.ClassDef) -> bool:
+    """Whether a class has a base, which may be a data set, or says by its name that it holds samples."""
+    bases = [called_name(base.value) for base in cls.bases if base.keyword is None]
+    return any(base != "object" for base in bases) or function_words("holds_samples").search(cls.name) is not None
 
 
 def _is_named_so(cls: tree.ClassDef) -> bool:

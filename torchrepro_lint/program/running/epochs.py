@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.ways import Way
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "says_epochs", "says_evaluation"]
+__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "is_one_step", "says_epochs", "says_evaluation", "takes_steps"]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
 _LOADER: Final = re.compile(r"loader|batches", re.IGNORECASE)
+_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
 _EVALUATION: Final = re.compile(
     r"(?<![a-z])(?:val|valid|validation|validate|test|testing|eval|evaluate|evaluation|dev|infer|inference)(?![a-z])",
     re.IGNORECASE,
@@ -109,3 +115,34 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             if loop is not None and arm == "body" and is_epoch_loop(loop):
                 return EpochRun(way, index, loop)
     return None
+
+
+def takes_steps(scope: Scope, branch: int) -> bool:
+    """Whether the loop is the innermost one around a step of an optimizer."""
+    steps = method_words("training_steps") | method_words("training_steps", "hooks")
+    for call, path in scope.calls:
+        if called_name(call.func) in steps:
+            loops = [at for at, _ in path if at in scope.loops]
+            if loops and loops[-1] == branch:
+                return True
+    return False
+
+
+def is_one_step(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a function is one turn of a training: a framework calls it in each, or it takes a step of an optimizer,
+    and has no loop of its own around that.
+    """
+    return is_training_hook(ev, facts, scope) or any(
+        isinstance(call.func, tree.Attribute)
+        and call.func.attr == "step"
+        and _OPTIMIZER.search(_last_word(call.func.value)) is not None
+        and not any(branch in scope.loops for branch, _ in path)
+        for call, path in scope.calls
+    )
+
+
+def _last_word(node: tree.Expr) -> str:
+    match node:
+        case tree.Name(id=word) | tree.Attribute(attr=word):
+            return word
+    return ""

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.classes import mro
+from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.running.ways import Stand, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -41,6 +44,7 @@ _SETS_UP = re.compile(
 #: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples), or can be seeded as
 #: gym asks of an environment (`env.seed(0)`).
 _RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
+_PLAIN = frozenset({"builtins.object", "abc.ABC"})
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 
 
@@ -77,6 +81,10 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         elsewhere = split_sites(program) | _seed_sources(program, run) if missing else frozenset()
         draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere)) is not None}
         if not draws or run.incomplete:
+            continue
+        # Asked last: it takes the walk, which only programs with such draws have behind them.
+        blocks = [one for one in blocks if not _is_of_objects_made_elsewhere(program, run, one)]
+        if not blocks:
             continue
         block = _block(run, blocks)
         _, known = found.setdefault(block.site, (block, {}))
@@ -121,6 +129,23 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
     return _says_so(one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
+
+
+def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence) -> bool:
+    """Whether what seeds is a method that nothing in sight calls, of a class of which the program makes no object."""
+    if not all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one)):
+        return False
+    return not any(step.kind == "seed" and step.event.site == one.site for step in run.steps)
+
+
+def _is_of_no_object(program: Program, run: EntryRun, end: Stand) -> bool:
+    around = end.scope.parent
+    if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
+        return False
+    cls = ClassValue(around.node, frame_without_callers(program.ev, end.facts, around.parent))
+    if any(isinstance(base, External) and base.name not in _PLAIN for base in mro(program.ev, cls)):
+        return False  # a framework may make one
+    return all(place.facts.path not in run.files for place in making_places(program.ev, cls))
 
 
 def _says_so(one: Evidence) -> bool:

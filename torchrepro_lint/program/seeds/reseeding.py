@@ -11,20 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.epochs import says_epochs
+from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
-from torchrepro_lint.program.running.ways import Stand, Way
+from torchrepro_lint.program.running.ways import Stand, Way, tests_around
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -118,7 +117,7 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] |
     ):
         return None  # from entropy, or hidden behind a star
     for index, stand in enumerate(way):
-        if _keeps_state(stand.scope):
+        if _keeps_state(stand.scope) or _is_of_the_first_call(stand):
             return None
         loop = _epoch_loop(ev, stand)
         hook = stand.scope.node if loop is None and is_training_hook(ev, stand.facts, stand.scope) else None
@@ -157,20 +156,9 @@ def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
                 return True
             if any(_OTHER_LOOPS.search(name) for name in names):
                 return False
-            return says_epochs(loop) or _takes_steps(scope, branch)
+            return says_epochs(loop) or takes_steps(scope, branch)
         case tree.While(test=test):
-            return any(says_epoch(name) for name in _names(test)) or _takes_steps(scope, branch)
-    return False
-
-
-def _takes_steps(scope: Scope, branch: int) -> bool:
-    """Whether the loop is the innermost one around a step of an optimizer."""
-    steps = method_words("training_steps") | method_words("training_steps", "hooks")
-    for call, path in scope.calls:
-        if called_name(call.func) in steps:
-            loops = [at for at, _ in path if at in scope.loops]
-            if loops and loops[-1] == branch:
-                return True
+            return any(says_epoch(name) for name in _names(test)) or takes_steps(scope, branch)
     return False
 
 
@@ -188,6 +176,26 @@ def _runs_once(stand: Stand, loop: int | None) -> bool:
                     return True
                 case tree.Unary(op="not") if arm == "then":
                     return True
+    return False
+
+
+def _is_of_the_first_call(stand: Stand) -> bool:
+    """Whether a function comes by the place in its first call alone: under `if not ready:`, which it sets itself."""
+    for test, holds in tests_around(stand.scope, stand.path):
+        match test:
+            case tree.Unary(op="not", operand=flag) if holds:
+                pass
+            case tree.Compare(left=flag, ops=("is" | "==",), comparators=(tree.Const(value=None | False),)) if holds:
+                pass
+            case _:
+                continue
+        if isinstance(flag, tree.Name) and flag.id in stand.scope.declared:
+            return True
+        if isinstance(flag, tree.Attribute) and any(
+            isinstance(store.target, tree.Attribute) and dotted_name(store.target) == dotted_name(flag) is not None
+            for store in stand.scope.stores
+        ):
+            return True
     return False
 
 

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.conditions import Condition
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Arguments, Constant, Instance, Values
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, ExternalObject, Instance, Value, Values
 from torchrepro_lint.program.running.reach import Event, Link, Walker
 from torchrepro_lint.program.workers.loaders import Loader
 
@@ -71,13 +71,15 @@ class WorkerRun:
 def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -> WorkerRun:
     """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function.
 
-    A dataset that a test has of its own tells nothing of a loader that is none of the tests'.
+    A dataset that a test has of its own tells nothing of a loader that is none of the tests'; nor does one of a library
+    that a test makes, with its transforms.
     """
     walker = Walker(ev)
     found: list[Event] = []
     dataset = loader.value("dataset")
     for value in ordered(dataset):
-        if isinstance(value, Instance) and is_test(value.cls.frame.facts.path) and not is_test(loader.facts.path):
+        home = _home_of(value)
+        if home is not None and is_test(home) and not is_test(loader.facts.path):
             continue
         head: tuple[Link, ...] = ()
         if isinstance(value, Instance) and value.site is not None:
@@ -89,6 +91,13 @@ def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -
     found.extend(walker.calling(loader.value("collate_fn")))
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
     return WorkerRun(loader, tuple(in_order), ev.exhausted)
+
+
+def _home_of(value: Value) -> Path | None:
+    """The file whose dataset a value is: that of its class, else that which makes it of another package's class."""
+    if isinstance(value, Instance):
+        return value.cls.frame.facts.path
+    return value.site.path if isinstance(value, ExternalObject) and value.site is not None else None
 
 
 def effects_of(event: Event) -> Iterator[Effect]:

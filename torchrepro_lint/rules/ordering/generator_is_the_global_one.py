@@ -52,6 +52,8 @@ from torchrepro_lint.fixes.generator_fix import own_generator_fix
 from torchrepro_lint.program.ordering.global_generators import GlobalGenerator, global_generators
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import surely_before
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.rules.base import Rule
 
 
@@ -75,5 +77,17 @@ def _message(one: GlobalGenerator) -> str:
 
 
 def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:
-    found = program.evidence_in_programs_of(one.facts, one.frame)
-    return any(seed.effect == "seed" and "torch" in seed.seeds and seed.site != one.made for seed in found)
+    """Whether the program stays seeded without the call: another one surely seeds torch before it, and it is none of
+    several by which a function seeds the whole program.
+    """
+    found = [seed for seed in program.evidence_in_programs_of(one.facts, one.frame) if seed.effect == "seed"]
+    made = next((seed for seed in found if seed.site == one.made), None)
+    if made is None:
+        return any("torch" in seed.seeds for seed in found)
+    if any(seed.frame.scope is made.frame.scope and "torch" not in seed.seeds for seed in found):
+        return False
+    others = [ways_of(program, seed) for seed in found if "torch" in seed.seeds and seed is not made]
+    return all(
+        any(surely_before(before, way) is not None for other in others for before in other)
+        for way in ways_of(program, made)
+    )

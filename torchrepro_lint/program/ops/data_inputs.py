@@ -1,0 +1,89 @@
+"""Operations that work on data alone: on what a loop takes from its loader, or a module that is called on such."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.tensors import graph_words
+from torchrepro_lint.program.ops.module_runs import calls_of_object
+from torchrepro_lint.program.ops.operations import Operation
+from torchrepro_lint.program.ops.tensors import tensor
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.epochs import takes_steps
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["works_on_data"]
+
+_DEPTH = 6
+
+
+def works_on_data(ev: Evaluator, operation: Operation) -> bool:
+    """Whether all that the operation takes is data, so that no gradient goes back through it; of a module, all that its
+    calls take.
+    """
+    frame, call = operation.frame, operation.call
+    if operation.is_module:
+        calls = calls_of_object(ev, frame.facts, frame.scope, call) if _is_alone(ev, frame.facts, call) else None
+        return bool(calls) and all(
+            _takes_data(ev, frame.facts, _scope_around(ev, frame.facts, one), one) for one in calls or ()
+        )
+    return _takes_data(ev, frame.facts, frame.scope, call, operation.is_method)
+
+
+def _is_alone(ev: Evaluator, facts: ModuleFacts, made: tree.Call) -> bool:
+    """Whether a module goes by a name itself: what it takes as a part of another, that has made of its own input."""
+    parents = parents_of(ev, facts)
+    node: tree.Expr = made
+    while isinstance(above := parents.of(node), (tree.Attribute, tree.Call)):
+        node = above
+    return isinstance(above, tree.Assign)
+
+
+def _scope_around(ev: Evaluator, facts: ModuleFacts, node: tree.Expr) -> Scope:
+    function = parents_of(ev, facts).function(node)
+    return facts.scope if function is None else facts.scope_of(function)
+
+
+def _takes_data(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call, is_method: bool = False) -> bool:
+    nodes = [arg.value for arg in call.args]
+    if is_method and isinstance(call.func, tree.Attribute):
+        nodes.insert(0, call.func.value)
+    frame = frame_without_callers(ev, facts, scope)
+    found = [(_is_of_a_batch(ev, facts, scope, node, _DEPTH), tensor(ev, node, frame)) for node in nodes]
+    return bool(found) and all(
+        is_data or (one is None and place > 0) or (one is not None and one.grad is False)
+        for place, (is_data, one) in enumerate(found)
+    )
+
+
+def _is_of_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.Expr, depth: int) -> bool:
+    """Whether a tensor is what the loop over the batches takes from its loader, in another form: the loop itself takes
+    the steps of the training.
+    """
+    match node:
+        case tree.Name(id=name) if depth:
+            bindings, certain = scope.reaching(name, node.site)
+            return certain and bool(bindings) and all(_is_taken(ev, facts, scope, one, depth) for one in bindings)
+        case tree.Call(func=tree.Attribute(value=receiver, attr=attr)) if attr in graph_words("kept"):
+            return _is_of_a_batch(ev, facts, scope, receiver, depth)
+        case tree.Binary(left=left, right=tree.Const()):
+            return _is_of_a_batch(ev, facts, scope, left, depth)
+        case tree.Subscript(value=whole):
+            return _is_of_a_batch(ev, facts, scope, whole, depth)
+    return False
+
+
+def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding, depth: int) -> bool:
+    match binding.kind, binding.node:
+        case "assign", node if node is not None and not binding.unpack:
+            return _is_of_a_batch(ev, facts, scope, node, depth - 1)  # type: ignore[arg-type]
+        case "element", node if node is not None:
+            loop = parents_of(ev, facts).of(node)
+            return isinstance(loop, tree.For) and loop.iter is node and takes_steps(scope, loop.site)
+    return False
