@@ -66,14 +66,18 @@ def read_baseline(path: Path) -> Baseline:
     try:
         data = json.loads(path.read_bytes())
         if data["version"] != _VERSION:
-            raise TorchReproLintError(f"{path}: a baseline of version {data['version']}, which is not known here")
+            raise TorchReproLintError(
+                f"{path}: a baseline of version {data['version']}, which this version cannot read"
+            )
         return Baseline(path, Counter({_entry(one): int(one["count"]) for one in data["findings"]}))
     except FileNotFoundError:
-        raise TorchReproLintError(f"{path}: no such baseline; --write-baseline writes one") from None
+        raise TorchReproLintError(f"{path}: no such baseline; create one with --write-baseline") from None
     except OSError as error:
         raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise TorchReproLintError(f"{path}: not a baseline of torchrepro-lint; --write-baseline writes one") from error
+        raise TorchReproLintError(
+            f"{path}: not a torchrepro-lint baseline; create one with --write-baseline"
+        ) from error
 
 
 def recorded(

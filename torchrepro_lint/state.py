@@ -77,7 +77,7 @@ def state_of(
     name = texts.name
     evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
     target = program.target
-    torch = f"{target.specifier} ({target.origin})" if target.known else "not named, so every version was counted"
+    torch = f"{target.specifier} ({target.origin})" if target.known else "not given, so all versions were considered"
     return Document(
         f"Reproducibility of {title}",
         (

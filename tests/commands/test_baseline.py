@@ -106,7 +106,7 @@ def test_one_that_is_not_there_is_said_before_anything_is_looked_at(
 def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "torchrepro-lint.toml").write_text('baseline = "kept/known.json"\n')
     (project / "kept").mkdir()
-    with pytest.raises(TorchReproLintError, match=r"known.json: no such baseline; --write-baseline writes one"):
+    with pytest.raises(TorchReproLintError, match=r"known.json: no such baseline; create one with --write-baseline"):
         check([project], toolkit=KIT)
     assert write_baseline(CheckOptions(), KIT) == 0
     assert check([project], toolkit=KIT).findings == ()
@@ -118,15 +118,15 @@ def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[s
 def test_without_a_name_it_lies_in_the_current_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_baseline(CheckOptions(), KIT)
     assert (project / DEFAULT_BASELINE).is_file()
-    assert f"It counts with `--baseline {DEFAULT_BASELINE}`" in capsys.readouterr().out
+    assert f"To use it, pass `--baseline {DEFAULT_BASELINE}`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "findings": [1]}', "\xff"])
 def test_a_foreign_file_is_neither_read_nor_overwritten(project: Path, text: str) -> None:
     (project / "known.json").write_text(text, encoding="latin-1")
-    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+    with pytest.raises(TorchReproLintError, match="not a torchrepro-lint baseline"):
         found()
-    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+    with pytest.raises(TorchReproLintError, match="not a torchrepro-lint baseline"):
         write_baseline(options(), KIT)
     assert (project / "known.json").read_text(encoding="latin-1") == text
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from torchrepro_lint.arguments.meant import COMMANDS, misspelt_command, refuse_contradictions
 from torchrepro_lint.arguments.options import check_parser, settings_override
-from torchrepro_lint.arguments.parser import ArgumentParser, path_named
+from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named, seconds
 
 __all__ = [
     "COMMANDS",
     "ArgumentParser",
+    "at_least",
     "check_parser",
     "misspelt_command",
     "path_named",
     "refuse_contradictions",
+    "seconds",
     "settings_override",
 ]

@@ -41,5 +41,7 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
         changed += 1
     print_errors(errors)
     if not options.quiet:
-        print(f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "Nothing to silence.")
+        print(
+            f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "No findings to suppress."
+        )
     return 2 if errors else 0

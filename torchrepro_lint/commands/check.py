@@ -100,7 +100,7 @@ def cache_in(folder: Path | None) -> CacheChoice:
     if folder is not None:
         with suppress(OSError):
             if not stat.S_ISDIR(folder.stat().st_mode):
-                raise TorchReproLintError(f"{folder}: not a folder; --cache-dir names the one where results are kept")
+                raise TorchReproLintError(f"{folder}: not a folder; --cache-dir expects the folder for cached results")
     return CacheChoice(absolute(folder) if folder is not None else None)
 
 

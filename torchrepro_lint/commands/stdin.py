@@ -32,7 +32,9 @@ def check_stdin(
     Exit status as for files.
     """
     if any(path != Path("-") for path in options.paths) and options.paths != (Path(),):
-        raise TorchReproLintError("- and --stdin-filename stand for standard input: beside it there is no other path")
+        raise TorchReproLintError(
+            "- and --stdin-filename check standard input, and cannot be combined with other paths"
+        )
     if sys.stdin is None:  # as `<&-` leaves it
         raise TorchReproLintError("standard input is closed")
     data = sys.stdin.buffer.read()

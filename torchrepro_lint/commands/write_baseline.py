@@ -45,7 +45,7 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     if not options.quiet:
         print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
         if named is None:
-            print(f"It counts with `--baseline {DEFAULT_BASELINE}`, or where the settings name it.")
+            print(f"To use it, pass `--baseline {DEFAULT_BASELINE}`, or name it in the settings.")
     return 0
 
 
@@ -61,5 +61,5 @@ def _content(path: Path) -> bytes | None:
 def _from_settings(files: list[Path], projects: Projects) -> Path | None:
     named = {baseline for file in files if (baseline := projects.of(file).settings.baseline) is not None}
     if len(named) > 1:
-        raise TorchReproLintError("the files have different baselines; say which one to write with --baseline FILE")
+        raise TorchReproLintError("the files have different baselines; choose the one to write with --baseline FILE")
     return next(iter(named), None)

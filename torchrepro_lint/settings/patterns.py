@@ -29,5 +29,5 @@ def require_pattern(text: str, where: str) -> str:
     # Only a range of characters can be wrong, and few runs have one: the others do not pay for the import.
     wrong = why_no_pattern(text) if "[" in text else ""
     if wrong:
-        raise TorchReproLintError(f'{where}: "{text}" is not a pattern of files as in .gitignore: {wrong}')
+        raise TorchReproLintError(f'{where}: "{text}" is not a valid .gitignore pattern: {wrong}')
     return text

@@ -1,7 +1,7 @@
-"""A user's own script, unmodified: run it in fresh processes, watch it, and say where two runs first part, and why.
+"""A user's own script, unmodified: run it in fresh processes, watch it, and say where two runs first differ, and why.
 
-The ladder has two rungs. In the first, batches, losses and parameters are told of each step. Where two runs part, they
-are made again with every operation and every draw recorded in the step that parted and the one before it.
+There are two stages. In the first, hashes of batches, losses and parameters are recorded for each step. Where two runs
+differ, they are repeated with every operation and draw recorded in the step that differed and the one before it.
 
 In the watched process, the only part that touches torch and numpy:
 child.py            runs the script as `__main__` under the instruments
@@ -14,9 +14,9 @@ record.py           the file of one run: its writer and its reader
 plan.py             what is recorded in a run
 environment.py      what a run ran on, and how two environments differ
 launch.py           one run: a fresh process under a time limit, and how it ended
-compare.py          where two records first part
+compare.py          where two records first differ
 window.py           what to look at closely then
-cause.py            why they part, from two close records
+cause.py            why they differ, from two close records
 ladder.py           all of it in order: runs in, a result out
 offline.py          two records from files instead
 findings.py         what the linter says of the place

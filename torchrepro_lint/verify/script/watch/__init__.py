@@ -7,8 +7,8 @@ states.py       the states of the RNGs
 seeds.py        calls that seed
 loaders.py      batches, in the process that receives them and in the workers that make them
 training.py     losses, gradients, parameters
-operations.py   rung 2: every operation of torch, with those of the backward pass
-draws.py        rung 2: numbers drawn from `random` and NumPy
+operations.py   stage 2: every operation of torch, with those of the backward pass
+draws.py        stage 2: numbers drawn from `random` and NumPy
 processes.py    forks, processes of multiprocessing, exits, and what cannot be watched
 contention.py   a second stream that keeps a GPU busy
 install.py      puts them in place

@@ -1,4 +1,4 @@
-"""Batches: in the process that receives them, and in rung 2 in the worker that makes them."""
+"""Batches: in the process that receives them, and in stage 2 in the worker that makes them."""
 
 from __future__ import annotations
 

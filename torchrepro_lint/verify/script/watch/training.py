@@ -16,7 +16,7 @@ _DIGITS = 9  # a float32 comes back from so many
 
 
 class TrainingWatch:
-    """Tells each loss, and the parameters of each optimizer before training and after each step; in rung 2, gradients
+    """Tells each loss, and the parameters of each optimizer before training and after each step; in stage 2, gradients
     and the parameters by name.
     """
 
