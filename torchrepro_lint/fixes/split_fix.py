@@ -12,7 +12,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
-from torchrepro_lint.fixes.loader_fix import is_distributed, is_repeated, known_loaders
+from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
@@ -46,10 +46,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         node,
         parameter.name,
         parameter.position,
-        seed=program.settings.seed,
-        repeated=is_repeated(program, call.facts, call.scope),
-        handed=handed_seeds(program, call.facts, call.scope),
-        known=known_loaders(program, call.facts.path),
+        surroundings(program, call.facts, call.scope),
         alone=seeds_by_rank or is_distributed(program, call.facts.path),
         device=_device_of(document, node),
     )
