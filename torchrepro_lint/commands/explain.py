@@ -27,7 +27,7 @@ __all__ = ["explain"]
 
 def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     """Print what the rules find at a line, all profiles and suppressed findings included, which chains of findings
-    elsewhere pass through it, what is known of a loader that is made there, and where the rules are explained. Exit
+    elsewhere pass through it, what is known about a loader that is made there, and where the rules are explained. Exit
     status 0.
 
     TorchReproLintError where the place is not one.

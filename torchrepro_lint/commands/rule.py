@@ -1,4 +1,4 @@
-"""`torchrepro-lint rule [CODE]`: the documentation of a rule, which stands at the head of its module."""
+"""`torchrepro-lint rule [CODE]`: the documentation of a rule, which is at the head of its module."""
 
 from __future__ import annotations
 

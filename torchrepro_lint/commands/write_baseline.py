@@ -25,7 +25,7 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     `torchrepro-lint-baseline.json` in the current folder. Records of files outside of the paths, and of rules that are
     not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
 
-    TorchReproLintError where the file cannot be written, or one is there that is no baseline.
+    TorchReproLintError where the file cannot be written, or one is there that is not a baseline.
     """
     projects = Projects(options.override)
     files = projects.files(options.paths)

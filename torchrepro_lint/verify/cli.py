@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """Our arguments, and those of the script that stand after `--`; None where there is no `--`."""
+    """Our arguments, and those of the script that are after `--`; None where there is no `--`."""
     if "--" not in arguments:
         return arguments, None
     at = arguments.index("--")
@@ -70,7 +70,7 @@ def _need_torch() -> None:
 
 
 def _is_script(paths: Sequence[Path]) -> bool:
-    """Whether a path is a script of the user's own: a Python file that is no fixture by its place and name."""
+    """Whether a path is a script of the user's own: a Python file that is not a fixture by its place and name."""
     return any(path.suffix == ".py" and not path.is_dir() and not is_fixture(path) for path in paths)
 
 

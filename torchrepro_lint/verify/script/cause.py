@@ -136,7 +136,7 @@ def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause |
 class _Walk:
     """What a process did up to the first result that differs: `differed`, with the draws that differ before it.
 
-    The draws of what workers are seeded with stand by themselves: nothing in the process hangs on them.
+    The draws of what workers are seeded with stand by themselves: nothing in the process depends on them.
     """
 
     steps: tuple[Pair, ...]

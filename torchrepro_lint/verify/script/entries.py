@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal[
     "seed",  # an RNG was seeded. name: the call; output: the value, also in `shown`
     "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
     # What happened to the run:
-    "environment",  # detail: what is known of the environment by now; later entries add and overrule
+    "environment",  # detail: what is known about the environment by now; later entries add and overrule
     "process",  # a process of the run began. detail: how it was started
     "note",  # something that limits what can be seen. name: what; shown: in words
     "failure",  # an uncaught exception. name: its type; shown: its text

@@ -21,7 +21,7 @@ _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.p
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`finding` explains the cause; `proven` where it stands at one of its lines or its chain passes one, and otherwise
+    """`finding` explains the cause; `proven` where it is at one of its lines or its chain passes one, and otherwise
     it is of the same kind and in one of its files.
     """
 
@@ -112,7 +112,7 @@ def _places(result: Result) -> Iterator[Place]:
 
 
 def _passes(finding: Finding, place: Place) -> bool:
-    """Whether a finding stands at a line, or its chain passes it."""
+    """Whether a finding is at a line, or its chain passes it."""
     path = Path(place.file)
     first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
     if finding.location.path == path and first <= place.line <= last:

@@ -68,13 +68,13 @@ class BatchWatch:
         recorder = self._recorder
         number, self._fetched = self._fetched, self._fetched + 1
         if number == 0:
-            recorder.tell_states()
+            recorder.record_states()
         recorder.fetch(number)
         if not recorder.within_window:
             return fetch()
-        recorder.tell_states()
+        recorder.record_states()
         try:
             return fetch()
         finally:
             recorder.fetched()
-            recorder.tell_states()
+            recorder.record_states()
