@@ -83,7 +83,7 @@ class Call:
 
     @property
     def location(self) -> Location:
-        """Where the call stands."""
+        """Where the call is."""
         return self._program.location(self._site)
 
     def argument(self, keyword: str, position: int | None = None) -> Argument:
@@ -109,7 +109,7 @@ class Call:
 
     def passing(self, keyword: str, expression: str, position: int | None = None) -> Fix | None:
         """The fix that passes `keyword=expression`, in the place of what the keyword has. `position`, from 0, is where
-        the argument may stand without its name. None where the call may hold it already in another way.
+        the argument may be without its name. None where the call may hold it already in another way.
         """
         before = position if position is not None else len(self._call.args)
         return keyword_fix(self._program, self._site, keyword, expression, before)[0]
@@ -160,7 +160,7 @@ class Project:
 
 
 class Rule(ABC):
-    """A rule: what is known of it as class constants, and what it asks the project.
+    """A rule: what is known about it as class constants, and what it asks the project.
 
     `summary` is one line. `profile` is "default" (on) or "strict" (only in that profile, or when selected).
     """

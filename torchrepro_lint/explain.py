@@ -46,7 +46,7 @@ _SHOWN = 5
 
 
 def explain_line(program: Program, path: Path, row: int, name: Namer) -> list[str]:
-    """What is known of the loaders made at a line; else of the loaders whose workers pass through it."""
+    """What is known about the loaders made at a line; else of the loaders whose workers pass through it."""
     groups = [group for group in program.loader_sites if _stands_at(program, group[0].site, path, row)]
     if groups:
         return [line for group in groups for line in (*explain_loader(program, group, name), "")][:-1]

@@ -2,7 +2,7 @@
 
 parser.py   argparse's parser, as all commands use it
 options.py  the options of a check
-meant.py    what was meant by words that are no path, and options that contradict each other
+meant.py    what was meant by words that are not paths, and options that contradict each other
 """
 
 from __future__ import annotations

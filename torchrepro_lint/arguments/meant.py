@@ -71,7 +71,7 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
 
 
 def listed_commands() -> str:
-    """The commands, and what the exit status says, as they stand below the help."""
+    """The commands, and what the exit status says, as they are below the help."""
     shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
     width = max(map(len, shown))
     commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())

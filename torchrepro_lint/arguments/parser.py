@@ -67,7 +67,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
     def parse_with_paths(self, args: Sequence[str]) -> argparse.Namespace:
-        """As `parse_args`, where the `paths` of the command may stand on both sides of its options.
+        """As `parse_args`, where the `paths` of the command may be on both sides of its options.
 
         argparse takes the first of them only, and knows nothing of those that come after an option.
         """
@@ -100,5 +100,5 @@ class ArgumentParser(argparse.ArgumentParser):
         return []
 
     def format_help(self) -> str:
-        """As argparse writes it, but a value that takes `=` stands at its option."""
+        """As argparse writes it, but a value that takes `=` is at its option."""
         return super().format_help().replace(" [=", "[=")

@@ -47,7 +47,7 @@ class _Builder:
                 owner = module if kind == "global" else _function_with(name, current.parent)
                 moved = current.bindings.pop(name, []) if owner is not None and owner is not current else []
                 for binding in moved:
-                    # It may have run or not whenever the name is read: an arm of its own, behind all others.
+                    # It may have run or not whenever the name is read: an arm of its own, after all others.
                     binding.path = ELSEWHERE
                     binding.order = -1
                     binding.scope = current

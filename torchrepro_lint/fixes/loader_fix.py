@@ -94,7 +94,7 @@ def loader_fix(
 
 
 def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surroundings:
-    """What is known of the program around a call in `scope` that gets a generator."""
+    """What is known about the program around a call in `scope` that gets a generator."""
     return Surroundings(
         seed=program.settings.seed,
         repeated=is_repeated(program, facts, scope),
@@ -166,7 +166,7 @@ def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | No
 
 
 def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int, *, by_round: bool) -> bool:
-    """Whether a call of a function, or of one that calls it, stands in an epoch loop of a file other than its own. A
+    """Whether a call of a function, or of one that calls it, is in an epoch loop of a file other than its own. A
     training is repeated by rounds only: `by_round` once the way out has come by one.
     """
     by_round = by_round or _is_training(program, facts, function)

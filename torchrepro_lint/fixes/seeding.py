@@ -15,7 +15,7 @@ for each loader than one generator each, and repeats just as well: the draws com
 does not give is that the order of one loader stays when another one is iterated more often.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
-the same ones; but only where an expression for the rank is at hand. Else the plain seed is used.
+the same ones; but only where an expression for the rank is available. Else the plain seed is used.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class _Plan:
     # The edits.
 
     def _blocks(self) -> list[Edit]:
-        """The imports and what stands below them, with the blank lines that belong around each."""
+        """The imports and what is below them, with the blank lines that belong around each."""
         document = self.document
         edits = self.imports.edits()
         for block in self.pending:
@@ -246,7 +246,7 @@ class _Plan:
         return edits
 
     def _blank_lines(self, head: str, wanted: int) -> str:
-        """What is missing to so many blank lines behind `head`."""
+        """What is missing to so many blank lines after `head`."""
         lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         filled = [index for index, line in enumerate(lines) if line.strip()]
         if not filled or is_cell_marker(lines[filled[-1]]):
@@ -267,7 +267,7 @@ class _Plan:
 
 
 def _follows_imports(document: Document, at: cst.BaseStatement, offset: int) -> bool:
-    """Whether imports stand above `offset`, at which the lines of `at` begin, with two blank lines between."""
+    """Whether imports are above `offset`, at which the lines of `at` begin, with two blank lines between."""
     above = next((one for one in reversed(document.module.body) if document.start(one) < document.start(at)), None)
     if not isinstance(above, cst.SimpleStatementLine) or not isinstance(above.body[-1], cst.Import | cst.ImportFrom):
         return False

@@ -1,4 +1,4 @@
-"""What the seeding code for a call is planned from: what the call needs, and what is known of the program around it."""
+"""What the seeding code for a call is planned from: what the call needs, and what is known about the program."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LoaderNeeds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What is known of the program around the call.
+    """What is known about the program around the call.
 
     Attributes:
         seed: The constant for programs that have no seed of their own.
@@ -53,7 +53,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranks:
-    """What is known of the processes of a distributed program.
+    """What is known about the processes of a distributed program.
 
     Attributes:
         mentioned: Whether the program mentions ranks.

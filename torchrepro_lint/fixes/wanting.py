@@ -113,7 +113,7 @@ def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
 
 
 def _wants_generator(document: Document, other: cst.Call) -> bool:
-    """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
+    """Whether a call, as far as its text shows, is a loader, split or sampler that may want a generator, by any fix."""
     if _given(other, "generator"):
         return False
     if _is_split_or_sampler(document, other):

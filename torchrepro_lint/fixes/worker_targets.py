@@ -105,7 +105,7 @@ def _made_at(sites: Collection[Site]) -> Callable[[Value], bool]:
 
 
 def _holds(pipeline: ExternalObject, part: Value) -> bool:
-    """Whether `part` stands in a list that the pipeline is made of."""
+    """Whether `part` is in a list that the pipeline is made of."""
     if pipeline.arguments is None:
         return False
     given = union(*pipeline.arguments.positional, *(values for _, values, _ in pipeline.arguments.keywords))

@@ -139,7 +139,7 @@ class Program:
         return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
 
     def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
-        """Those of `sites` that stand in asked files, by file and then in the order of the text."""
+        """Those of `sites` that are in asked files, by file and then in the order of the text."""
         asked = (site for site in sites if self.is_asked(site.path))
         return sorted(asked, key=lambda site: (str(site.path), site.number))
 
@@ -205,7 +205,7 @@ class Program:
         return self.once("loader sites", lambda: _by_site(self.loaders))
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
-        """Those of `loader_sites` that stand in asked files. Each begins a question, with a budget of its own."""
+        """Those of `loader_sites` that are in asked files. Each begins a question, with a budget of its own."""
         for loaders in self._asked_loader_sites:
             self.ev.begin_question()
             yield loaders

@@ -102,7 +102,7 @@ def _table_of(path: Path) -> _Table | None:
 
 
 def _refuse_misspelt(path: Path, whole: Mapping[str, Any]) -> None:
-    """TorchReproLintError where settings stand under a name that nobody looks for."""
+    """TorchReproLintError where settings are under a name that nobody looks for."""
     tool = whole.get("tool")
     named = {f"tool.{name}": value for name, value in (tool.items() if isinstance(tool, dict) else ())}
     for name, value in {**named, **whole}.items():
@@ -131,7 +131,7 @@ def _chain(nearest: _Table) -> list[_Table]:
     """A table, the one of the file that its `extend` names, and so on.
 
     A key of the nearer file takes the place of the same key of the farther one. Patterns count from the nearest file;
-    the folders of `src` from the file that they stand in.
+    the folders of `src` from the file that they are in.
     """
     chain = [nearest]
     while "extend" in chain[-1][2]:

@@ -176,7 +176,7 @@ MAX_ARMS = 100
 
 
 def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
-    """Whether a statement that stands in these arms runs: proven to, proven not to, or None.
+    """Whether a statement that is in these arms runs: proven to, proven not to, or None.
 
     Of more than `MAX_ARMS` arms (each `elif` is one more) the inner ones are left open.
     """
@@ -191,7 +191,7 @@ def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
 
 
 def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
-    """Whether what stands at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
+    """Whether what is at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
     one that leaves proven to be taken before it (`if workers is None: return None`).
     """
     if ev.decide(path, frame) is False:
@@ -210,7 +210,7 @@ def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
 
 
 def _exits(scope: Scope) -> Iterator[tuple[int, str, ArmPath]]:
-    """The arms of an `if` that never fall through, each with the arms in which the `if` stands."""
+    """The arms of an `if` that never fall through, each with the arms in which the `if` is."""
     for branch, arm in scope.ended:
         if isinstance(scope.branches.get(branch), tree.If):
             yield branch, arm, scope.path_at(branch)

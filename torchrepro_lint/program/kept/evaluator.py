@@ -37,7 +37,7 @@ class TracedEvaluator(Evaluator):
         self._numbers: dict[int, int] = {}
 
     def begin_analysis(self, undone: int, retired: Sequence[ModuleFacts] = ()) -> None:
-        """Forgets all answers that rest on one of these bits, and all that is about facts which are let go."""
+        """Forgets all answers that rest on one of these bits, and all that is about facts which are dropped."""
         self.begin_question()
         self._dropped.clear()
         self._rests_elsewhere.clear()

@@ -49,7 +49,7 @@ _GPU = re.compile(
 )
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
 #: What a program says that may train, be it in code that it loads by a name or runs in another process. `net.train()`
-#: stands in programs that only load weights as well.
+#: is in programs that only load weights as well.
 _MAY_TRAIN = re.compile(
     _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
     rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
@@ -114,7 +114,7 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
 
 
 def of_its_users(program: Program, operation: Operation, intent: list[Evidence]) -> list[Evidence]:
-    """The intent of the programs that have a name for the function or class in which the operation stands: of a file of
+    """The intent of the programs that have a name for the function or class in which the operation is: of a file of
     many networks a program may use one.
     """
     place = operation.frame.facts, operation.frame.scope
@@ -228,7 +228,7 @@ def _is_without_grad(program: Program, stand: Stand) -> bool:
 
 
 def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) -> bool:
-    """Whether the operation stands in a `with` block of one of these context managers, or is called from one."""
+    """Whether the operation is in a `with` block of one of these context managers, or is called from one."""
     return any(
         stands_in(program.ev, stand.facts, stand.scope, stand.site, contexts)
         for way in ways_to(program, operation)

@@ -118,7 +118,7 @@ class Operation:
 
 
 def called_by(speaks_of: Callable[[OpRow], bool]) -> frozenset[str]:
-    """The names by which operations are called of which such a row tells: what stands behind the last dot."""
+    """The names by which operations are called of which such a row tells: what stands after the last dot."""
     names = _by_last_part().items()
     return frozenset(last for last, full in names if any(speaks_of(row) for name in full for row in op_rows(name)))
 
@@ -217,7 +217,7 @@ def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: 
 
 
 def operation_at(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) -> Operation | None:
-    """The operation that a call is in a frame; `path` are the arms in which it stands."""
+    """The operation that a call is in a frame; `path` are the arms in which it is."""
     name, given = _operation_name(ev, call, frame)
     if name is None:
         return None
@@ -251,7 +251,7 @@ def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> tuple[str |
 
 
 def _is_the_only_one(values: Sequence[tuple[Value, object]], name: str) -> bool:
-    """Whether what goes by a name of its own, or is taken out of a dict, can be nothing but this operation."""
+    """Whether what goes by a name of its own, or is taken out of a dict, can be only this operation."""
     return all(isinstance(value, External) and canonical(value.name) == name for value, _ in values)
 
 

@@ -41,7 +41,7 @@ _JOINED: Final = frozenset({"union", "intersection", "difference", "symmetric_di
 
 
 def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
-    """What the elements of a collection are, as far as anything tells; texts beside numbers are texts."""
+    """What the elements of a collection are, as far as anything shows; texts beside numbers are texts."""
     return _Reader(program, facts, scope).elements(node, _DEPTH)
 
 
@@ -270,7 +270,7 @@ class _Reader:
             yield self.elements(arg.value, depth - 1)
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
-        """What all calls in sight hand to a parameter of a function, where they make it in their argument."""
+        """What all visible calls hand to a parameter of a function, where they make it in their argument."""
         owner = self.scope.binder(param.name)
         if owner is None or owner.parent is None or not isinstance(owner.node, tree.FunctionDef):
             return None
@@ -308,7 +308,7 @@ class _Reader:
         return None
 
     def _unpacked(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
-        """What stands at a place of the tuples that a collection holds: `for head, tail in pairs`."""
+        """What is at a place of the tuples that a collection holds: `for head, tail in pairs`."""
         if depth == 0:
             return None
         match node:

@@ -70,7 +70,7 @@ def _varied(loop: tree.For) -> set[str]:
 
 
 def _bindings(scope: Scope, owner: tree.Expr, loop: tree.For) -> Iterable[Binding]:
-    """What gives a value to the name or the attribute of `self` that stands before a loop."""
+    """What gives a value to the name or the attribute of `self` that is before a loop."""
     match owner:
         case tree.Name(id=name):
             return scope.reaching(name, loop.site)[0]

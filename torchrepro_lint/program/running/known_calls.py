@@ -40,7 +40,7 @@ __all__ = ["KnownCall", "all_calls", "all_names", "asked_calls"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownCall:
-    """One call of the function or class `name`, in one frame. `arms` are those of its scope in which it stands."""
+    """One call of the function or class `name`, in one frame. `arms` are those of its scope in which it is."""
 
     name: str
     call: tree.Call
@@ -75,7 +75,7 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
 
 
 def asked_calls(program: Program, names: frozenset[str], *, others: bool = False) -> Iterator[list[KnownCall]]:
-    """Those of `all_calls` that stand in files whose findings somebody waits for, with `others` in all files; each
+    """Those of `all_calls` that are in files whose findings somebody waits for, with `others` in all files; each
     group is a question of its own.
     """
     words = _words(names)

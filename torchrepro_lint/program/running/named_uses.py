@@ -30,7 +30,7 @@ MAX_FILES = 256  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
 
 
-#: A definition: the file in whose module it stands, and its name.
+#: A definition: the file in whose module it is, and its name.
 _Definition: TypeAlias = tuple[Path, str]
 
 
@@ -49,7 +49,7 @@ def is_named_by(
     program: Program, facts: ModuleFacts, scope: Scope, roots: Iterable[Path], other: tuple[Path, Scope] | None = None
 ) -> bool:
     """Whether a program that loads one of the modules `roots` has a name for the function or class around `scope`, or
-    may have, or what stands around the scope `other` of a file has. Tests count for what is of a test alone.
+    may have, or what is around the scope `other` of a file has. Tests count for what is of a test alone.
     """
     users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
     if users is None or (other is not None and (other[0], _outermost(other[1]).name) in users.definitions):

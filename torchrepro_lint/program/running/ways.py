@@ -1,6 +1,6 @@
 """By which ways a statement comes to run: from its own scope out to the module, or to a function that nothing calls.
 
-Two statements can run in one execution of the program unless they stand in different arms of one `if`. Where that `if`
+Two statements can run in one execution of the program unless they are in different arms of one `if`. Where that `if`
 is may be seen only further out: one helper is called in the one arm, another in the other.
 """
 
@@ -46,7 +46,7 @@ MAX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """One place on a way: a statement or call, the scope in whose body it stands, and the arms of `if`, `for` and the
+    """One place on a way: a statement or call, the scope in whose body it is, and the arms of `if`, `for` and the
     like around it.
     """
 
@@ -164,7 +164,7 @@ def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
 
 
 def are_exclusive(first: Stand, second: Stand) -> bool:
-    """Whether two places of one scope never run in the same run of it: other arms, or behind an arm that leaves."""
+    """Whether two places of one scope never run in the same run of it: other arms, or after an arm that leaves."""
     arms = dict(second.path)
     for branch, arm in first.path:
         if isinstance(first.scope.branches.get(branch), (tree.If, tree.Match)) and arms.get(branch, arm) != arm:
@@ -175,7 +175,7 @@ def are_exclusive(first: Stand, second: Stand) -> bool:
 
 
 def _surely_with(inner: Stand, outer: Stand) -> bool:
-    """Whether `inner` runs wherever `outer` does: all arms that it stands in are those of `outer` too."""
+    """Whether `inner` runs wherever `outer` does: all arms that it is in are those of `outer` too."""
     own = set(outer.path)
     return all(arm in own or arm[1] == "try" or _is_main_guard(inner.scope, *arm) for arm in inner.path)
 
@@ -197,7 +197,7 @@ def runs_as_script(way: Way) -> bool:
 
 
 def chosen_by(all_ways: tuple[Way, ...], word: re.Pattern[str], *, wanted: bool) -> bool:
-    """Whether on every way an `if` about a name with `word` in it stands around the place, in its arm for yes
+    """Whether on every way an `if` about a name with `word` in it is around the place, in its arm for yes
     (`wanted`) or in the one for no.
     """
     return all(_says(way, word, wanted=wanted) for way in all_ways)
@@ -211,7 +211,7 @@ def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
 
 
 def tests_around(scope: Scope, path: ArmPath) -> Iterator[tuple[tree.Expr, bool]]:
-    """The tests of the `if` statements in whose arms a place stands, each with whether it held."""
+    """The tests of the `if` statements in whose arms a place is, each with whether it held."""
     for branch, arm in path:
         statement = scope.branches.get(branch)
         if isinstance(statement, tree.If):

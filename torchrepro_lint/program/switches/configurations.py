@@ -1,8 +1,8 @@
-"""Seeds and switches in configuration files, where the program in sight provably uses them.
+"""Seeds and switches in configuration files, where the visible program provably uses them.
 
 Two frameworks say in the code which file they read: `LightningCLI` builds the Trainer from the YAML files that it is
 given, and `hydra.main` hands its function the configuration that is put together from those beside it. The evidence
-stands at the call that makes use of it.
+is at the call that makes use of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def configured_evidence(program: Program) -> list[Evidence]:
     """All of it, in the order of files and text."""
     found = [one for call in command_line_calls(program) for one in _of_command_line(program, call)]
     if program.project.containing("hydra"):
-        # From here on the answer hangs on files that are no Python.
+        # From here on the answer depends on files that are no Python.
         program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
         for path in program.project.matching(_switching()):
             facts = program.facts(path)
@@ -53,7 +53,7 @@ def configured_evidence(program: Program) -> list[Evidence]:
 
 
 def evidence_words() -> tuple[re.Pattern[bytes], ...]:
-    """Patterns of which one finds something in the bytes of each file that evidence stands in."""
+    """Patterns of which one finds something in the bytes of each file that evidence is in."""
     return EVIDENCE_WORDS, command_line_names(), _switching()
 
 

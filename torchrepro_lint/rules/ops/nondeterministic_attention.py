@@ -112,7 +112,7 @@ def _why(row: OpRow) -> str:
 
 
 def _takes_another_way(program: Program, operation: Operation) -> bool:
-    """Whether every call in sight asks for the weights, as `nn.MultiheadAttention` does by default."""
+    """Whether every visible call asks for the weights, as `nn.MultiheadAttention` does by default."""
     if operation.name not in _OTHER_WAY:
         return False
     frame = operation.frame
