@@ -64,7 +64,7 @@ def test_what_was_mended_is_told_and_dropped(project: Path, capsys: pytest.Captu
     capsys.readouterr()
     run_check(options(), KIT)
     assert capsys.readouterr().err == (
-        "note: 1 record of the baseline is not found any more; --write-baseline drops them\n"
+        "note: 1 record of the baseline matches no finding any more; --write-baseline drops them\n"
     )
     run_check(options("sub"), KIT)
     assert capsys.readouterr().err == ""
@@ -86,7 +86,7 @@ def test_what_a_run_does_not_look_for_is_neither_stale_nor_dropped(project: Path
     records = (project / "known.json").read_text()
     (project / "known.json").write_text(records.replace("TRL102", "TRL499"))
     run_check(one_rule, KIT)
-    assert "1 record of the baseline is not found any more" in capsys.readouterr().err
+    assert "1 record of the baseline matches no finding any more" in capsys.readouterr().err
 
 
 def test_a_fix_leaves_what_is_known(project: Path) -> None:

@@ -139,8 +139,8 @@ def print_report(
         for path, notice in report.notices:
             print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
         if report.stale:
-            records = "record of the baseline is" if report.stale == 1 else "records of the baseline are"
-            print(f"note: {report.stale} {records} not found any more; --write-baseline drops them", file=sys.stderr)
+            records = "record of the baseline matches" if report.stale == 1 else "records of the baseline match"
+            print(f"note: {report.stale} {records} no finding any more; --write-baseline drops them", file=sys.stderr)
     print_errors(report.errors)
 
 

@@ -40,7 +40,7 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     name, may_be_none = named
     first = node.body.body[0]
     if not is_bound_at(document, name.partition(".")[0], node):
-        return None, "the sampler is not made on every way to the loop"
+        return None, "the sampler is not created on every path to the loop"
     indent = document.indentation(document.start(first))
     epoch, edits = _counter(document, node, loop.target.id)
     guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit}" if may_be_none else ""

@@ -63,7 +63,7 @@ def loader_fix(
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
         return None, f"{known.qualname} takes no {' or '.join(wanted)}"
     if any(known.keywords.get(name) != name for name in wanted):  # type: ignore[call-overload]
-        return None, f"{known.qualname} calls its arguments otherwise"
+        return None, f"{known.qualname} names its arguments differently"
     if loader.is_handed_on_to and not _subclass_takes(program, loader, wanted):
         assert loader.cls is not None
         return None, f"{loader.cls.name} does not hand {' and '.join(wanted)} on to DataLoader"

@@ -38,7 +38,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
     if node is None:
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
-        return None, "the call spreads arguments, which may bring a generator"
+        return None, "the call unpacks arguments, which may contain a generator"
     if not _always_takes(program, call, parameter):
         return None, f"what is called here is not always one that takes {parameter.name}"
     edits = plan_generator(
@@ -70,7 +70,7 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if node is None:
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
-        return None, f"the call spreads arguments, which may bring {parameter.name}"
+        return None, f"the call unpacks arguments, which may contain {parameter.name}"
     if not _always_takes(program, call, parameter):
         return None, f"what is called here is not always one that takes {parameter.name}"
     if document.loops(node):

@@ -51,7 +51,7 @@ def library_target(program: Program, loader: Loader, draw: LibraryDraw) -> Worke
     part = draw.event.receiver
     pipeline = next(filter(None, map(object_reseeding, _pipelines(draw.effect.package))), None)
     if part is None or pipeline is None:
-        return "nothing is known that seeds it"
+        return "no way of seeding it is known"
 
     def is_wanted(value: Value) -> bool:
         return isinstance(value, ExternalObject) and value.name == pipeline.name and _holds(value, part)

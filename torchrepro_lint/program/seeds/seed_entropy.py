@@ -1,4 +1,4 @@
-"""Seeds of the main process that come from the clock, the system or Python's hash of a text: another one in every run.
+"""Seeds of the main process that come from the clock, the system or Python's hash of a string, and differ in every run.
 
 The reader goes backwards from the expression that seeds, over the bindings that reach it, into the project's functions
 for what they return, and out to their callers for what they are given. It finds the call from which the number comes,

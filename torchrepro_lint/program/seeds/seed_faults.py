@@ -42,7 +42,7 @@ _ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
 
 @dataclass(frozen=True, slots=True)
 class ChangingSeed:
-    """A seeding call whose seed is another one in every run. `source` is None where no seed is given at all."""
+    """A seeding call whose seed differs in every run. `source` is None where no seed is given at all."""
 
     seeding: Evidence
     source: Entropy | None

@@ -191,7 +191,7 @@ def fetches_items(scope: Scope) -> bool:
 
 
 def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> bool:
-    """Whether the seed is proven to be another one in every run: none is given, and there is no default."""
+    """Whether the seed is proven to differ in every run: none is given, and there is no default."""
     if seeding.default is not None:
         return False
     if seeding.seed_parameter is None:

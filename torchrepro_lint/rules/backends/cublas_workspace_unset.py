@@ -105,7 +105,7 @@ class CublasWorkspaceUnset(Rule):
                     yield finding
 
     def _unset(self, program: Program, one: Evidence) -> Finding:
-        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, products of matrices on CUDA raise a RuntimeError"
+        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
         fix, declined = set_variable_fix(program, one, _VARIABLE, _VALUES[0])
         return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
 

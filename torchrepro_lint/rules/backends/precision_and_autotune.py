@@ -54,8 +54,8 @@ from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
 _WHY = {
-    "precision": "products of matrices are rounded otherwise on other GPUs",
-    "autotune": "kernels are chosen by timing, and may be others in the next run",
+    "precision": "matrix products are rounded differently on other GPUs",
+    "autotune": "kernels are chosen by timing, and may differ in the next run",
 }
 
 

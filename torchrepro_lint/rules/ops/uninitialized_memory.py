@@ -83,10 +83,10 @@ class UninitializedMemory(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for made, read in uninitialized_reads(program):
             filling = [one for one in program.evidence_for(made.site.path) if one.effect in _FILLING]
-            trace = [Link(made.site, "leaves the memory as it finds it"), Link(read, "reads it")]
+            trace = [Link(made.site, "leaves the memory uninitialized"), Link(read, "reads it")]
             what = "it differs between runs"
             if filling and program.target.admits_from("2.1"):
                 what = "NaN, under use_deterministic_algorithms(True) from torch 2.1 on"
                 trace.append(intent_link(filling[0]))
-            message = f"{made.short} leaves memory as it finds it, and that is read before anything is written: {what}"
+            message = f"{made.short} leaves memory uninitialized, which is read before anything is written: {what}"
             yield self.finding(program, made.site, f"{message}; instead: torch.zeros, or write to it first", trace)

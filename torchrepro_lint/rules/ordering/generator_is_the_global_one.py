@@ -58,7 +58,7 @@ from torchrepro_lint.rules.base import Rule
 class GeneratorIsTheGlobalOne(Rule):
     code = "TRL204"
     name = "generator-is-the-global-one"
-    summary = "generator= is given torch's global generator: torch.manual_seed(..) or torch.default_generator"
+    summary = "torch's global generator is passed as generator=: torch.manual_seed(..) or torch.default_generator"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -69,9 +69,8 @@ class GeneratorIsTheGlobalOne(Rule):
 
 
 def _message(one: GlobalGenerator) -> str:
-    if one.by_seeding:
-        return "torch.manual_seed() returns torch's global generator: as `generator` it keeps no order apart"
-    return "torch.default_generator is torch's global generator: as `generator` it keeps no order apart"
+    what = "torch.manual_seed() returns" if one.by_seeding else "torch.default_generator is"
+    return f"{what} torch's global generator: as `generator` it does not isolate the order from other draws"
 
 
 def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:

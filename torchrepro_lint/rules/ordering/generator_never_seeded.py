@@ -67,7 +67,7 @@ from torchrepro_lint.rules.base import Rule
 class GeneratorNeverSeeded(Rule):
     code = "TRL203"
     name = "generator-never-seeded"
-    summary = "torch.Generator that no seed reaches: it is never seeded, or from the operating system"
+    summary = "torch.Generator that is never seeded, or seeded from the operating system"
     severity = Severity.ERROR
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -84,8 +84,8 @@ class GeneratorResetEveryEpoch(Rule):
 
     def _of_sampler(self, one: RepeatedOrder, program: Program) -> Finding:
         message = (
-            "the sampler seeds its generator with the same number whenever it is gone through: each epoch has the order"
-            " of the first"
+            "the sampler seeds its generator with the same number whenever it is iterated over: each epoch has the "
+            "order of the first"
         )
         trace = [
             Link(one.loop.site, "runs once per epoch"),

@@ -82,7 +82,7 @@ class MissingSetEpoch(Rule):
             trace = [
                 Link(one.sampler.site, "makes the sampler"),
                 Link(one.loader.site, "makes the loader over it"),
-                Link(Site(one.loop.facts.path, one.loop.iteration.site), "runs over the loader in every epoch"),
+                Link(Site(one.loop.facts.path, one.loop.iteration.site), "iterates over the loader in every epoch"),
             ]
             message = "DistributedSampler.set_epoch is not called in this loop: every epoch has the order of the first"
             fix, declined = set_epoch_fix(program, one)

@@ -85,11 +85,11 @@ from torchrepro_lint.rules.base import Rule
 class ResumeWithoutRngState(Rule):
     code = "TRL210"
     name = "resume-without-rng-state"
-    summary = "checkpoint with optimizer and epoch is resumed from without the state of any RNG"
+    summary = "training is resumed from a checkpoint without the state of any RNG"
     severity = Severity.WARNING
     profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in checkpoints_without_rng(program):
-            message = "the checkpoint is resumed from and holds no RNG state: a resumed run draws other numbers"
+            message = "training resumes from this checkpoint, which has no RNG state: it then draws different numbers"
             yield self.finding(program, one.save.site, message, [Link(one.load, "loads it")])

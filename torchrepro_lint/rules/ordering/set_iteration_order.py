@@ -64,12 +64,13 @@ _KEPT = "the set is kept as a set: it is to be sorted before it is handed on, or
 class SetIterationOrder(Rule):
     code = "TRL208"
     name = "set-iteration-order"
-    summary = "iteration order of a set, which differs between processes, fixes an index, samples or a split"
+    summary = "iteration order of a set, which differs between processes, determines an index, samples or a split"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
-            message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
+            decided = _FIXES[one.sink.kind]
+            message = f"the order of a set of strings differs between processes, and here it determines {decided}"
             turns = [one.site] if one.at_once else turns_of(program, one)
             fix, declined = sort_fixes(program, turns) if turns is not None else (None, _KEPT)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

@@ -95,7 +95,7 @@ def _message(one: UnseededSplit, *, leaks: bool) -> str:
         return f"{name} without `generator`: the order comes from torch's global RNG, and any other draw changes it"
     if leaks:
         return (
-            f"{name} without `generator` in a program that seeds by rank: each rank splits otherwise, and trains on"
-            " what others validate on"
+            f"{name} without `generator` in a program that seeds by rank: each rank has a different split, and trains "
+            "on what others validate on"
         )
-    return f"{name} without `generator`: the split comes from torch's global RNG, and any draw before it moves it"
+    return f"{name} without `generator`: the split comes from torch's global RNG, and any earlier draw changes it"

@@ -60,7 +60,7 @@ from torchrepro_lint.rules.base import Rule
 class SplitWithoutRandomState(Rule):
     code = "TRL209"
     name = "split-without-random-state"
-    summary = "split of scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
+    summary = "split by scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -76,5 +76,5 @@ class SplitWithoutRandomState(Rule):
 
 
 def _message(name: str, parameter: str, *, seeded: bool) -> str:
-    why = "and any draw before it moves the split" if seeded else "which nothing seeds before"
+    why = "and any earlier draw changes the split" if seeded else "which nothing seeds before"
     return f"{name} without `{parameter}`: it draws from NumPy's global RNG, {why}"

@@ -78,7 +78,7 @@ from torchrepro_lint.rules.base import Rule
 class EnvironmentTooLate(Rule):
     code = "TRL505"
     name = "environment-too-late"
-    summary = "an environment variable is set after those who read it have started"
+    summary = "an environment variable is set after what reads it has started"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -71,7 +71,7 @@ _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's
 class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
-    summary = "the program seeds some of random, NumPy and torch, and draws from one that it leaves out"
+    summary = "the program seeds some of random, NumPy and torch, and draws from one that it does not seed"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):

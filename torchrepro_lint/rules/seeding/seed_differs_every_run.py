@@ -68,7 +68,7 @@ from torchrepro_lint.rules.base import Rule
 class SeedDiffersEveryRun(Rule):
     code = "TRL503"
     name = "seed-differs-every-run"
-    summary = "the seed comes from the clock, the system or the hash of a text: another one in every run"
+    summary = "the seed comes from the clock, the system or the hash of a string, so it differs in every run"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in changing_seeds(program):
@@ -84,12 +84,12 @@ def _message(fault: ChangingSeed) -> str:
         what = (
             "draws a seed from the system" if name.startswith("torch.") else "without a seed takes one from the system"
         )
-        message = f"`{name}` {what}: another one in every run"
+        message = f"`{name}` {what}: it differs in every run"
     elif fault.source.name == "builtins.hash":
-        message = f"the seed of `{name}` is the hash of a text, which Python salts: another one in every run"
+        message = f"the seed of `{name}` is the hash of a string, which Python salts: it differs in every run"
     else:
         source = fault.source.name.removeprefix("builtins.")
-        message = f"the seed of `{name}` comes from `{source}`: another one in every run"
+        message = f"the seed of `{name}` comes from `{source}`: it differs in every run"
     return f"{message}, where the user gives none" if fault.fallback else message
 
 

@@ -113,4 +113,4 @@ def _message(found: ItemSeed) -> str:
     if found.kind == "worker":
         whose = "batches" if found.unit == "batch" else "items"
         return f"{call} takes the worker's seed alone, so all {whose} of one worker get the same draw: add the index"
-    return f"{call} takes the same seed for {each}, so each gets the same draw: let the index take part in the seed"
+    return f"{call} takes the same seed for {each}, so each gets the same draw: include the index in the seed"

@@ -99,7 +99,7 @@ class WorkerInitFnBroken(Rule):
         for found in faulty_seedings(program, Fault.RANGE):
             fix, declined = range_fix(program, found)
             message = (
-                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's seed of 64 bits, and NumPy takes 32: "
+                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's 64-bit seed, but NumPy accepts 32 bits: "
                 "it raises ValueError in the worker"
             )
             trace = trace_of(found, "the seed is out of range")

@@ -104,7 +104,7 @@ _OF_LIBRARIES = {"imgaug": "imgaug's global RNG", "opencv": "OpenCV's RNG", "fak
 class WorkerInitFnMissesRng(Rule):
     code = "TRL102"
     name = "worker-init-fn-misses-rng"
-    summary = "a worker init function leaves out a generator that the workers draw from"
+    summary = "a worker init function does not seed a generator that the workers draw from"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for loaders in program.asked_loader_sites():

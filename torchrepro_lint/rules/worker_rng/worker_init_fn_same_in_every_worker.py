@@ -94,7 +94,7 @@ from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
 class WorkerInitFnSameInEveryWorker(Rule):
     code = "TRL103"
     name = "worker-init-fn-same-in-every-worker"
-    summary = "a worker init function seeds every worker alike"
+    summary = "a worker init function gives every worker the same seed"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in faulty_seedings(program, Fault.SAME):
