@@ -57,7 +57,7 @@ def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
             return None if first is None or second is None else not decisive
         case tree.Compare(left=left, ops=(op,), comparators=(right,)):
             first_values, second_values = ev.values(left, frame), ev.values(right, frame)
-            outcome = compare(ev, op, first_values, second_values)
+            outcome = compare(op, first_values, second_values)
             return outcome if outcome is not None else decided(ev, node, frame, first_values, second_values)
         case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
             return False
@@ -112,14 +112,14 @@ def is_none(value: Value) -> bool | None:
     return None
 
 
-def compare(ev: Evaluator, op: str, left: Values, right: Values) -> bool | None:
+def compare(op: str, left: Values, right: Values) -> bool | None:
     """The outcome of a comparison, where every pair of possible values gives the same one."""
     return agreed(_compare_two(op, a, b) for a in left for b in right)
 
 
 def _compare_two(op: str, left: Value, right: Value) -> bool | None:
     if op in ("is", "is not", "==", "!="):
-        same = _same(op, left, right)
+        same = _same(left, right)
         if same is not None:
             return same if op in ("is", "==") else not same
     if isinstance(left, Constant) and isinstance(right, Constant):
@@ -136,7 +136,7 @@ def _compare_two(op: str, left: Value, right: Value) -> bool | None:
     return None
 
 
-def _same(op: str, left: Value, right: Value) -> bool | None:
+def _same(left: Value, right: Value) -> bool | None:
     if isinstance(right, Constant) and right.value is None:
         return is_none(left)
     if isinstance(left, Constant) and left.value is None:
@@ -238,7 +238,7 @@ def _decide_case(
         if case.literals == ():
             matches = True
         elif case.literals is not None:
-            outcomes = [compare(ev, "==", subject, ev.values(literal, frame)) for literal in case.literals]
+            outcomes = [compare("==", subject, ev.values(literal, frame)) for literal in case.literals]
             if any(outcome is True for outcome in outcomes):
                 matches = True
             elif all(outcome is False for outcome in outcomes):

@@ -113,7 +113,7 @@ class Walker(BodyWalker):
             case External(name=name):
                 yield from self._external(name, arguments, site)
             case ExternalObject():
-                yield from self._object(value, arguments, site)
+                yield from self._object(value)
             case MemberOf():
                 yield from self._member(value, arguments, site)
 
@@ -163,7 +163,7 @@ class Walker(BodyWalker):
                 if isinstance(value, (FunctionValue, MethodValue, Instance, Partial, ExternalObject)):
                     yield from self.call(value, handed, site)
 
-    def _object(self, value: ExternalObject, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+    def _object(self, value: ExternalObject) -> Iterator[Event]:
         known = external_callable(value.name)
         if known is not None and value.arguments is not None:
             yield from self._runs(known, value.arguments, "call", value)

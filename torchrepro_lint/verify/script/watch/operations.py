@@ -44,7 +44,7 @@ class OperationWatch:
     def watch(self, torch: Any) -> None:
         """Follow the window of this process."""
         operations = _Operations(torch, self._recorder, self._names)
-        self._make = lambda: _mode(torch, operations)
+        self._make = lambda: _mode(operations)
         self._recorder.on_window(self.follow)
         self.follow()
 
@@ -72,7 +72,7 @@ class _ModeOfThread(threading.local):
     active: Any = None
 
 
-def _mode(torch: Any, operations: _Operations) -> Any:
+def _mode(operations: _Operations) -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
