@@ -21,7 +21,7 @@ _END = re.compile(r"(?:\[[^][#\r\n]*\])*(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n
 
 
 def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:
-    """Give an argument another value; its keyword, its comma and its comments stay."""
+    """Give an argument a different value; its keyword, comma and comments stay."""
     start, end = document.outer_span(argument.value)
     return document.replacement(start, end, value_text)
 
@@ -41,10 +41,10 @@ def add_keyword_arguments(
     document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]], altered: Sequence[Edit] = ()
 ) -> list[Edit]:
     """Add `name=value` arguments after the others of a call, before a final `**kwargs`. `altered` are edits of its
-    other arguments, which go in as well.
+    other arguments, which are made as well.
 
     One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
-    and is then wrapped as black would. Trailing commas and comments stay where they are.
+    and is otherwise wrapped as black would. Trailing commas and comments stay where they are.
     """
     if not pairs:
         return list(altered)

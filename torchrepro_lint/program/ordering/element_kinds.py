@@ -1,7 +1,7 @@
-"""What a collection holds: texts, whose hashes differ between processes, or numbers, whose hashes do not.
+"""What a collection contains: strings, whose hashes differ between processes, or numbers, whose hashes do not.
 
-The code around an expression tells, where its value is not known: how its elements are made (`line.split()`,
-`int(...)`), what is appended to it, and at last the names (`labels`, `indices`). What tells nothing is unknown.
+If the value of an expression is not known, the code around it decides: how its elements are created (`line.split()`,
+`int(...)`), what is appended to it, and last the names (`labels`, `indices`). Otherwise it is unknown.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _JOINED: Final = frozenset({"union", "intersection", "difference", "symmetric_di
 
 
 def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
-    """What the elements of a collection are, as far as anything shows; texts beside numbers are texts."""
+    """What the elements of a collection are, as far as the code shows; a mixture of strings and numbers counts as
+    strings.
+    """
     return _Reader(program, facts, scope).elements(node, _DEPTH)
 
 
