@@ -128,7 +128,8 @@ def check(
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
-        report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs, progress)
+        run = _Run(overlay, contents, toolkit, jobs)
+        report, asked = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
     return _without_known(report, known, projects, overlay, toolkit)
@@ -146,12 +147,21 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all projects of one check share: where texts come from, what is run, and with how many processes."""
+
+    overlay: Mapping[Path, str]
+    read: Read
+    toolkit: Toolkit
+    jobs: int
+
+
 def _report(
-    requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], read: Read, suppressed_too: bool,
-    toolkit: Toolkit, jobs: int, progress: Progress,
-) -> tuple[Report, Asked]:  # fmt: skip
+    run: _Run, requested: Set[Path], projects: Projects, progress: Progress, *, suppressed_too: bool
+) -> tuple[Report, Asked]:
     """The report before baselines are applied, and what it depends on."""
-    candidates = of_interest(in_order(requested), projects, overlay, read)
+    candidates = of_interest(in_order(requested), projects, run.overlay, run.read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
@@ -160,8 +170,8 @@ def _report(
     for number, (project, files) in enumerate(groups):
         part = _part_of(progress, number, len(groups))
         commented = candidates.commented.intersection(files)
-        checked, failed, program = _check_project(project, files, commented, overlay, read, toolkit, jobs, part)
-        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
+        checked, failed, program = _check_project(run, project, files, commented, part)
+        findings += checked.findings if suppressed_too else settled(checked, project.settings, run.overlay, run.read)
         errors += failed
         if program is not None:
             asked.outside.setdefault(project.root, {}).update(program.outside)
@@ -207,26 +217,25 @@ def _without_known(
 
 
 def _check_project(
-    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], read: Read,
-    toolkit: Toolkit, jobs: int, progress: Progress,
-) -> tuple[Checked, list[str], ProgramLike | None]:  # fmt: skip
+    run: _Run, project: Project, files: Sequence[Path], commented: Set[Path], progress: Progress
+) -> tuple[Checked, list[str], ProgramLike | None]:
     """The findings of the rules in `files`, a message for each rule that failed, and the program that was queried. A
     rule that fails does not keep the others from running.
     """
     from torchrepro_lint.facts.readable import Readers
 
-    rules = rules_of(project, toolkit.rules())
+    rules = rules_of(project, run.toolkit.rules())
     everything = in_order({*project.files, *files})
-    own = {path: overlay[path] for path in everything if path in overlay}
+    own = {path: run.overlay[path] for path in everything if path in run.overlay}
     wanted = frozenset(files)
     try:
-        program = toolkit.make_program(
-            project.root, everything, project.settings, project.target, own, read=read,
+        program = run.toolkit.make_program(
+            project.root, everything, project.settings, project.target, own, read=run.read,
             asked=wanted if wanted != set(everything) else None,
         )  # fmt: skip
     except Exception as error:
         return Checked((), frozenset(), (), ()), [internal_error("reading the project", error, everything)], None
-    readers = Readers([path for path in files if path not in overlay], jobs)
+    readers = Readers([path for path in files if path not in run.overlay], run.jobs)
     try:
         while True:
             try:
@@ -237,7 +246,7 @@ def _check_project(
                 program = program.without(refused)
         progress(1.0, "the files that no rule has looked at")
         # Not every rule looks at every file, and what is asked about must be readable.
-        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in overlay)]
+        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in run.overlay)]
     finally:
         readers.close()
     for path in unread:
@@ -251,7 +260,7 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors, program
+    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(run.toolkit.rules())), errors, program
 
 
 def _findings(

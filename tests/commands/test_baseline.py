@@ -98,7 +98,7 @@ def test_a_fix_leaves_what_is_known(project: Path) -> None:
 def test_one_that_is_not_there_is_said_before_anything_is_looked_at(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchrepro_lint.engine._report", lambda *_: pytest.fail("the project was looked at"))
+    monkeypatch.setattr("torchrepro_lint.engine._report", lambda *_, **__: pytest.fail("the project was looked at"))
     with pytest.raises(TorchReproLintError, match=r"gone\.json: no such baseline"):
         check([project], {"baseline": project / "gone.json"}, toolkit=KIT)
 

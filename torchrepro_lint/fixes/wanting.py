@@ -79,7 +79,7 @@ def wanting_a_generator(
 def first_statement_that_needs_init(
     document: Document, call: cst.Call, known: KnownLoaders | None = None
 ) -> cst.BaseStatement:
-    """The first statement of the module that contains `call`, or another loader that may need a worker init function."""
+    """The first statement of the module that contains `call` or another loader that may need a worker init function."""
     others = (document.once(_first_by_text), known.first_that_lacks_init if known is not None else None)
     wanting = [call, *(other for other in others if other is not None)]
     return document.top_level_statement(min(wanting, key=document.start))

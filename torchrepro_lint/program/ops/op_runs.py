@@ -76,7 +76,7 @@ def may_use_cuda(program: Program, path: Path) -> bool:
 
 
 def may_run_on_cuda(program: Program, operation: Operation) -> bool:
-    """Whether the operation may run on a GPU: the program mentions one, and its inputs are not proven to be on the CPU."""
+    """Whether the operation may run on a GPU: the program mentions one, and no proof puts its inputs on the CPU."""
     if not may_use_cuda(program, operation.site.path):
         return False
     if operation.all_inputs(lambda one: one.on_cpu):

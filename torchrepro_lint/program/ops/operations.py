@@ -43,7 +43,7 @@ _METHOD = "torch.Tensor."
 
 
 class Operands:
-    """The tensors that a call works on. They are looked up only on demand, since most calls are never asked for them."""
+    """The tensors that a call works on, looked up on demand, since most calls are never asked for them."""
 
     def __init__(self, ev: Evaluator, nodes: Sequence[tree.Expr], frame: Frame) -> None:
         self._ev = ev
