@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What watching a training costs: the ratio to the bare run, for each rung, on a small CNN and a small transformer.
+"""What watching a training costs: the ratio to the bare run, for each stage, on a small CNN and a small transformer.
 
     python benchmarks/measure_watching.py [--device cuda] [--rounds 5] [--steps 60]
 
 Bare and watched runs are processes of the same shape, made in turns, so that a machine that is busy now and then is
 busy for all alike. Each tells the time of its steps after a few to warm up: of the processor on a CPU, of the clock
 with CUDA. The smallest of the rounds counts.
-Rung 1 watches every step as `verify` does at first; rung 2 records every operation of the steps in its window: here, of
-all of them.
+Stage 1 watches every step, as `verify` does at first. Stage 2 records every operation of the steps in its window, which
+here are all of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torchrepro_lint.verify.script.entries import Header
 from torchrepro_lint.verify.script.plan import Plan
 
 PROGRAMS = ("cnn", "transformer")
-BAR = 1.3  # times the bare run: what the first rung must stay below
+BAR = 1.3  # times the bare run: what the first stage must stay below
 CHILD = Path(torchrepro_lint.__file__).parent / "verify" / "script" / "child.py"
 PROGRAM = """
 import sys, time
@@ -85,15 +85,15 @@ print((clock() - start) / steps)
 """
 
 
-def seconds(script: Path, words: list[str], rung: int) -> float:
-    """The seconds of one step in a fresh process; rung 0 is the bare program."""
-    if rung == 0:
+def seconds(script: Path, words: list[str], stage: int) -> float:
+    """The seconds of one step in a fresh process; stage 0 is the bare program."""
+    if stage == 0:
         command = [sys.executable, str(script), *words]
     else:
-        record = script.with_name(f"rung-{rung}.jsonl")
+        record = script.with_name(f"stage-{stage}.jsonl")
         record.unlink(missing_ok=True)
-        header = Header((str(script), *words), str(script.parent), rung)
-        job = {"plan": asdict(Plan(str(record), rung)), "header": asdict(header), "trace": str(script) + ".trace"}
+        header = Header((str(script), *words), str(script.parent), stage)
+        job = {"plan": asdict(Plan(str(record), stage)), "header": asdict(header), "trace": str(script) + ".trace"}
         command = [sys.executable, str(CHILD), json.dumps(job)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(ran.stdout.split()[-1])
@@ -105,19 +105,19 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--program", choices=PROGRAMS, help="one of them only")
-    parser.add_argument("--rungs", type=int, default=2, choices=[1, 2], help="1: the first only")
+    parser.add_argument("--stages", type=int, default=2, choices=[1, 2], help="1: the first only")
     options = parser.parse_args()
-    rungs = range(options.rungs + 1)
-    print("program      bare step" + "".join(f"  rung {rung}" for rung in rungs[1:]))
+    stages = range(options.stages + 1)
+    print("program      bare step" + "".join(f"  stage {stage}" for stage in stages[1:]))
     missed = False
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "program.py")
         script.write_text(PROGRAM, encoding="utf-8")
         for kind in PROGRAMS if options.program is None else (options.program,):
             words = [kind, options.device, str(options.steps)]
-            best = [float("inf")] * len(rungs)
+            best = [float("inf")] * len(stages)
             for _ in range(options.rounds):
-                best = [min(best[rung], seconds(script, words, rung)) for rung in rungs]
+                best = [min(best[stage], seconds(script, words, stage)) for stage in stages]
             ratios = [watched / best[0] for watched in best[1:]]
             told = "".join(f"  {ratio:5.2f}x" for ratio in ratios)
             print(f"{kind:12} {best[0] * 1000:6.2f} ms{told}", flush=True)

@@ -210,45 +210,45 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
     [
         (["--selct", "TRL1"], 'unrecognized arguments: --selct; did you mean "--select"?'),
         (["verfy", "x"], 'verfy: no such file or folder; did you mean the command "verify"?'),
-        (["a.py", "-q", "-"], "beside it there is no other path"),
+        (["a.py", "-q", "-"], "check standard input, and cannot be combined with other paths"),
         (["a.py", "-q", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
-        (["a.py", "-q", ""], 'argument PATH: "" names no file'),
+        (["a.py", "-q", ""], "argument PATH: the path is empty"),
         (["a.py", "-q", "b.py", "--selct"], 'unrecognized arguments: --selct; did you mean "--select"?'),
         (["clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
         (["--per-file-ignores", "TRL1"], '"TRL1" is not of the form PATTERN:RULE,...'),
         (["--per-file-ignores", "a.py:"], '"a.py:" is not of the form PATTERN:RULE,...'),
         (["--profile", "stric"], 'did you mean "strict"?'),
         (["--output-format", "jsn"], 'did you mean "json"?'),
-        (["--jobs", "x"], 'argument --jobs/-j: "x" is not a number from 1 on'),
-        (["--jobs", "0"], '"0" is not a number from 1 on'),
-        (["--select", ""], "argument --select: no rule is named"),
-        (["--fixable", ","], "argument --fixable: no rule is named"),
-        (["check", "src/"], "a check needs no command: torchrepro-lint src\n"),
-        (["chek"], "a check needs no command: torchrepro-lint .\n"),
-        (["--select", "TRL1", "TRL301"], "TRL301: no such file or folder; the rules of a list stand between commas"),
+        (["--jobs", "x"], 'argument --jobs/-j: "x" is not a whole number of 1 or more'),
+        (["--jobs", "0"], '"0" is not a whole number of 1 or more'),
+        (["--select", ""], "argument --select: expected at least one rule"),
+        (["--fixable", ","], "argument --fixable: expected at least one rule"),
+        (["check", "src/"], "checking needs no command: torchrepro-lint src\n"),
+        (["chek"], "checking needs no command: torchrepro-lint .\n"),
+        (["--select", "TRL1", "TRL301"], "TRL301: no such file or folder; separate several rules with commas"),
         (["help"], "help: no such file or folder; did you mean --help?"),
-        (["--add-noqa=one\ntwo", "a.py"], "argument --add-noqa: a reason is one line"),
+        (["--add-noqa=one\ntwo", "a.py"], "argument --add-noqa: the reason must be a single line"),
         (
             ["--exclude", "x,[z-a]"],
-            '--exclude: "[z-a]" is not a pattern of files as in .gitignore: bad character range',
+            '--exclude: "[z-a]" is not a valid .gitignore pattern: bad character range',
         ),
-        (["--per-file-ignores", "[z-a]:TRL1"], '--per-file-ignores: "[z-a]" is not a pattern of files'),
-        (["--add-noqa", "--fix"], "--add-noqa and --fix do not go together"),
-        (["--write-baseline", "--diff"], "--write-baseline and --diff do not go together"),
-        (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa do not go together"),
-        (["--watch", "-"], "--watch and - do not go together"),
-        (["--statistics", "--diff"], "--diff and --statistics do not go together"),
-        (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - do not go together"),
-        (["--statistics", "--output-format", "sarif"], "--statistics comes as text or json, not as sarif"),
-        (["--stdin-filename", "b.py", "a.py"], "beside it there is no other path"),
-        (["-", "."], "beside it there is no other path"),
-        ([""], 'argument PATH: "" names no file; the current folder is .'),
-        (["a.py", ""], 'argument PATH: "" names no file'),
-        (["--config", "", "a.py"], 'argument --config: "" names no file'),
-        (["report", ""], 'argument PATH: "" names no file'),
-        (["clean", "--cache-dir", ""], 'argument --cache-dir: "" names no file'),
-        (["verify", ""], 'argument PATH: "" names no file'),
-        (["--cache-dir", "a.py"], "a.py: not a folder; --cache-dir names the one where results are kept"),
+        (["--per-file-ignores", "[z-a]:TRL1"], '--per-file-ignores: "[z-a]" is not a valid .gitignore pattern'),
+        (["--add-noqa", "--fix"], "--add-noqa and --fix cannot be used together"),
+        (["--write-baseline", "--diff"], "--write-baseline and --diff cannot be used together"),
+        (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa cannot be used together"),
+        (["--watch", "-"], "--watch and - cannot be used together"),
+        (["--statistics", "--diff"], "--diff and --statistics cannot be used together"),
+        (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - cannot be used together"),
+        (["--statistics", "--output-format", "sarif"], "--statistics is printed as text or json, not as sarif"),
+        (["--stdin-filename", "b.py", "a.py"], "check standard input, and cannot be combined with other paths"),
+        (["-", "."], "check standard input, and cannot be combined with other paths"),
+        ([""], "argument PATH: the path is empty; write . for the current folder"),
+        (["a.py", ""], "argument PATH: the path is empty"),
+        (["--config", "", "a.py"], "argument --config: the path is empty"),
+        (["report", ""], "argument PATH: the path is empty"),
+        (["clean", "--cache-dir", ""], "argument --cache-dir: the path is empty"),
+        (["verify", ""], "argument PATH: the path is empty"),
+        (["--cache-dir", "a.py"], "a.py: not a folder; --cache-dir expects the folder for cached results"),
         (["x" * 300], "cannot be read: File name too long"),
         (["explain", "x" * 300 + ":1"], "cannot be read: File name too long"),
         (["--baseline", "x" * 300, "--write-baseline"], "cannot be read: File name too long"),
@@ -263,6 +263,9 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["rule", "--output-format", "jsn"], 'did you mean "json"?'),
         (["completion", "zhs"], 'did you mean "zsh"?'),
         (["verify", "--perturbb", "x"], 'did you mean "--perturb"?'),
+        (["--bogus"], "unrecognized arguments: --bogus\n"),
+        (["verify", "--ops", "--runs", "x"], 'argument --runs: "x" is not a whole number of 2 or more'),
+        (["verify", "--ops", "--timeout", "x"], 'argument --timeout: "x" is not a number of seconds greater than 0'),
         (["explain", "a.py"], '"a.py" is not FILE:LINE'),
         (["explain", "clea.py:1"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
         (["clean", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
@@ -323,7 +326,7 @@ def test_the_settings_file_can_be_named_or_left_unread(project: Path, capsys: py
     main(["--config", "ci.toml", "--show-settings"])
     assert f"# settings file: {project}/ci.toml\n" in capsys.readouterr().out
     assert main(["--config", "gone.toml", "a.py"]) == 2
-    assert "gone.toml: is not there, or has no settings" in capsys.readouterr().err
+    assert "gone.toml: not found, or without settings" in capsys.readouterr().err
 
 
 def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -414,7 +417,7 @@ def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     assert explain(["a.py:3:1"], KIT) == 0
     out = capsys.readouterr().out
     assert "a.py:3:1: TRL101 [*] found bad" in out
-    assert "This finding is not reported: a comment silences it." in out
+    assert "This finding is not reported: a comment suppresses it." in out
     assert out.endswith("\ntorchrepro-lint rule TRL101: a word that should not be there\n")
     assert explain([f"{root}/a.py:4"], KIT) == 0
     assert "This finding is not reported: the settings do not select it." in capsys.readouterr().out
@@ -522,7 +525,7 @@ def test_output_that_cannot_be_written_is_one_message(project: Path, arguments: 
             text=True,
             env={**os.environ, "PYTHONPATH": str(PROJECT)},
         )
-    message = "torchrepro-lint: error: what is to be said cannot be written: No space left on device\n"
+    message = "torchrepro-lint: error: the output cannot be written: No space left on device\n"
     assert (result.returncode, result.stderr) == (2, message)
 
 
@@ -558,7 +561,7 @@ def test_a_current_folder_that_is_gone_is_one_message(project: Path, words: str)
         text=True,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )
-    message = "torchrepro-lint: error: the current folder is not there any more\n"
+    message = "torchrepro-lint: error: the current folder no longer exists\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", message)
 
 
@@ -603,7 +606,9 @@ def test_an_error_of_ours_is_not_taken_for_findings(capsys, monkeypatch: pytest.
     assert main([]) == 2
     error = capsys.readouterr().err
     assert "Traceback" in error
-    assert error.endswith("torchrepro-lint: internal error: KeyError; please report it with what stands above\n")
+    assert error.endswith(
+        "torchrepro-lint: internal error: KeyError; please report it, together with the traceback above\n"
+    )
 
 
 def test_add_noqa_takes_a_reason_only_behind_an_equals_sign(project: Path) -> None:

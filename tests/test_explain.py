@@ -71,11 +71,11 @@ def test_a_whole_view(write) -> None:
           torch            >=1.9 (requirements.txt)
           dataset          Noisy, made at main.py:16
           order            shuffle = True
-          workers          unknown, which counts as some
-          start method     the platform's own (Linux: fork, from Python 3.14 forkserver)
+          workers          unknown, which is assumed to be more than 0
+          start method     the platform's default (Linux: fork, from Python 3.14 on forkserver)
           worker_init_fn   seed_worker at main.py:10
                              seeds NumPy's global RNG at main.py:11 with torch's seed of the worker
-          generator        none: torch's default RNG gives order and base seed
+          generator        none: order and base seed come from torch's default RNG
           torch is seeded  main.py:14
 
           Random numbers in the workers:
@@ -88,7 +88,7 @@ def test_a_whole_view(write) -> None:
                 main.py:16  the dataset: Noisy
                 data.py:13  Noisy.__getitem__
 
-          Not followed (1); what runs behind these calls is unknown, and counts as drawing nothing:
+          Not followed (1); what these calls run is unknown, and assumed to draw nothing:
             data.py:14  calls self.transform: what self.transform can be is not known"""
     )
 
@@ -111,9 +111,9 @@ def test_a_line_that_workers_run(write) -> None:
         ("data, worker_init_fn=lambda i: None", "                     <lambda> seeds nothing"),
         ("data, worker_init_fn=unknown.seed", "  worker_init_fn   something that could not be followed"),
         ("data, multiprocessing_context='spawn'", "  start method     'spawn'"),
-        ("data, num_workers=1", "  No draw of random numbers is seen in the workers."),
-        ("data, num_workers=0", "  No draw of random numbers is seen in the code that fetches items."),
-        ("data", "  torch            no version is named, so every version counts"),
+        ("data, num_workers=1", "  No random draws were found in the workers."),
+        ("data, num_workers=0", "  No random draws were found in the code that fetches items."),
+        ("data", "  torch            no version is given, so all versions are considered"),
         ("data", "  torch is seeded  nowhere in the programs that make this loader"),
     ],
 )
@@ -134,7 +134,7 @@ def test_ways_that_differ(write) -> None:
         build([], 4)
         """
     shown = view(write({"a.py": text}), "a.py", 4)
-    assert "seen in 2 ways, by what its callers give it; way 2:" in shown
+    assert "in 2 variants, depending on what its callers pass; variant 2:" in shown
     assert "0: no worker processes" in shown and "  workers          4" in shown
 
 

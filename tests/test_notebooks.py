@@ -243,7 +243,7 @@ def test_a_line_of_a_cell_is_explained(folder: Path, capsys) -> None:
     assert main(["explain", f"{FILE}:cell 3:1"]) == 0
     assert "No rule finds anything at train.ipynb:cell 3:1." in capsys.readouterr().out
     for place, said in (
-        (f"{FILE}:3", 'say "train.ipynb:cell 2:1"'),
+        (f"{FILE}:3", 'write "train.ipynb:cell 2:1"'),
         (f"{FILE}:cell 1:1", "has no line 1 in a code cell 1"),
         (f"{FILE}:cell 4:9", "has no line 9 in a code cell 4"),
         ("torchrepro-lint.toml:cell 1:1", "has no cells"),

@@ -54,6 +54,13 @@ def test_nothing_is_found_in_what_to_use_instead(rule: RuleMetadata, tmp_path: P
 
 
 @each_rule
+def test_the_first_words_on_fixes_say_whether_they_are_safe(rule: RuleMetadata) -> None:
+    """`torchrepro-lint rule` takes them for its summary."""
+    text = sections(rule).get("Fix safety", "No fix: there is none")
+    assert re.match(r"(Safe|Unsafe)(:| if )|No fix: ", text), text
+
+
+@each_rule
 def test_the_documentation_begins_with_code_and_name(rule: RuleMetadata) -> None:
     assert documentation(rule).startswith(f"{rule.code} {rule.name}.\n")
 

@@ -77,8 +77,11 @@ def test_a_file_extends_another(write) -> None:
     [
         ({"torchrepro-lint.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
         ({"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
-        ({"torchrepro-lint.toml": "extend = 'gone.toml'"}, "is not there, or has no settings of this tool"),
-        ({"torchrepro-lint.toml": "extend = 'pyproject.toml'", "pyproject.toml": ""}, "has no settings of this tool"),
+        ({"torchrepro-lint.toml": "extend = 'gone.toml'"}, "not found, or without settings for torchrepro-lint"),
+        (
+            {"torchrepro-lint.toml": "extend = 'pyproject.toml'", "pyproject.toml": ""},
+            "without settings for torchrepro-lint",
+        ),
         ({"torchrepro-lint.toml": "extend = 1"}, "extend: expected a string, found an integer"),
         (
             {"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "sede = 1"},
@@ -125,7 +128,7 @@ def test_a_file_can_be_named_and_none_be_read(write) -> None:
     assert named.files == (root / "shared" / "strict.toml", root / "shared" / "all.toml")
     assert load_settings(root / "app", {"config": None}) == Settings()
     for name in ("gone.toml", "none/pyproject.toml"):
-        with pytest.raises(TorchReproLintError, match="is not there, or has no settings of this tool"):
+        with pytest.raises(TorchReproLintError, match="not found, or without settings for torchrepro-lint"):
             load_settings(root / "app", {"config": root / name})
 
 
@@ -138,7 +141,7 @@ def test_a_broken_pyproject_that_never_names_the_tool_is_not_read(write) -> None
     assert load_settings(write({".git/HEAD": "", "pyproject.toml": "[project"})) == Settings()
 
 
-_NO_PATTERN = '{}: "[z-a]" is not a pattern of files as in .gitignore: bad character range z-a'
+_NO_PATTERN = '{}: "[z-a]" is not a valid .gitignore pattern: bad character range z-a'
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ _NO_PATTERN = '{}: "[z-a]" is not a pattern of files as in .gitignore: bad chara
         ('cache = "False"', "cache: expected a boolean, found a string; write false"),
         ("ignore = [1]", "ignore: expected a list of strings, found an integer"),
         ("seed = true", "seed: expected an integer, found a boolean"),
-        ("seed = 4294967296", "seed: 4294967296 is outside 0..2**32-1, the seeds that NumPy takes"),
+        ("seed = 4294967296", "seed: 4294967296 is outside 0..2**32-1, the range of seeds that NumPy accepts"),
         ('profile = "strct"', 'profile: "strct" is not "default" or "strict"; did you mean "strict"?'),
         ("exclude = ['a', '[z-a]']", _NO_PATTERN.format("exclude")),
         ("extend-exclude = ['[z-a]']", _NO_PATTERN.format("extend-exclude")),
@@ -188,12 +191,12 @@ def test_settings_under_a_name_that_nobody_looks_for_are_said(write, table: str)
     root = write({"pyproject.toml": f"[project]\nname = 'torchrepro-lint'\n[{table}]\nseed = 1\n"})
     with pytest.raises(TorchReproLintError) as error:
         load_settings(root)
-    assert str(error.value) == f"{root}/pyproject.toml: {table}: the settings stand in [tool.torchrepro-lint]"
+    assert str(error.value) == f"{root}/pyproject.toml: {table}: settings belong in [tool.torchrepro-lint]"
 
 
 def test_the_own_file_has_no_table(write) -> None:
     root = write({"torchrepro-lint.toml": "[tool.torchrepro-lint]\nseed = 1\n"})
-    with pytest.raises(TorchReproLintError, match=r"stand here without \[tool.torchrepro-lint\] above them"):
+    with pytest.raises(TorchReproLintError, match=r"without the table \[tool.torchrepro-lint\]"):
         load_settings(root)
 
 

@@ -77,9 +77,9 @@ def test_without_the_package_nothing_is_found(project: Path, tmp_path_factory: p
     ("module", "message"),
     [
         ("raise RuntimeError('x')", "the rule broken:R (broken-rules) cannot be loaded: x"),
-        ("R = 1", "broken:R (broken-rules) is no subclass of torchrepro_lint.api.Rule"),
+        ("R = 1", "broken:R (broken-rules) is not a subclass of torchrepro_lint.api.Rule"),
         ("{rule}    name = 'a-b'\n    summary = 's'\n    code = 'ABC1'", "has no `code` of the form TRL8"),
-        ("{rule}    name = 'a-b'\n    summary = 's'\n    code = 'TRL801'", "TRL801 is a rule of "),
+        ("{rule}    name = 'a-b'\n    summary = 's'\n    code = 'TRL801'", "TRL801 is defined both by "),
     ],
 )
 def test_what_is_wrong_with_a_package_is_one_line(write, module: str, message: str) -> None:

@@ -72,6 +72,6 @@ def _alive(pid: int) -> bool:
     return state != "Z"
 
 
-def record(entries: Sequence[Entry], rung: int = 1) -> Record:
+def record(entries: Sequence[Entry], stage: int = 1) -> Record:
     """A record that was not run."""
-    return Record(Header(("train.py",), "/project", rung=rung), tuple(entries))
+    return Record(Header(("train.py",), "/project", stage=stage), tuple(entries))

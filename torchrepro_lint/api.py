@@ -1,12 +1,13 @@
-"""What rules of other packages are made of. This module is the whole of it: what it does not name may change.
+"""The public interface for rules of other packages. Anything that this module does not export may change without
+notice.
 
-A package offers its rules as entry points of the group `torchrepro_lint.rules`, each a subclass of `Rule`:
+A package provides its rules as entry points of the group `torchrepro_lint.rules`, each a subclass of `Rule`:
 
     [project.entry-points."torchrepro_lint.rules"]
     TRL801 = "my_package.rules:DropoutAlwaysOn"
 
-Codes are TRL800 to TRL899, which the project keeps free for this. Such a rule is selected, silenced, listed, documented
-and reported like any other; its documentation is the docstring of its module.
+The codes TRL800 to TRL899 are reserved for such rules. They are selected, suppressed, listed, documented and reported
+like the built-in ones; the documentation of a rule is the docstring of its module.
 """
 
 from __future__ import annotations
@@ -49,24 +50,24 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What an argument of a call can be.
+    """What values an argument of a call can have.
 
-    `given` says whether the call passes it; None where that cannot be told (`*args`, `**kwargs`). `constants` are all
-    values that it can have, over every way in which the call is reached; None where one of them is not known. What
-    comes from the command line, a configuration file or the environment is never known.
+    `given` says whether the call passes it; None if that is unknown (`*args`, `**kwargs`). `constants` are all values
+    that it can have, over all the ways in which the call can be reached; None if one of them is unknown. Values from
+    the command line, a configuration file or the environment are always unknown.
     """
 
     given: bool | None
     constants: tuple[object, ...] | None
 
     def is_proven(self, value: object) -> bool:
-        """Whether the argument has this value whenever the call runs. `True` and `1` are two values."""
+        """Whether the argument has this value whenever the call runs. `True` and `1` are different values."""
         return self.constants is not None and [(type(one), one) for one in self.constants] == [(type(value), value)]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function or class from outside of the project, under whatever name the file has for it.
+    """A call of a function or class from outside the project, whatever name the file has for it.
 
     `name` is its qualified name, such as `torch.nn.functional.dropout`. `location` is the range of the whole call.
     """
@@ -83,11 +84,11 @@ class Call:
 
     @property
     def location(self) -> Location:
-        """Where the call stands."""
+        """Where the call is."""
         return self._program.location(self._site)
 
     def argument(self, keyword: str, position: int | None = None) -> Argument:
-        """The argument that is passed by `keyword`, or at a `position` that counts from 0."""
+        """The argument that is passed by `keyword`, or at `position`, which counts from 0."""
         ev = self._program.ev
         parameters = tuple(keyword if number == position else "" for number in range((position or 0) + 1))
         found: list[object] = []
@@ -108,15 +109,15 @@ class Call:
         )
 
     def passing(self, keyword: str, expression: str, position: int | None = None) -> Fix | None:
-        """The fix that passes `keyword=expression`, in the place of what the keyword has. `position`, from 0, is where
-        the argument may stand without its name. None where the call may hold it already in another way.
+        """The fix that passes `keyword=expression`, replacing the present value of the keyword. `position`, from 0, is
+        where the argument can be passed without its name. None if the call may already pass it in another way.
         """
         before = position if position is not None else len(self._call.args)
         return keyword_fix(self._program, self._site, keyword, expression, before)[0]
 
     @property
     def statement_rows(self) -> tuple[int, int]:
-        """The first and the last row of the statement: a `# noqa` on any of them counts."""
+        """The first and the last row of the statement; a `# noqa` comment on any of them applies."""
         return self._program.places.statement_rows(self._site)
 
     @property
@@ -137,7 +138,7 @@ class Project:
 
     @property
     def target(self) -> TargetTorch:
-        """The versions of torch that the project is written for: `target.admits_below("2.1")`, `target.newest()`."""
+        """The versions of torch that the project targets: `target.admits_below("2.1")`, `target.newest()`."""
         return self._program.target
 
     @property
@@ -148,8 +149,8 @@ class Project:
     def calls(self, *names: str) -> Iterator[Call]:
         """The calls of the functions and classes with these qualified names, in the order of files and text.
 
-        Any import form counts, and any name that a value goes by: `F.dropout`, `from torch.nn.functional import dropout
-        as d`, `self.act = F.dropout`. Code that is proven not to run is left out.
+        Every form of import counts, and every name that a value has: `F.dropout`, `from torch.nn.functional import
+        dropout as d`, `self.act = F.dropout`. Code that is proven never to run is left out.
         """
         wanted = frozenset(canonical(name) for name in names)
         words = "|".join(sorted(re.escape(last_part(name)) for name in wanted))
@@ -160,9 +161,9 @@ class Project:
 
 
 class Rule(ABC):
-    """A rule: what is known of it as class constants, and what it asks the project.
+    """A rule: its metadata are class constants, and it queries the project.
 
-    `summary` is one line. `profile` is "default" (on) or "strict" (only in that profile, or when selected).
+    `summary` is a single line. `profile` is "default" (on) or "strict" (only in that profile, or if selected).
     """
 
     code: ClassVar[str]
@@ -176,13 +177,13 @@ class Rule(ABC):
         """The findings of the rule in the whole project."""
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """What the engine calls. Not to be overridden."""
+        """Called by the engine. Do not override."""
         yield from self.findings(Project(program))
 
     def finding(
         self, call: Call, message: str, *, trace: Iterable[tuple[Location, str]] = (), fix: Fix | None = None
     ) -> Finding:
-        """A finding of this rule at a call; `trace` are the places that prove it, each with a few words."""
+        """A finding of this rule at a call. `trace` are the places that prove it, each with a few words."""
         steps: Sequence[TraceStep] = [TraceStep(location, note) for location, note in trace]
         return Finding(
             self.code,

@@ -1,7 +1,7 @@
-"""Findings that are known and not reported: a file that records them, by file, rule and context and not by line.
+"""Known findings that are not reported. A file records them by file, rule and context, and not by line.
 
-A finding is known as long as its file, its rule and the code around it (see `report.fingerprints.context`) are those of
-a record. Each record hides as many findings as it counts, so that a second one of the same kind is reported.
+A finding is known as long as its file, its rule and the code around it (see `report.fingerprints.context`) match a
+record. Each record hides as many findings as it counts, so an additional one of the same kind is reported.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _Record: TypeAlias = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Baseline:
-    """The records of one file, with their counts. Findings that they hide are counted down as they come."""
+    """The records of one file, with their counts, which go down as findings are hidden."""
 
     path: Path
     records: Counter[_Record] = field(default_factory=Counter)
 
     def unknown(self, findings: Iterable[Finding], texts: Texts) -> list[Finding]:
-        """The findings that no record hides. What stays in `records` afterwards was not found."""
+        """The findings that no record hides. The records that are left in `records` afterwards matched no finding."""
         left = []
         for finding in findings:
             record = _record(finding, self.path.parent, texts)
@@ -45,7 +45,7 @@ class Baseline:
         return left
 
     def stale(self, files: Collection[Path], was_run: Callable[[str], bool]) -> int:
-        """How many records of `files` were not found, though the rule was run. To be asked after `unknown`."""
+        """How many records of `files` matched no finding although their rule ran. Must be called after `unknown`."""
         names = {_name(path, self.path.parent) for path in files}
         return sum(
             count for (name, rule, _), count in self.records.items() if count and name in names and was_run(rule)
@@ -62,18 +62,22 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The records in the file `path` (absolute). TorchReproLintError where it is not there or is no such file."""
+    """The records in the file `path` (absolute). TorchReproLintError if it does not exist or is not a baseline."""
     try:
         data = json.loads(path.read_bytes())
         if data["version"] != _VERSION:
-            raise TorchReproLintError(f"{path}: a baseline of version {data['version']}, which is not known here")
+            raise TorchReproLintError(
+                f"{path}: a baseline of version {data['version']}, which this version cannot read"
+            )
         return Baseline(path, Counter({_entry(one): int(one["count"]) for one in data["findings"]}))
     except FileNotFoundError:
-        raise TorchReproLintError(f"{path}: no such baseline; --write-baseline writes one") from None
+        raise TorchReproLintError(f"{path}: no such baseline; create one with --write-baseline") from None
     except OSError as error:
         raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise TorchReproLintError(f"{path}: not a baseline of torchrepro-lint; --write-baseline writes one") from error
+        raise TorchReproLintError(
+            f"{path}: not a torchrepro-lint baseline; create one with --write-baseline"
+        ) from error
 
 
 def recorded(
@@ -84,8 +88,8 @@ def recorded(
     files: Sequence[Path],
     was_run: Callable[[str], bool],
 ) -> Baseline:
-    """A baseline to be written to `path`, of the findings in `files`; the records of `kept` for other files stay, if
-    the files are still there, and those of rules that were not run.
+    """A baseline, to be written to `path`, of the findings in `files`. Records of `kept` stay if they are for other
+    files that still exist, or for rules that did not run.
     """
     checked = {_name(file, path.parent) for file in files}
     others = kept.records if kept is not None else Counter[_Record]()

@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         import traceback
 
         traceback.print_exc()
-        print_errors([f"internal error: {type(error).__name__}; please report it with what stands above"])
+        print_errors([f"internal error: {type(error).__name__}; please report it, together with the traceback above"])
         return 2
 
 
@@ -77,12 +77,12 @@ def _fault_of_the_place(error: Exception) -> str | None:
     try:
         Path.cwd()
     except OSError:
-        return "the current folder is not there any more"
+        return "the current folder no longer exists"
     if error.errno == errno.ENAMETOOLONG:
         return f"{error.filename}: {error.strerror}"
     if error.filename is None and error.errno in _OF_THE_DEVICE:
         _let_go_of_output()
-        return f"what is to be said cannot be written: {error.strerror}"
+        return f"the output cannot be written: {error.strerror}"
     return None
 
 

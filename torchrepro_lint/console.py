@@ -38,8 +38,10 @@ def counted(number: int, noun: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "x"?` for the known word nearest to `word`, empty where none is near."""
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    # Options are compared without their leading dashes, which would make short ones look alike.
+    words = {one.lstrip("-"): one for one in known}
+    near = difflib.get_close_matches(word.lstrip("-"), list(words), n=1)
+    return f'; did you mean "{words[near[0]]}"?' if near else ""
 
 
 class PassingLine:

@@ -1,6 +1,6 @@
-"""What the tool says: findings, the chain that proves them, and the edits that repair them.
+"""What the tool reports: findings, the chain that proves them, and the edits that fix them.
 
-This is the ground floor: it imports nothing of the package, and every other part may import it.
+This module imports nothing from the package, and every other part may import it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ __all__ = [
 
 
 class TorchReproLintError(Exception):
-    """A problem that the user can act upon. Its text is one line, and is printed as it is."""
+    """A problem that the user can solve. The text is a single line and is printed as it is."""
 
 
 class Severity(str, Enum):
-    """How bad a finding is. `ERROR`: wrong under any goal. `WARNING`: not controlled, or fragile."""
+    """How serious a finding is. `ERROR`: wrong whatever the goal is. `WARNING`: not controlled, or fragile."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Applicability(str, Enum):
-    """Whether a fix may be applied without a look. `UNSAFE` fixes need `--unsafe-fixes`."""
+    """Whether a fix may be applied without review. `UNSAFE` fixes need `--unsafe-fixes`."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -59,9 +59,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One link of the chain that proves a finding: a place, and a few words on what happens there.
+    """One link of the chain that proves a finding: a place, and what happens there in a few words.
 
-    `depth` is how far in it stands where chains part, in steps; None for one step further than the link before it.
+    `depth` is the level of indentation where chains branch; None means one level deeper than the previous link.
     """
 
     location: Location
@@ -71,10 +71,10 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """Replace the characters `start` to `end` (offsets into the decoded text, `end` exclusive) by `content`.
+    """Replace the characters from `start` to `end` (offsets into the decoded text, `end` exclusive) by `content`.
 
-    An insertion has `start == end`. Offsets count the characters of the file as it stands on disk after
-    decoding: line endings are what they are there, and a byte order mark is not counted.
+    An insertion has `start == end`. Offsets count characters of the decoded file as it is on the disk: with its own
+    line endings, and without a byte order mark.
     """
 
     path: Path
@@ -85,10 +85,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The edits, over one file or more, that repair a finding.
+    """The edits, in one or more files, that fix a finding.
 
-    `after`: files from which a function can be imported that the fix would define again. Where such a file is given
-    the function by another fix, this one waits, and then imports it.
+    `after`: files from which the function could be imported that this fix would define. If another fix adds it to one
+    of these files, this fix waits, and then imports it.
     """
 
     applicability: Applicability
@@ -99,10 +99,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault, proven.
+    """One proven problem.
 
-    `statement_rows` are the first and the last row of the logical line on which the finding stands: a `# noqa`
-    on any of them counts. `fix_declined` says in a few words why a rule that has a fix gives none here.
+    `statement_rows` are the first and the last row of the logical line of the finding; a `# noqa` comment on any of
+    them applies. `fix_declined` says in a few words why a rule that has a fix offers none here.
     """
 
     code: str

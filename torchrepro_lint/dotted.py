@@ -11,7 +11,7 @@ _BEGINNING = re.compile(r"(?:[^\W\d]\w*\.)+")
 
 
 def last_part(name: str) -> str:
-    """What stands behind the last dot, `DataLoader`: what code says after `from torch.utils.data import DataLoader`."""
+    """What stands after the last dot, `DataLoader`: what code says after `from torch.utils.data import DataLoader`."""
     return name.rpartition(".")[2]
 
 

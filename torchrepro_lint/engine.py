@@ -1,4 +1,4 @@
-"""From paths to findings: the only place that knows the order of the steps."""
+"""From paths to findings. No other module knows the order of the steps."""
 
 from __future__ import annotations
 
@@ -29,23 +29,25 @@ from torchrepro_lint.toolkit import ProgramLike, Toolkit
 if TYPE_CHECKING:
     from torchrepro_lint.baseline import Baseline
 
-__all__ = ["CacheChoice", "Report", "Told", "check"]
+__all__ = ["CacheChoice", "Report", "Progress", "check"]
 
 
 @dataclass(frozen=True, slots=True)
 class CacheChoice:
-    """Where results are kept; without `folder`, in the root of the first project. The settings may say no to it."""
+    """Where results are cached: in `folder`, or without it in the root of the first project. The settings may turn the
+    cache off.
+    """
 
     folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check gives: the findings in order, how many files were asked about, and the tool's own faults.
+    """The result of a check: the findings in order, the number of checked files, and internal errors.
 
-    `unsafe_allowed` are the files with findings in whose project unsafe fixes are switched on. `notices` are sentences
-    about files, for a person to know; they are no findings. `known` is how many findings a baseline has hidden, and
-    `stale` how many of its records for these files were not found.
+    `unsafe_allowed` are the files with findings whose project enables unsafe fixes. `notices` are remarks about files
+    that are not findings. `known` is the number of findings that a baseline has hidden, and `stale` the number of its
+    records for these files that matched no finding.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -57,19 +59,19 @@ class Report:
     stale: int = 0
 
     def may_fix(self, finding: Finding) -> bool:
-        """Whether `--fix` mends the finding, under the settings of its project."""
+        """Whether `--fix` fixes the finding, under the settings of its project."""
         if finding.fix is None:
             return False
         return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
-#: Hears how far a check has come: a share, 0 to 1, and what it is about.
-Told: TypeAlias = Callable[[float, str], None]
+#: Called as a check proceeds, with the share that is done (0 to 1) and what is being done.
+Progress: TypeAlias = Callable[[float, str], None]
 
 
-def _part_of(told: Told, number: int, count: int) -> Told:
-    """Tells of one of `count` parts of the work as of the whole."""
-    return lambda share, what: told((number + share) / count, what)
+def _part_of(progress: Progress, number: int, count: int) -> Progress:
+    """Reports one of `count` parts of the work as of the whole."""
+    return lambda share, what: progress((number + share) / count, what)
 
 
 # What the command line may say that names rules.
@@ -86,16 +88,23 @@ def check(
     toolkit: Toolkit | None = None,
     jobs: int = 1,
     cache: CacheChoice | None = None,
-    told: Told = lambda share, what: None,
+    progress: Progress = lambda share, what: None,
 ) -> Report:
-    """The findings in the files that `paths` stand for; the facts come from the whole of their projects.
+    """The findings in the files that `paths` stand for, analysed in the context of their whole projects.
 
-    `overlay` holds texts, by absolute path, that count instead of those on the disk; a path in it need not exist.
-    With `suppressed_too`, comments silence nothing. `projects` may bring what is known of the disk; its settings then
-    count, and not `override`. `jobs` is how many processes may work. With `cache`, what an equal run has found is
-    taken from there, and what this one finds is kept. `told` hears how far it has come.
+    Args:
+        paths: Files and folders.
+        override: Settings that take precedence over those of the project.
+        overlay: Texts, by absolute path, that replace those on the disk; the files need not exist.
+        suppressed_too: Also report what comments suppress.
+        projects: What is already known about the projects on the disk. Its settings are used, and not `override`.
+        toolkit: The rules to run, and what makes the program that they query.
+        jobs: How many processes may be used.
+        cache: Where to look up the result of an equal run, and to store that of this one.
+        progress: Called as the check proceeds.
 
-    TorchReproLintError where a path is not there, or the settings do not say what they should.
+    Raises:
+        TorchReproLintError: A path does not exist, or the settings are invalid.
     """
     projects = projects or Projects(override or {})
     overlay = overlay or {}
@@ -119,7 +128,8 @@ def check(
     if override and override.keys() & _OF_RULES:
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
-        report, asked = _report(requested, projects, overlay, contents, suppressed_too, toolkit, jobs, told)
+        run = _Run(overlay, contents, toolkit, jobs)
+        report, asked = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
     if kept is not None and not report.errors:
         kept.save(report.findings, report.notices, asked)
     return _without_known(report, known, projects, overlay, toolkit)
@@ -127,7 +137,7 @@ def check(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Without the search for cycles, which would go through all trees again and again: they hold none."""
+    """Without garbage collection of cycles: it would walk through all trees again and again, and they contain none."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -137,22 +147,31 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all projects of one check share: where texts come from, what is run, and with how many processes."""
+
+    overlay: Mapping[Path, str]
+    read: Read
+    toolkit: Toolkit
+    jobs: int
+
+
 def _report(
-    requested: Set[Path], projects: Projects, overlay: Mapping[Path, str], read: Read, suppressed_too: bool,
-    toolkit: Toolkit, jobs: int, told: Told,
-) -> tuple[Report, Asked]:  # fmt: skip
-    """The report before baselines are heard, and what it was made of."""
-    candidates = of_interest(in_order(requested), projects, overlay, read)
+    run: _Run, requested: Set[Path], projects: Projects, progress: Progress, *, suppressed_too: bool
+) -> tuple[Report, Asked]:
+    """The report before baselines are applied, and what it depends on."""
+    candidates = of_interest(in_order(requested), projects, run.overlay, run.read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
     asked = Asked()
     groups = sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also)))
     for number, (project, files) in enumerate(groups):
-        part = _part_of(told, number, len(groups))
+        part = _part_of(progress, number, len(groups))
         commented = candidates.commented.intersection(files)
-        checked, failed, program = _check_project(project, files, commented, overlay, read, toolkit, jobs, part)
-        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
+        checked, failed, program = _check_project(run, project, files, commented, part)
+        findings += checked.findings if suppressed_too else settled(checked, project.settings, run.overlay, run.read)
         errors += failed
         if program is not None:
             asked.outside.setdefault(project.root, {}).update(program.outside)
@@ -166,7 +185,7 @@ def _report(
 def _baselines(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:
     """The baselines of the projects, each with the files whose findings it may hide.
 
-    TorchReproLintError where one is not there, or is no such file.
+    TorchReproLintError if one does not exist or is not a baseline.
     """
     by_baseline: dict[Path, list[Path]] = {}
     for path in files:
@@ -198,37 +217,36 @@ def _without_known(
 
 
 def _check_project(
-    project: Project, files: Sequence[Path], commented: Set[Path], overlay: Mapping[Path, str], read: Read,
-    toolkit: Toolkit, jobs: int, told: Told,
-) -> tuple[Checked, list[str], ProgramLike | None]:  # fmt: skip
-    """What the rules say of `files`, a line for each that failed, and the program that they were asked about; a rule
-    that fails keeps none from the others.
+    run: _Run, project: Project, files: Sequence[Path], commented: Set[Path], progress: Progress
+) -> tuple[Checked, list[str], ProgramLike | None]:
+    """The findings of the rules in `files`, a message for each rule that failed, and the program that was queried. A
+    rule that fails does not keep the others from running.
     """
     from torchrepro_lint.facts.readable import Readers
 
-    rules = rules_of(project, toolkit.rules())
+    rules = rules_of(project, run.toolkit.rules())
     everything = in_order({*project.files, *files})
-    own = {path: overlay[path] for path in everything if path in overlay}
+    own = {path: run.overlay[path] for path in everything if path in run.overlay}
     wanted = frozenset(files)
     try:
-        program = toolkit.make_program(
-            project.root, everything, project.settings, project.target, own, read=read,
+        program = run.toolkit.make_program(
+            project.root, everything, project.settings, project.target, own, read=run.read,
             asked=wanted if wanted != set(everything) else None,
         )  # fmt: skip
     except Exception as error:
         return Checked((), frozenset(), (), ()), [internal_error("reading the project", error, everything)], None
-    readers = Readers([path for path in files if path not in overlay], jobs)
+    readers = Readers([path for path in files if path not in run.overlay], run.jobs)
     try:
         while True:
             try:
-                found, ran, errors = _findings(rules, program, everything, told)
+                found, ran, errors = _findings(rules, program, everything, progress)
                 break
             except SourceError as refused:
-                # Python reads the file and libcst does not: nothing in it can be placed or mended.
+                # Python reads the file and libcst does not: nothing in it can be placed or fixed.
                 program = program.without(refused)
-        told(1.0, "the files that no rule has looked at")
+        progress(1.0, "the files that no rule has looked at")
         # Not every rule looks at every file, and what is asked about must be readable.
-        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in overlay)]
+        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in run.overlay)]
     finally:
         readers.close()
     for path in unread:
@@ -242,25 +260,25 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(toolkit.rules())), errors, program
+    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(run.toolkit.rules())), errors, program
 
 
 def _findings(
-    rules: Sequence[RuleLike], program: ProgramLike, files: Sequence[Path], told: Told
+    rules: Sequence[RuleLike], program: ProgramLike, files: Sequence[Path], progress: Progress
 ) -> tuple[list[Finding], list[RuleMetadata], list[str]]:
-    """What the rules find, each finding once; which of them came to their end; a line for each that failed.
+    """The findings, each once; the rules that ran to the end; a message for each rule that failed.
 
-    SourceError for a file that turns out to be unreadable where a finding is to be placed.
+    SourceError for a file that turns out to be unreadable when a finding in it is located.
     """
     found: dict[tuple[str, Location, str], Finding] = {}
     ran: list[RuleMetadata] = [UNREADABLE_FILE]
     errors: list[str] = []
     for number, rule in enumerate(rules):
         said = (number / len(rules), f"{counted(len(files), 'file')}: {rule.name}")
-        told(*said)
+        progress(*said)
         try:
             for finding in rule.check(program):
-                told(*said)
+                progress(*said)
                 found.setdefault((finding.code, finding.location, finding.message), finding)
             ran.append(rule)
         except Exception as error:

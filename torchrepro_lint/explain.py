@@ -46,13 +46,13 @@ _SHOWN = 5
 
 
 def explain_line(program: Program, path: Path, row: int, name: Namer) -> list[str]:
-    """What is known of the loaders made at a line; else of the loaders whose workers pass through it."""
+    """What is known about the loaders made at a line; else of the loaders whose workers pass through it."""
     groups = [group for group in program.loader_sites if _stands_at(program, group[0].site, path, row)]
     if groups:
         return [line for group in groups for line in (*explain_loader(program, group, name), "")][:-1]
     users = [group[0] for group in program.loader_sites if any(_passes(program, one, path, row) for one in group)]
     if users:
-        lines = ["Workers of these loaders run the code at this line; explain them for the whole picture:"]
+        lines = ["Workers of these loaders run the code at this line; explain the loaders for details:"]
         return [*lines, *(f"  {program.places.shown(loader.site, name)}" for loader in users)]
     return []
 
@@ -64,7 +64,7 @@ def explain_loader(program: Program, loaders: Sequence[Loader], name: Namer) -> 
     views = list(dict.fromkeys(tuple(_View(program, loader, name).lines()) for loader in loaders))
     for number, view in enumerate(views, 1):
         if len(views) > 1:
-            lines += ["", f"  seen in {len(views)} ways, by what its callers give it; way {number}:"]
+            lines += ["", f"  in {len(views)} variants, depending on what its callers pass; variant {number}:"]
         lines += view
     return lines
 
@@ -109,7 +109,7 @@ class _View:
         yield self._row("workers", self._workers())
         yield self._row("start method", self._start_method())
         yield from self._init()
-        yield self._row("generator", self._role("generator", "none: torch's default RNG gives order and base seed"))
+        yield self._row("generator", self._role("generator", "none: order and base seed come from torch's default RNG"))
         yield self._row("torch is seeded", self._seeding())
         start = distributed_start(self.program, loader)
         if start is not None:
@@ -131,7 +131,7 @@ class _View:
             workers=self._workers(),
             generator=self._role("generator", "none"),
             init=self._role("worker_init_fn", "none"),
-            draws=", ".join(title for title, _ in self._draws()) or "nothing that is seen",
+            draws=", ".join(title for title, _ in self._draws()) or "nothing that was found",
         )
 
     def _row(self, label: str, text: str) -> str:
@@ -143,7 +143,7 @@ class _View:
     def _target(self) -> str:
         target = self.program.target
         if not target.known:
-            return "no version is named, so every version counts"
+            return "no version is given, so all versions are considered"
         return f"{target.specifier} ({target.origin})"
 
     def _dataset(self) -> Iterator[str]:
@@ -175,19 +175,23 @@ class _View:
         if not loader.has_workers:
             return f"{text}: no worker processes; everything runs in the main process"
         persistent = " (persistent)" if value_text.short(loader.value("persistent_workers")) == "True" else ""
-        return (text if _is_known(values) else f"{text}, which counts as some") + persistent
+        return (text if _is_known(values) else f"{text}, which is assumed to be more than 0") + persistent
 
     def _start_method(self) -> str:
-        return self._role("multiprocessing_context", "the platform's own (Linux: fork, from Python 3.14 forkserver)")
+        return self._role(
+            "multiprocessing_context", "the platform's default (Linux: fork, from Python 3.14 on forkserver)"
+        )
 
     def _init(self) -> Iterator[str]:
         loader = self.loader
-        yield self._row("worker_init_fn", self._role("worker_init_fn", "none: torch alone seeds the workers"))
+        yield self._row("worker_init_fn", self._role("worker_init_fn", "none: only torch seeds the workers"))
         for run in init_runs(self.program.ev, loader):
             for text in self._init_run(run):
                 yield self._row("", f"  {text}")
         if not loader.lacks("worker_init_fn") and reaches_dataset(self.program, loader):
-            yield self._row("", "  it reaches the dataset, or may: what that holds counts as reseeded")
+            yield self._row(
+                "", "  it has access to the dataset, or may have: generators in the dataset count as reseeded"
+            )
 
     def _init_run(self, run: InitRun) -> Iterator[str]:
         for seeding in run.seedings:
@@ -206,7 +210,7 @@ class _View:
         where = "the workers" if self.loader.has_workers else "the code that fetches items"
         groups = list(self._draws())
         if not groups:
-            yield f"  No draw of random numbers is seen in {where}."
+            yield f"  No random draws were found in {where}."
             return
         yield f"  Random numbers in {where}:"
         for title, events in groups:
@@ -248,7 +252,7 @@ class _View:
         if not events:
             return
         yield ""
-        yield f"  Not followed ({len(events)}); what runs behind these calls is unknown, and counts as drawing nothing:"
+        yield f"  Not followed ({len(events)}); what these calls run is unknown, and assumed to draw nothing:"
         for event in events[: 4 * _SHOWN]:
             yield f"    {self._at(event.site)}  {event.note}: {reason(self.program.ev, event)}"
         if len(events) > 4 * _SHOWN:
@@ -260,9 +264,9 @@ class _View:
 
 def _depends(seed: Dependence) -> str:
     if seed.none:
-        return "None, so from entropy"
+        return "None, that is, from entropy"
     if not seed.terms:
-        return "what is the same in every worker and every epoch"
+        return "a value that is the same in every worker and every epoch"
     return ", ".join(_TERMS[term] for term in Term if term in seed.terms)
 
 

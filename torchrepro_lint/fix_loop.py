@@ -1,4 +1,4 @@
-"""Repairing files: fixes go in round by round, each round is checked again in memory, and only what held is written."""
+"""Fixing files: fixes are applied in rounds, each round is checked again in memory, and only what holds is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
-from torchrepro_lint.engine import CacheChoice, Report, Told, check
+from torchrepro_lint.engine import CacheChoice, Progress, Report, check
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -34,13 +34,15 @@ MAX_ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed file: as it stood, and the text that it has now."""
+    """One changed file: as it was, and its new text."""
 
     source: Source
     text: str
 
     def diff(self, name: str) -> list[str]:
-        """The lines of a unified diff under the given name, each with its ending; of a notebook, one for each cell."""
+        """The lines of a unified diff under the given name, each with its line ending; for a notebook, one diff per
+        cell.
+        """
         if not is_notebook(self.source.path):
             return _unified(name, self.source.text, self.text)
         return [
@@ -63,7 +65,7 @@ def _unified(name: str, old: str, new: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A fix that was tried and not made, with the reason in a few words."""
+    """A fix that was tried and rejected, with the reason in a few words."""
 
     finding: Finding
     reason: str
@@ -71,9 +73,9 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class FixReport:
-    """What a repair gives: the report on the files as they are after it, the changes, the findings that it removed,
-    and the fixes that were tried and dropped; what is left of their findings says so in `fix_declined`. `changes` were
-    written unless the caller asked for none.
+    """The result of fixing: the report on the files afterwards, the changes, the findings that were removed, and the
+    fixes that were tried and rejected; the findings of the latter say why in `fix_declined`. `changes` have been
+    written unless the caller asked for none to be.
     """
 
     report: Report
@@ -87,14 +89,14 @@ _Chosen: TypeAlias = tuple[Finding, Fix]
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Fixes that go in together, and the texts and the report that they give."""
+    """Fixes that can be applied together, with the texts and the report that result."""
 
     fixes: Sequence[_Chosen] = ()
     result: tuple[dict[Path, str], Report] | None = None
 
 
 def _keeping() -> Toolkit:
-    """The tool's own rules, with programs that are kept: few files change from round to round."""
+    """The tool's own rules, with programs that are kept between rounds, since few files change in each."""
 
     @cache
     def programs() -> KeptPrograms:
@@ -106,7 +108,7 @@ def _keeping() -> Toolkit:
         root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
         *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> ProgramLike:  # fmt: skip
-        # When there is something to look at: most files have nothing to mend.
+        # When there is something to look at: most files have nothing to fix.
         return programs()(root, files, settings, target, overlay, read=read, asked=asked)
 
     return Toolkit(make_program=make)
@@ -119,7 +121,7 @@ class _Loop:
     toolkit: Toolkit
     projects: Projects
     jobs: int
-    told: Told
+    progress: Progress
     cache: CacheChoice | None = None
     checks: int = 0
     # The only file that may change, where there is one.
@@ -130,8 +132,8 @@ class _Loop:
     dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
-        """The report on the texts. How often it is asked for is not known before: each time takes half of the bar that
-        is left.
+        """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
+        the progress bar.
         """
         left = 0.5**self.checks
         note = "with the fixes: " if self.checks else ""
@@ -144,11 +146,11 @@ class _Loop:
             toolkit=self.toolkit,
             jobs=self.jobs,
             cache=self.cache,
-            told=lambda share, what: self.told(1 - left + share * left / 2, f"{note}{what}"),
+            progress=lambda share, what: self.progress(1 - left + share * left / 2, f"{note}{what}"),
         )
 
     def applicable(self, report: Report) -> list[tuple[Finding, Fix]]:
-        """The findings that may be mended and were not tried in vain, with their fixes."""
+        """The findings that may be fixed and whose fix was not rejected, with their fixes."""
         return [
             (finding, finding.fix)
             for finding in report.findings
@@ -171,12 +173,12 @@ class _Loop:
         return (finding.code, finding.location.path, line, edits)
 
     def in_vain(self, report: Report) -> tuple[Dropped, ...]:
-        """The fixes that were tried in vain, less those of findings that other fixes have mended."""
+        """The fixes that were rejected, except those whose findings other fixes have removed."""
         left = {self.key(finding) for finding in report.findings if finding.fix is not None} if self.dropped else set()
         return tuple(dropped for key, dropped in self.dropped.items() if key in left)
 
     def marked(self, report: Report) -> Report:
-        """The report, in which the findings whose fix was tried in vain say why."""
+        """The report, with the reason added to the findings whose fix was rejected."""
         if not self.dropped:
             return report
         return replace(report, findings=tuple(self._declined(finding) for finding in report.findings))
@@ -186,7 +188,7 @@ class _Loop:
         return finding if dropped is None else replace(finding, fix=None, fix_declined=dropped.reason)
 
     def applied(self, fixes: Iterable[Fix]) -> dict[Path, str] | str:
-        """The texts with the fixes made, or why they cannot be made."""
+        """The texts with the fixes applied, or why they cannot be applied."""
         from torchrepro_lint.fixes.verified import verify_edit
 
         texts = dict(self.overlay)
@@ -208,9 +210,9 @@ class _Loop:
         return texts
 
     def attempt(self, report: Report, chosen: Sequence[tuple[Finding, Fix]]) -> tuple[dict[Path, str], Report] | str:
-        """The texts and the report after the chosen fixes, or why they are refused.
+        """The texts and the report after the chosen fixes, or why they are rejected.
 
-        Each of the findings must go, and what comes in their place must be something that the next round can mend.
+        Each of their findings must be gone, and a new finding must be one that the next round can fix.
         """
         texts = self.applied(fix for _, fix in chosen)
         if isinstance(texts, str):
@@ -230,7 +232,7 @@ class _Loop:
 
 
 def _tidied(loop: _Loop, report: Report) -> Report:
-    """The report after imports are gone from the texts of the loop that the fixes have left without a use."""
+    """The report after removing the imports that fixes have made unused."""
     from torchrepro_lint.fixes.document import Document
     from torchrepro_lint.fixes.unused_imports import newly_unused_imports
     from torchrepro_lint.fixes.verified import verify_edit
@@ -261,21 +263,29 @@ def fix(
     toolkit: Toolkit | None = None,
     jobs: int = 1,
     cache: CacheChoice | None = None,
-    told: Told = lambda share, what: None,
+    progress: Progress = lambda share, what: None,
 ) -> FixReport:
-    """Mend what can be mended in `paths`, to a fixpoint; with `write`, put the result on the disk. `given` is a file
-    that counts in the place of the one on the disk; no other is changed then.
+    """Fix what can be fixed in `paths`, until nothing changes any more.
 
-    A fix is kept if the result parses and compiles, its finding is gone, and nothing came that cannot be mended in
-    turn. Nothing is written unless there are fewer findings than before. Errors of writing stand in the report.
-    `overlay` holds texts that count instead of those on the disk; with one, nothing may be written. `jobs` is how many
-    processes may work: what is written is the same for any number of them, and for any order of `paths`. With `cache`,
-    what is found in the files as they are on the disk is taken from there, and kept there: where nothing can be mended,
-    nothing is asked anew. `told` hears how far it has come.
+    A fix is kept if the result parses and compiles, its finding is gone, and it causes no finding that cannot be fixed
+    in turn. Nothing is written unless fewer findings are left than before. The result is the same for any number of
+    processes and any order of `paths`.
+
+    Args:
+        paths: Files and folders.
+        override: Settings that take precedence over those of the project.
+        write: Write the result to the disk. Errors are in the report.
+        given: A file that replaces the one on the disk. No other file is changed then.
+        overlay: Texts, by absolute path, that replace those on the disk; they cannot be written.
+        toolkit: The rules to run, and what makes the program that they query.
+        jobs: How many processes may be used.
+        cache: Where to look up the findings in the files as they are on the disk, and to store them. If nothing can be
+            fixed, nothing is analysed again.
+        progress: Called as the work proceeds.
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _keeping(), Projects(override or {}), jobs, told, cache)
+    loop = _Loop(list(paths), override or {}, toolkit or _keeping(), Projects(override or {}), jobs, progress, cache)
     for path, text in (overlay or {}).items():
         loop.overlay[path] = text
         loop.sources[path] = Source(path, text.encode("utf-8", "replace"), "utf-8", False, text)
@@ -315,10 +325,10 @@ def fix(
 def _grown(
     loop: _Loop, report: Report, held: _Held, more: Sequence[_Chosen], *, fails: bool = False
 ) -> _Held:  # fmt: skip
-    """What is held, with those of the fixes in `more` that hold beside it; the others are noted as tried in vain.
+    """`held` with those fixes of `more` that can be added to it; the others are noted as tried and rejected.
 
-    One attempt takes in any number of fixes; where it fails, each half of them is tried, so that a bad one among many
-    is found in a few attempts. With `fails` it is known already that they do not go in together.
+    One attempt adds any number of fixes. If it fails, each half of them is tried, so a bad fix among many is found in a
+    few attempts. With `fails` it is already known that they cannot be applied together.
     """
     if not more:
         return held
@@ -345,7 +355,7 @@ def _counts(report: Report) -> Counter[tuple[str, Path]]:
 
 
 def _removed(first: Report, last: Report) -> tuple[Finding, ...]:
-    """The findings of `first` that `last` has no more; of equal ones, as many as are gone."""
+    """The findings of `first` that are gone in `last`; of equal ones, as many as have disappeared."""
     left = _counts(last)
     removed = []
     for finding in first.findings:

@@ -48,20 +48,20 @@ class Plugin:
             "--torchrepro-lint-profile",
             choices=["default", "strict"],
             parse_from_config=True,
-            help="Which TRL rules run unless they are selected (Default: as the settings of torchrepro-lint say)",
+            help="The TRL rules that run: those on by default, or all (Default: from torchrepro-lint's settings)",
         )
         add(
             "--torchrepro-lint-target-torch",
             metavar="VERSION",
             parse_from_config=True,
-            help='The torch to judge by, such as 2.1 or ">=1.7,<2" (Default: from the project itself)',
+            help='The torch version that the code targets, such as 2.1 or ">=1.7,<2" (Default: from the project)',
         )
         add(
             "--torchrepro-lint-baseline",
             metavar="FILE",
             parse_from_config=True,
             normalize_paths=True,
-            help="Leave out the findings that this file records",
+            help="Do not report the findings recorded in this file",
         )
 
     @classmethod

@@ -36,7 +36,7 @@ def _file_in_hand(error: Exception, files: set[Path]) -> Path | None:
 
 
 def _paths_of(value: object) -> Iterator[Path]:
-    """The file that a value is, or stands in; of several values, the first one's."""
+    """The file that a value is, or is in; of several values, the first one's."""
     if isinstance(value, (list, tuple)) and value:
         value = value[0]
     if isinstance(value, Path):

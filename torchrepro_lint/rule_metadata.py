@@ -1,4 +1,4 @@
-"""What is known of every rule without asking it."""
+"""What is known about every rule without asking it."""
 
 from __future__ import annotations
 

@@ -49,12 +49,11 @@ class RuleLike(RuleMetadata, Protocol):
 def selected_rules(rules: Iterable[RuleLike], settings: Settings) -> list[RuleLike]:
     """The rules that `settings` select, in the order of their codes.
 
-    Of `select` and `ignore`, the longer prefix that fits a rule decides, and `ignore` where they are equal; `ALL` is as
-    general as `TRL`. A rule of
-    the strict profile needs that profile, `ALL`, or a selector of its own: its code, its name or its family (`TRL4`).
-    `TRL` alone means the rules of the profile, as `flake8 --select TRL` does.
+    If a rule is both selected and ignored, the longer prefix decides; if both are equally long, it is ignored. `ALL` is
+    as general as `TRL`. A rule of the strict profile needs that profile, `ALL`, or a more specific selector: its code,
+    its name or its family (`TRL4`). `TRL` alone means the rules of the profile, as `flake8 --select TRL` does.
 
-    TorchReproLintError, which begins with the setting, for a selector that fits no rule.
+    TorchReproLintError, which begins with the name of the setting, for a selector that matches no rule.
     """
     known = sorted(rules, key=lambda rule: rule.code)
     for setting, selectors in _all_selectors(settings):
@@ -66,8 +65,8 @@ def selected_rules(rules: Iterable[RuleLike], settings: Settings) -> list[RuleLi
 def rules_of(project: Project, rules: Iterable[RuleLike]) -> list[RuleLike]:
     """The rules that the settings of `project` select, as `selected_rules` does.
 
-    TorchReproLintError, which begins with the settings file, for a selector that fits no rule; what the command line
-    says is taken to be checked.
+    TorchReproLintError, which begins with the settings file, for a selector that matches no rule. The command line is
+    assumed to be checked already.
     """
     try:
         return selected_rules(rules, project.settings)
@@ -87,8 +86,8 @@ def is_selected(rule: RuleMetadata, settings: Settings) -> bool:
 
 
 def runs(settings: Settings, rules: Callable[[], Iterable[RuleMetadata]]) -> Callable[[str], bool]:
-    """Tells of a code whether its rule is run under `settings`. A code that no rule has any more counts as one that is:
-    nothing else will be found of it.
+    """A function that says whether the rule with a code runs under `settings`. A code of a rule that no longer exists
+    counts as running, since nothing will ever be found for it.
     """
 
     @cache
@@ -99,14 +98,16 @@ def runs(settings: Settings, rules: Callable[[], Iterable[RuleMetadata]]) -> Cal
 
 
 def is_ignored(rule: Named, path: Path, settings: Settings) -> bool:
-    """Whether the user has objected to the rule, anywhere or in the file `path`: for what is reported otherwise."""
+    """Whether the rule is ignored, in general or in the file `path`. For findings that do not come from a selected
+    rule.
+    """
     return _names(settings.ignore, rule) or is_ignored_in(path, rule, settings)
 
 
 def is_ignored_in(path: Path, rule: Named, settings: Settings) -> bool:
-    """Whether `per-file-ignores` speaks of the rule in the file `path` (absolute).
+    """Whether `per-file-ignores` contains the rule for the file `path` (absolute).
 
-    Patterns count from the folder of the settings file, without one from the current folder.
+    Patterns are relative to the folder of the settings file or, without one, to the current folder.
     """
     return any(
         _names(selectors, rule) and _matches(path, pattern, settings.base or Path.cwd())
@@ -123,7 +124,7 @@ def _matches(path: Path, pattern: str, base: Path) -> bool:
 
 
 def is_fixable(rule: Named, settings: Settings) -> bool:
-    """Whether `--fix` may mend what the rule finds: `fixable` against `unfixable`, the longer prefix decides."""
+    """Whether `--fix` may fix what the rule finds: `fixable` against `unfixable`, the longer prefix decides."""
     return _weight(rule, settings.fixable) > _weight(rule, settings.unfixable)
 
 
@@ -141,7 +142,7 @@ def _all_selectors(settings: Settings) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _weight(rule: Named, selectors: Sequence[str]) -> int:
-    """How specific the most specific selector is that fits: the length of the prefix, -1 where none fits."""
+    """The length of the longest selector that matches: the more specific, the longer. -1 if none matches."""
     return max((_fit(rule.code, rule.name, selector) for selector in selectors), default=-1)
 
 
@@ -161,7 +162,7 @@ def _require_known(selector: str, setting: str, rules: Sequence[RuleMetadata]) -
 
 
 def unknown_rule(word: str, rules: Iterable[tuple[str, str]]) -> str:
-    """What is said of a word that is neither code nor name of one of `rules`, given as pairs of both."""
+    """The message for a word that is neither the code nor the name of one of `rules`, given as pairs of both."""
     by_name = "-" in word
     known = [name if by_name else code for code, name in rules]
     # A code of another tool, such as E501, is not near to one of ours.

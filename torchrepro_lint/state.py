@@ -45,7 +45,7 @@ _SUBJECTS = {
 # These are spoken of only where something is found.
 _ASIDE = {
     "TRL8": "What rules of other packages are about",
-    "TRL9": "Files that were not read, comments that silence nothing",
+    "TRL9": "Files that were not read, comments that suppress nothing",
 }
 
 _EFFECTS = {
@@ -77,12 +77,12 @@ def state_of(
     name = texts.name
     evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
     target = program.target
-    torch = f"{target.specifier} ({target.origin})" if target.known else "not named, so every version was counted"
+    torch = f"{target.specifier} ({target.origin})" if target.known else "not given, so all versions were considered"
     return Document(
         f"Reproducibility of {title}",
         (
-            "What the code controls, where, and what was found, as far as static analysis follows it. That nothing is "
-            "found is no proof that runs agree.",
+            "What the code controls, where, and what was found, as far as static analysis follows it. The "
+            "absence of findings does not prove that runs agree.",
             f"torch: {torch}. Linter: torchrepro-lint {__version__}, with the rules of both profiles.",
         ),
         (

@@ -1,5 +1,5 @@
-"""What is left of the findings of a project when the user's words on them have been heard: the settings for files, the
-comments in them, and the fixes that are not wanted.
+"""Applies the user's decisions to the findings of a project: per-file settings, suppression comments, and unwanted
+fixes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["Checked", "settled"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the rules say of the files of one project: their findings, the files that may have comments which silence,
-    the rules that were run to their end, and all rules that there are.
+    """The result of the rules in the files of one project: the findings, the files that may have suppression comments,
+    the rules that ran to the end, and all existing rules.
     """
 
     findings: Sequence[Finding]
@@ -34,9 +34,10 @@ class Checked:
 
 
 def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
-    """The findings that neither the settings nor a comment silences, and one for each comment that silences nothing.
+    """The findings that neither the settings nor a comment suppresses, and a finding for each comment that suppresses
+    nothing.
 
-    `overlay` holds texts that count instead of those on the disk, of which `read` gives the bytes.
+    `overlay` holds texts that replace those on the disk, which `read` reads.
     """
     by_path: dict[Path, list[Finding]] = {path: [] for path in sorted(checked.commented)}
     for finding in checked.findings:

@@ -28,7 +28,7 @@ def third_party_rules() -> tuple[RuleLike, ...]:
         rule = _loaded(entry)
         if rule.code in found:
             other = found[rule.code][0]
-            raise TorchReproLintError(f"{rule.code} is a rule of {_origin(other)} and of {_origin(entry)}")
+            raise TorchReproLintError(f"{rule.code} is defined both by {_origin(other)} and by {_origin(entry)}")
         found[rule.code] = (entry, rule)
     return tuple(rule for _, (_, rule) in sorted(found.items()))
 
@@ -39,7 +39,7 @@ def _loaded(entry: EntryPoint) -> Rule:
     except Exception as error:
         raise TorchReproLintError(f"the rule {_origin(entry)} cannot be loaded: {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, Rule)):
-        raise TorchReproLintError(f"{_origin(entry)} is no subclass of torchrepro_lint.api.Rule")
+        raise TorchReproLintError(f"{_origin(entry)} is not a subclass of torchrepro_lint.api.Rule")
     for attribute, form in (("code", _CODE), ("name", _NAME), ("summary", re.compile(r".+"))):
         if not form.fullmatch(str(getattr(kind, attribute, ""))):
             raise TorchReproLintError(f"the rule {_origin(entry)} has no `{attribute}` of the form {form.pattern}")

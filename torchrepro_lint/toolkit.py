@@ -26,7 +26,7 @@ class ProgramLike(Protocol):
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:
-        """Row, column and reason for each file that something looked at and could not be parsed."""
+        """Row, column and reason for each file that was looked at and could not be parsed."""
         ...
 
     def facts(self, path: Path) -> object:
@@ -44,17 +44,17 @@ class ProgramLike(Protocol):
 
     @property
     def looks(self) -> Looks | None:
-        """What was asked of the texts; None where more than them has made the program what it is."""
+        """What was looked up in the texts; None if the program depends on more than these."""
         ...
 
     def without(self, refused: SourceError) -> ProgramLike:
-        """The program as it is when one of its files cannot be read, which was found out late."""
+        """The program without a file that turned out to be unreadable."""
         ...
 
 
 class ProgramFactory(Protocol):
-    """Makes the program of a project. `overlay` holds texts that count instead of those on the disk, of which `read`
-    gives the bytes. `asked` are the files whose findings somebody waits for, None where it is all of them.
+    """Makes the program of a project. `overlay` holds texts that replace those on the disk, which `read` reads. `asked`
+    are the files whose findings are wanted, None for all.
     """
 
     def __call__(
@@ -89,9 +89,9 @@ class Toolkit:
 
     @property
     def is_own(self) -> bool:
-        """Whether the rules are the tool's: what they find may be kept, and be taken from an earlier run."""
+        """Whether the rules are the tool's own, whose findings may be cached."""
         return self.rules is _own_rules
 
     def all_rules(self) -> list[RuleMetadata]:
-        """All rules, those that the engine applies itself among them, in the order of their codes."""
+        """All rules in the order of their codes, including those that the engine implements itself."""
         return sorted([*self.rules(), *HOUSEKEEPING], key=lambda rule: rule.code)

@@ -111,9 +111,9 @@ class Runs:
         self.count = 0
         made = engine._report
 
-        def counted(*args: object) -> object:
+        def counted(*args: object, **options: object) -> object:
             self.count += 1
-            return made(*args)  # type: ignore[arg-type]
+            return made(*args, **options)  # type: ignore[arg-type]
 
         monkeypatch.setattr(engine, "_report", counted)
 

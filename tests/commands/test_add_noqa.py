@@ -45,7 +45,7 @@ def test_reason_line_endings_and_what_is_printed(tmp_path: Path, capsys: pytest.
     assert path.read_bytes() == b"\xef\xbb\xbfimport torch\r\nbad  # noqa: TRL101 seeded by the launcher\r\n"
     assert capsys.readouterr().out == "Added 1 comment to 1 file.\n"
     assert add_noqa(CheckOptions((tmp_path,)), "", KIT) == 0
-    assert capsys.readouterr().out == "Nothing to silence.\n"
+    assert capsys.readouterr().out == "No findings to suppress.\n"
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write every file")

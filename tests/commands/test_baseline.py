@@ -64,7 +64,7 @@ def test_what_was_mended_is_told_and_dropped(project: Path, capsys: pytest.Captu
     capsys.readouterr()
     run_check(options(), KIT)
     assert capsys.readouterr().err == (
-        "note: 1 record of the baseline is not found any more; --write-baseline drops them\n"
+        "note: 1 record of the baseline matches no finding any more; --write-baseline drops them\n"
     )
     run_check(options("sub"), KIT)
     assert capsys.readouterr().err == ""
@@ -86,7 +86,7 @@ def test_what_a_run_does_not_look_for_is_neither_stale_nor_dropped(project: Path
     records = (project / "known.json").read_text()
     (project / "known.json").write_text(records.replace("TRL102", "TRL499"))
     run_check(one_rule, KIT)
-    assert "1 record of the baseline is not found any more" in capsys.readouterr().err
+    assert "1 record of the baseline matches no finding any more" in capsys.readouterr().err
 
 
 def test_a_fix_leaves_what_is_known(project: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_fix_leaves_what_is_known(project: Path) -> None:
 def test_one_that_is_not_there_is_said_before_anything_is_looked_at(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchrepro_lint.engine._report", lambda *_: pytest.fail("the project was looked at"))
+    monkeypatch.setattr("torchrepro_lint.engine._report", lambda *_, **__: pytest.fail("the project was looked at"))
     with pytest.raises(TorchReproLintError, match=r"gone\.json: no such baseline"):
         check([project], {"baseline": project / "gone.json"}, toolkit=KIT)
 
@@ -106,7 +106,7 @@ def test_one_that_is_not_there_is_said_before_anything_is_looked_at(
 def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "torchrepro-lint.toml").write_text('baseline = "kept/known.json"\n')
     (project / "kept").mkdir()
-    with pytest.raises(TorchReproLintError, match=r"known.json: no such baseline; --write-baseline writes one"):
+    with pytest.raises(TorchReproLintError, match=r"known.json: no such baseline; create one with --write-baseline"):
         check([project], toolkit=KIT)
     assert write_baseline(CheckOptions(), KIT) == 0
     assert check([project], toolkit=KIT).findings == ()
@@ -118,15 +118,15 @@ def test_the_settings_may_name_it(project: Path, capsys: pytest.CaptureFixture[s
 def test_without_a_name_it_lies_in_the_current_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_baseline(CheckOptions(), KIT)
     assert (project / DEFAULT_BASELINE).is_file()
-    assert f"It counts with `--baseline {DEFAULT_BASELINE}`" in capsys.readouterr().out
+    assert f"To use it, pass `--baseline {DEFAULT_BASELINE}`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "findings": [1]}', "\xff"])
 def test_a_foreign_file_is_neither_read_nor_overwritten(project: Path, text: str) -> None:
     (project / "known.json").write_text(text, encoding="latin-1")
-    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+    with pytest.raises(TorchReproLintError, match="not a torchrepro-lint baseline"):
         found()
-    with pytest.raises(TorchReproLintError, match="not a baseline of torchrepro-lint"):
+    with pytest.raises(TorchReproLintError, match="not a torchrepro-lint baseline"):
         write_baseline(options(), KIT)
     assert (project / "known.json").read_text(encoding="latin-1") == text
 

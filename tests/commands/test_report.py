@@ -83,7 +83,7 @@ def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str])
     assert "Files that were not read" not in text
     root: Path = write({**FILES, "broken.py": "import torch\nx = (\n"})
     report([str(root)])
-    assert "| Files that were not read, comments that silence nothing | 1 found |" in capsys.readouterr().out
+    assert "| Files that were not read, comments that suppress nothing | 1 found |" in capsys.readouterr().out
 
 
 def test_only_the_path_that_is_given(write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ def test_without_settings(write, capsys: pytest.CaptureFixture[str]) -> None:
     show_settings(CheckOptions((root,)))
     out = capsys.readouterr().out
     assert "# settings file: none" in out
-    assert "# torch: unknown, so every version counts" in out
+    assert "# torch: unknown, so all versions are considered" in out
     assert "#   TRL901 unused-suppression" in out
     show_settings(CheckOptions((root,), {"ignore": ("TRL900",)}))
     assert "TRL900" not in capsys.readouterr().out.partition("# rules")[2]

@@ -89,5 +89,5 @@ def test_a_broken_text_goes_through_as_it_is(streams: Streams, data: bytes) -> N
 
 
 def test_it_is_the_only_path(streams: Streams) -> None:
-    with pytest.raises(TorchReproLintError, match="no other path"):
+    with pytest.raises(TorchReproLintError, match="cannot be combined with other paths"):
         streams.run(b"", paths=(Path("-"), Path("a.py")))

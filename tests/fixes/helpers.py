@@ -10,8 +10,10 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.verified import verify_edit
+from torchrepro_lint.fixes.worker_init import ExistingInit
 
 PATH = Path("/nowhere/train.py")
 
@@ -56,14 +58,9 @@ def seed_loader(
     plan = plan_worker_seeding(
         parsed,
         loaders(parsed)[which],
-        init=init,
-        generator=generator,
-        seed=seed,
-        existing_init=existing_init,
-        in_distributed=in_distributed,
-        starts_ranks=starts_ranks,
-        repeated=repeated,
-        may_hold=may_hold,
+        LoaderNeeds(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold),
+        Surroundings(seed=seed, repeated=repeated),
+        Ranks(mentioned=in_distributed, started=starts_ranks),
     )
     return f"declined: {plan.reason}" if isinstance(plan, Declined) else applied(text, plan)
 

@@ -16,6 +16,7 @@ from pyflakes.checker import Checker
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds
 from torchrepro_lint.fixes.verified import verify_edit
 
 HEADS = [
@@ -75,7 +76,10 @@ def programs(draw: st.DrawFn) -> str:
 
 def plans(text: str) -> list[Fix]:
     parsed = document(text)
-    found = [plan_worker_seeding(parsed, call, init=_lacks_init(call), generator=True) for call in loaders(parsed)]
+    found = [
+        plan_worker_seeding(parsed, call, LoaderNeeds(init=_lacks_init(call), generator=True))
+        for call in loaders(parsed)
+    ]
     return [Fix(Applicability.SAFE, "", tuple(plan)) for plan in found if not isinstance(plan, Declined)]
 
 

@@ -9,7 +9,9 @@ from fixes.helpers import PATH, document, lines, loaders, seed_all, seed_loader
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
-from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks
+from torchrepro_lint.fixes.worker_init import ExistingInit
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.txt"))
 DISTRIBUTED = ("imagenet_example", "hydra_distributed")
@@ -39,7 +41,12 @@ def test_one_round_gives_the_same(path: Path) -> None:
     for _ in range(4):
         parsed = document(text)
         plans = [
-            plan_worker_seeding(parsed, call, init=True, generator=True, in_distributed=path.stem in DISTRIBUTED)
+            plan_worker_seeding(
+                parsed,
+                call,
+                LoaderNeeds(init=True, generator=True),
+                ranks=Ranks(mentioned=path.stem in DISTRIBUTED),
+            )
             for call in loaders(parsed)
         ]
         fixes = [Fix(Applicability.SAFE, "", tuple(plan)) for plan in plans if not isinstance(plan, Declined)]

@@ -97,7 +97,7 @@ def test_writes_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
 def test_a_new_file_replaces_none(tmp_path: Path) -> None:
     path = tmp_path / "new.json"
     path.write_bytes(b"theirs")
-    with pytest.raises(TorchReproLintError, match="has come into being"):
+    with pytest.raises(TorchReproLintError, match="was created by something else"):
         write_atomically(path, b"{}", None)
     assert path.read_bytes() == b"theirs"
 

@@ -168,7 +168,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 
 def test_a_link_to_nothing_is_not_its_own_likeness(tmp_path: Path) -> None:
     (tmp_path / "dead.py").symlink_to(tmp_path / "gone.py")
-    with pytest.raises(TorchReproLintError, match=r"dead\.py: a link to a file that is not there$"):
+    with pytest.raises(TorchReproLintError, match=r"dead\.py: a link to a file that does not exist$"):
         names(tmp_path, "dead.py")
 
 

@@ -78,7 +78,7 @@ def test_operations_on_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_such_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", "--ops", "conv9d"]) == 2
-    assert "no operation of the table has conv9d in its name" in capsys.readouterr().err
+    assert "no operation in the table has conv9d in its name" in capsys.readouterr().err
 
 
 class _Died:

@@ -2,21 +2,23 @@
 
 parser.py   argparse's parser, as all commands use it
 options.py  the options of a check
-meant.py    what was meant by words that are no path, and options that contradict each other
+meant.py    what was meant by words that are not paths, and options that contradict each other
 """
 
 from __future__ import annotations
 
 from torchrepro_lint.arguments.meant import COMMANDS, misspelt_command, refuse_contradictions
 from torchrepro_lint.arguments.options import check_parser, settings_override
-from torchrepro_lint.arguments.parser import ArgumentParser, path_named
+from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named, seconds
 
 __all__ = [
     "COMMANDS",
     "ArgumentParser",
+    "at_least",
     "check_parser",
     "misspelt_command",
     "path_named",
     "refuse_contradictions",
+    "seconds",
     "settings_override",
 ]

@@ -16,13 +16,13 @@ __all__ = ["COMMANDS", "listed_commands", "misspelt_command", "refuse_contradict
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
-    "rule": ("[CODE]", "what a rule is about, or the list of all rules, or of some (TRL1)"),
-    "explain": ("FILE:LINE", "what is found at a line, reported or not, and how a loader there is seen"),
-    "verify": ("[SCRIPT]", "run a script twice and say where the runs part, or fixtures and judge their claims"),
-    "server": ("", "a language server, for editors"),
-    "clean": ("[PATH ...]", "remove the results that were kept for the projects of the paths"),
-    "report": ("[PATH]", "what a project controls of its randomness, and where, as Markdown or HTML"),
-    "completion": ("SHELL", "completion of this command line for a shell"),
+    "rule": ("[CODE]", "show the documentation of a rule, or list all rules, or some of them (TRL1)"),
+    "explain": ("FILE:LINE", "show what is found at a line, reported or not, and how a loader there is understood"),
+    "verify": ("[SCRIPT]", "run a script twice and show where the runs differ; or run fixtures and check their claims"),
+    "server": ("", "run the language server, for editors"),
+    "clean": ("[PATH ...]", "delete the cached results of the projects that contain the paths"),
+    "report": ("[PATH]", "write an overview of the randomness that a project controls, in Markdown or HTML"),
+    "completion": ("SHELL", "print a completion script for a shell"),
 }
 
 _CODE = re.compile(r"TRL\d{0,3}", re.IGNORECASE)
@@ -37,11 +37,11 @@ def misspelt_command(paths: Sequence[Path]) -> str:
     if not word.isalnum() or os.path.exists(word):  # noqa: PTH110 (Path.exists raises where a name is too long)
         return ""
     if _CODE.fullmatch(word):
-        return "; the rules of a list stand between commas: TRL1,TRL301"
+        return "; separate several rules with commas: TRL1,TRL301"
     if word in ("help", "version"):
         return f"; did you mean --{word}?"
     if did_you_mean(word, _CHECKS):
-        return f"; a check needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
+        return f"; checking needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
     return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
 
 
@@ -65,17 +65,17 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
         # They print no findings that could be counted.
         apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
     if len(apart) > 1:
-        parser.error(f"{apart[0]} and {apart[1]} do not go together")
+        parser.error(f"{apart[0]} and {apart[1]} cannot be used together")
     if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
-        parser.error(f"--statistics comes as text or json, not as {options.output_format}")
+        parser.error(f"--statistics is printed as text or json, not as {options.output_format}")
 
 
 def listed_commands() -> str:
-    """The commands, and what the exit status says, as they stand below the help."""
+    """The commands, and what the exit status says, as they are below the help."""
     shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
     width = max(map(len, shown))
     commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
     return (
-        f"other commands (a folder of that name is written ./verify):\n{commands}\n"
+        f"other commands (to check a folder of such a name, write ./verify):\n{commands}\n"
         "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
     )

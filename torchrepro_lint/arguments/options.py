@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.arguments.meant import listed_commands
-from torchrepro_lint.arguments.parser import ArgumentParser, path_named
+from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
@@ -36,7 +36,7 @@ def check_parser() -> ArgumentParser:
         type=path_named,
         default=[Path()],
         metavar="PATH",
-        help="files and folders; - is standard input (.)",
+        help="files and folders; - for standard input (default: .)",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     _add_files(parser)
@@ -52,13 +52,15 @@ def check_parser() -> ArgumentParser:
 def _add_files(parser: ArgumentParser) -> None:
     files = parser.add_argument_group("files")
     for option, text in (
-        ("--exclude", "files and folders to leave out, in place of those that are by default"),
-        ("--extend-exclude", "leave these out as well"),
+        ("--exclude", "files and folders to skip, instead of the default list"),
+        ("--extend-exclude", "files and folders to skip in addition"),
     ):
         files.add_argument(option, action="append", type=_listed, metavar="PATTERN,...", help=text)
-    files.add_argument("--force-exclude", action="store_true", help="leave out what is excluded also where it is named")
     files.add_argument(
-        "--stdin-filename", type=path_named, metavar="FILE", help="the file that standard input stands for"
+        "--force-exclude", action="store_true", help="skip excluded files even if they are given as PATH"
+    )
+    files.add_argument(
+        "--stdin-filename", type=path_named, metavar="FILE", help="the name of the file that standard input contains"
     )
     files.add_argument("--show-files", action="store_true", help="list the files that would be checked")
 
@@ -67,18 +69,18 @@ def _add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings")
     settings = group.add_mutually_exclusive_group()
     settings.add_argument(
-        "--config", type=path_named, metavar="FILE", help="the settings file, in place of the nearest one"
+        "--config", type=path_named, metavar="FILE", help="use this settings file instead of the nearest one"
     )
     settings.add_argument("--isolated", action="store_true", help="read no settings file")
-    group.add_argument("--show-settings", action="store_true", help="print the settings of the first path")
+    group.add_argument("--show-settings", action="store_true", help="print the settings in effect for the first PATH")
 
 
 def _add_rules(parser: ArgumentParser) -> None:
-    rules = parser.add_argument_group("rules", "RULE is a code, the beginning of one (TRL1), a name, or ALL")
+    rules = parser.add_argument_group("rules", "RULE is a code, a prefix of codes (TRL1), a name, or ALL")
     for option, kind, text in (
-        ("--select", _some_listed, "run these rules only; the lists of the settings file are laid aside"),
+        ("--select", _some_listed, "run only these rules, whatever the settings file selects or ignores"),
         ("--ignore", _listed, "do not run these rules"),
-        ("--extend-select", _listed, "run these rules as well"),
+        ("--extend-select", _listed, "run these rules in addition"),
     ):
         rules.add_argument(option, action="append", type=kind, metavar="RULE,...", help=text)
     rules.add_argument(
@@ -86,76 +88,86 @@ def _add_rules(parser: ArgumentParser) -> None:
         action="append",
         type=_patterns_and_rules,
         metavar="PATTERN:RULE,...",
-        help="do not run these rules on files that match the pattern, in addition to those of the settings file",
+        help="do not run these rules on matching files, in addition to what the settings file says",
     )
-    rules.add_argument("--profile", choices=["default", "strict"], help="which rules run unless they are named")
-    rules.add_argument("--target-torch", metavar="VERSION", help='the torch to judge by, such as 2.1 or ">=1.7,<2"')
+    rules.add_argument(
+        "--profile",
+        choices=["default", "strict"],
+        help="the rules that are on by default, or all of them; --select takes precedence",
+    )
+    rules.add_argument(
+        "--target-torch", metavar="VERSION", help='the torch version that the code targets, such as 2.1 or ">=1.7,<2"'
+    )
 
 
 def _add_fixes(parser: ArgumentParser) -> None:
     fixes = parser.add_argument_group("fixes")
-    fixes.add_argument("--fix", action="store_true", help="mend what can be mended safely")
+    fixes.add_argument("--fix", action="store_true", help="fix what can be fixed safely")
     fixes.add_argument(
         "--fixable",
         action="append",
         type=_some_listed,
         metavar="RULE,...",
-        help="mend only what these find (ALL)",
+        help="fix only the findings of these rules (default: ALL)",
     )
-    fixes.add_argument("--unfixable", action="append", type=_listed, metavar="RULE,...", help="leave what these find")
-    fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
-    fixes.add_argument("--unsafe-fixes", action="store_true", help="with the fixes that need a look afterwards")
-    fixes.add_argument("--fix-only", action="store_true", help="--fix, and neither print nor count what is left")
-    fixes.add_argument("--show-fixes", action="store_true", help="list what was mended, by file and rule")
-    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
+    fixes.add_argument(
+        "--unfixable", action="append", type=_listed, metavar="RULE,...", help="do not fix the findings of these rules"
+    )
+    fixes.add_argument("--diff", action="store_true", help="show what --fix would change, but change nothing")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="also make fixes that should be reviewed afterwards")
+    fixes.add_argument("--fix-only", action="store_true", help="--fix, and do not report what is left")
+    fixes.add_argument("--show-fixes", action="store_true", help="list the fixes that were made, by file and rule")
+    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with status 1 if a file was changed")
 
 
 def _add_known(parser: ArgumentParser) -> None:
-    known = parser.add_argument_group("what is known already")
+    known = parser.add_argument_group("known findings")
     known.add_argument(
-        "--baseline", type=path_named, metavar="FILE", help="leave out the findings that this file records"
+        "--baseline", type=path_named, metavar="FILE", help="do not report the findings recorded in this file"
     )
     known.add_argument(
         "--write-baseline",
         action="store_true",
-        help=f"record the findings in the file of --baseline ({DEFAULT_BASELINE})",
+        help=f"record the present findings in the --baseline file (default: {DEFAULT_BASELINE})",
     )
     known.add_argument(
         "--add-noqa",
         type=_one_line,
         metavar="[=REASON]",
-        help="silence the findings by `# noqa` comments, with a reason where one is given",
+        help="add a `# noqa` comment, with the reason if given, to each finding",
     )
 
 
 def _add_output(parser: ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument(
-        "--output-format", choices=FORMATS, default="full", metavar="FORMAT", help=f"{', '.join(FORMATS)} (full)"
+        "--output-format",
+        choices=FORMATS,
+        default="full",
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: full)",
     )
-    output.add_argument("--statistics", action="store_true", help="count the findings of each rule instead")
-    output.add_argument("--quiet", "-q", action="store_true", help="print findings and errors, and nothing else")
-    output.add_argument("--exit-zero", action="store_true", help="exit with 0 also when something is found")
+    output.add_argument("--statistics", action="store_true", help="print the number of findings per rule instead")
+    output.add_argument("--quiet", "-q", action="store_true", help="print nothing but findings and errors")
+    output.add_argument("--exit-zero", action="store_true", help="exit with status 0 even if there are findings")
     output.add_argument(
         "--color",
         choices=["auto", "always", "never"],
         default="auto",
-        help="auto: on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise (auto)",
+        help="auto (the default): on terminals, subject to NO_COLOR and FORCE_COLOR",
     )
 
 
 def _add_running(parser: ArgumentParser) -> None:
     running = parser.add_argument_group("running")
     running.add_argument("--watch", action="store_true", help="check again whenever a file changes")
-    running.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="use up to N processes (one for each core)")
-    running.add_argument("--no-cache", action="store_true", help="neither use nor keep the results of other runs")
-    running.add_argument("--cache-dir", type=path_named, metavar="DIR", help=f"where results are kept ({FOLDER})")
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on')
-    return int(text)
+    running.add_argument(
+        "--jobs", "-j", type=at_least(1), metavar="N", help="use up to N processes (default: one per core)"
+    )
+    running.add_argument("--no-cache", action="store_true", help="do not use or store cached results")
+    running.add_argument(
+        "--cache-dir", type=path_named, metavar="DIR", help=f"the folder for cached results (default: {FOLDER})"
+    )
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -165,14 +177,14 @@ def _listed(text: str) -> tuple[str, ...]:
 def _some_listed(text: str) -> tuple[str, ...]:
     """What chooses nothing would pass for a clean project."""
     if not _listed(text):
-        raise argparse.ArgumentTypeError("no rule is named")
+        raise argparse.ArgumentTypeError("expected at least one rule")
     return _listed(text)
 
 
 def _one_line(text: str) -> str:
     """A comment ends with its line: what came after it would be code."""
     if len(text.splitlines()) > 1 or text.splitlines(keepends=True) != text.splitlines():
-        raise argparse.ArgumentTypeError("a reason is one line")
+        raise argparse.ArgumentTypeError("the reason must be a single line")
     return text
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from torchrepro_lint.console import did_you_mean
 
-__all__ = ["ArgumentParser", "path_named"]
+__all__ = ["ArgumentParser", "at_least", "path_named", "seconds"]
 
 # Options whose value can only be written with `=`, and may be left out.
 _WITHOUT_REASON = ("--add-noqa",)
@@ -20,8 +20,30 @@ _WITHOUT_REASON = ("--add-noqa",)
 def path_named(text: str) -> Path:
     """The path that an argument names. An empty one, as of a variable that is not set, would be the current folder."""
     if not text:
-        raise argparse.ArgumentTypeError('"" names no file; the current folder is .')
+        raise argparse.ArgumentTypeError("the path is empty; write . for the current folder")
     return Path(text)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number and not less than `least`."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f'"{text}" is not a whole number of {least} or more')
+        return int(text)
+
+    return number
+
+
+def seconds(text: str) -> float:
+    """The length of time that an argument gives."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of seconds greater than 0')
+    return value
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -45,7 +67,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
     def parse_with_paths(self, args: Sequence[str]) -> argparse.Namespace:
-        """As `parse_args`, where the `paths` of the command may stand on both sides of its options.
+        """As `parse_args`, where the `paths` of the command may be on both sides of its options.
 
         argparse takes the first of them only, and knows nothing of those that come after an option.
         """
@@ -78,5 +100,5 @@ class ArgumentParser(argparse.ArgumentParser):
         return []
 
     def format_help(self) -> str:
-        """As argparse writes it, but a value that takes `=` stands at its option."""
+        """As argparse writes it, but a value that takes `=` is at its option."""
         return super().format_help().replace(" [=", "[=")

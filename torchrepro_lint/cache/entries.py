@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Bytes under a key. They stand in memory, or in a file from `start` on, and are read when they are asked for: what
+    """Bytes under a key. They are in memory, or in a file from `start` on, and are read when they are asked for: what
     an entry of a file gives may be another than what its digest says.
     """
 

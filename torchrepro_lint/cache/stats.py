@@ -37,12 +37,12 @@ class KnownDigests:
         self.digests = {path: entry[_STATE.size :] for path, entry in zip(files, made, strict=True)}
 
     def keep(self) -> None:
-        """Keeps what was learnt for the next run."""
+        """Keeps what was learned for the next run."""
         if self._now != self._known:
             self._store.put({self._key: self._now})
 
     def _entries(self, count: int) -> Iterator[bytes]:
-        """What is known of each file: its state, and its digest."""
+        """What is known about each file: its state, and its digest."""
         known = self._known if len(self._known) == count * _SIZE else bytes(count * _SIZE)
         return (known[at : at + _SIZE] for at in range(0, len(known), _SIZE))
 

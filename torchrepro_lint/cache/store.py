@@ -56,7 +56,7 @@ class Store:
 
     def pieces(self, key: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
         """The parts of the bytes of `key` at these places, each a start and a size. None of them is checked, as the
-        whole is not read: who asks must see whether they are right. Empty where there are none.
+        whole is not read: the caller must check whether they are right. Empty where there are none.
         """
         with suppress(OSError), self._opened() as entries:
             if key in entries:

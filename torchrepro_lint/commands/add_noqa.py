@@ -1,4 +1,4 @@
-"""`--add-noqa`: silence what is found now by comments, each where its finding stands."""
+"""`--add-noqa`: silence what is found now by comments, each where its finding is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["add_noqa"]
 
 
 def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = None) -> int:
-    """Add a `# noqa` comment for each finding in the paths, with `reason` behind the codes, and write the files.
+    """Add a `# noqa` comment for each finding in the paths, with `reason` after the codes, and write the files.
 
     What is found of files and comments (TRL9) gets none. Exit status 0; 2 where the tool failed or a file could not be
     written: the others are written none the less.
@@ -41,5 +41,7 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
         changed += 1
     print_errors(errors)
     if not options.quiet:
-        print(f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "Nothing to silence.")
+        print(
+            f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "No findings to suppress."
+        )
     return 2 if errors else 0

@@ -75,7 +75,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
             toolkit=toolkit,
             jobs=options.jobs or cores(),
             cache=cache,
-            told=Bar(line),
+            progress=Bar(line),
         )
     print_report(report, options, Texts(), colours, toolkit)
     return status(report, options, bool(report.findings))
@@ -94,13 +94,13 @@ def _left_as_it_stands() -> Iterator[None]:
 
 
 def cache_in(folder: Path | None) -> CacheChoice:
-    """A cache in the folder that was named. A folder that cannot be written keeps nothing, which is no fault; what is
-    no folder was named by mistake.
+    """A cache in the folder that was named. If the folder cannot be written, nothing is cached, which is not an error;
+    a path that is not a folder is one.
     """
     if folder is not None:
         with suppress(OSError):
             if not stat.S_ISDIR(folder.stat().st_mode):
-                raise TorchReproLintError(f"{folder}: not a folder; --cache-dir names the one where results are kept")
+                raise TorchReproLintError(f"{folder}: not a folder; --cache-dir expects the folder for cached results")
     return CacheChoice(absolute(folder) if folder is not None else None)
 
 
@@ -120,7 +120,7 @@ def print_report(
     stream: TextIO | None = None,
 ) -> None:
     """Print findings, what is to be said of them and of the files, and errors. `fixed` are the findings that this run
-    has mended; `stream` is standard output where none is given.
+    has fixed; `stream` is standard output where none is given.
     """
     for_people = is_for_people(options.output_format)
     if options.statistics:
@@ -139,8 +139,8 @@ def print_report(
         for path, notice in report.notices:
             print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
         if report.stale:
-            records = "record of the baseline is" if report.stale == 1 else "records of the baseline are"
-            print(f"note: {report.stale} {records} not found any more; --write-baseline drops them", file=sys.stderr)
+            records = "record of the baseline matches" if report.stale == 1 else "records of the baseline match"
+            print(f"note: {report.stale} {records} no finding any more; --write-baseline drops them", file=sys.stderr)
     print_errors(report.errors)
 
 

@@ -19,12 +19,12 @@ def clean_caches(arguments: Sequence[str]) -> int:
 
     TorchReproLintError where a path is not there.
     """
-    parser = ArgumentParser(f"{PROGRAM} clean", "Remove the results that were kept for the projects of the paths.")
+    parser = ArgumentParser(f"{PROGRAM} clean", "Delete the cached results of the projects that contain the paths.")
     parser.add_argument(
-        "paths", nargs="*", type=path_named, default=[Path()], metavar="PATH", help="files and folders (.)"
+        "paths", nargs="*", type=path_named, default=[Path()], metavar="PATH", help="files and folders (default: .)"
     )
     parser.add_argument(
-        "--cache-dir", type=path_named, metavar="DIR", help="the folder, where it is not that of a project"
+        "--cache-dir", type=path_named, metavar="DIR", help="the cache folder, if it is not in the project"
     )
     options = parser.parse_args(arguments)
     folders = {project_root(present(path)) / FOLDER for path in options.paths}

@@ -18,7 +18,7 @@ def completion(arguments: Sequence[str]) -> int:
     """Print the script for a shell. Exit status 0. TorchReproLintError where `shtab`, which writes it, is missing."""
     parser = ArgumentParser(
         f"{PROGRAM} completion",
-        "Print a script that completes the command line.",
+        "Print a script that makes a shell complete this command line.",
         f'in ~/.bashrc: eval "$({PROGRAM} completion bash)"\n',
     )
     parser.add_argument("shell", choices=SHELLS, help="the shell")

@@ -27,13 +27,15 @@ __all__ = ["explain"]
 
 def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     """Print what the rules find at a line, all profiles and suppressed findings included, which chains of findings
-    elsewhere pass through it, what is known of a loader that is made there, and where the rules are explained. Exit
+    elsewhere pass through it, what is known about a loader that is made there, and where the rules are explained. Exit
     status 0.
 
     TorchReproLintError where the place is not one.
     """
-    parser = ArgumentParser(f"{PROGRAM} explain", "Say what the tool finds at a line.")
-    parser.add_argument("place", metavar="FILE:LINE", help="in a notebook, FILE:cell N:LINE")
+    parser = ArgumentParser(
+        f"{PROGRAM} explain", "Show what is found at a line, reported or not, and how a loader there is understood."
+    )
+    parser.add_argument("place", metavar="FILE:LINE", help="the line; in a notebook, FILE:cell N:LINE")
     path, cell, row = _place(parser.parse_args(arguments).place)
     toolkit = toolkit or Toolkit()
     texts = Texts()
@@ -76,7 +78,7 @@ def _why_not(finding: Finding, toolkit: Toolkit) -> str:
         return "`per-file-ignores` names it for this file"
     if settings.baseline is not None and finding in check([path], {"baseline": None}, toolkit=toolkit).findings:
         return f"it is in the baseline {settings.baseline}"
-    return "a comment silences it"
+    return "a comment suppresses it"
 
 
 def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
@@ -111,7 +113,7 @@ def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
             raise TorchReproLintError(f"{path} has {len(texts.lines(path))} lines")
         return row
     if cell is None:
-        raise TorchReproLintError(f'{path} is a notebook: say "{path.name}:cell {cells.numbers[0]}:1"')
+        raise TorchReproLintError(f'{path} is a notebook: write "{path.name}:cell {cells.numbers[0]}:1"')
     found = cells.row(cell, row)
     if found is None or found > len(texts.lines(path)):
         raise TorchReproLintError(f"{path} has no line {row} in a code cell {cell}")

@@ -1,4 +1,4 @@
-"""`torchrepro-lint --fix`, `--fix-only` and `--diff`: mend, or show what would be, and print what is left."""
+"""`torchrepro-lint --fix`, `--fix-only` and `--diff`: fix, or show what would be, and print what is left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["print_repair", "repair"]
 
 
 def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
-    """Mend the files of the paths, print, and give the exit status as `run_check` does.
+    """Fix the files of the paths, print, and give the exit status as `run_check` does.
 
     TorchReproLintError where the paths or the settings are wrong.
     """
@@ -35,7 +35,7 @@ def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
             toolkit=toolkit,
             jobs=jobs,
             cache=cache,
-            told=Bar(line),
+            progress=Bar(line),
         )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})

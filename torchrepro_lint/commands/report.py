@@ -27,23 +27,27 @@ def report(arguments: Sequence[str]) -> int:
     """
     parser = ArgumentParser(
         f"{PROGRAM} report",
-        "Say which random number generators, orders, switches, operations and environment variables a project\n"
+        "Show which random number generators, orders, switches, operations and environment variables a project\n"
         "controls, and where.",
     )
-    parser.add_argument("path", nargs="?", type=path_named, default=Path(), metavar="PATH", help="a file or folder (.)")
+    parser.add_argument(
+        "path", nargs="?", type=path_named, default=Path(), metavar="PATH", help="a file or folder (default: .)"
+    )
     parser.add_argument(
         "--output-format",
         "--format",
         dest="format",
         choices=["markdown", "html"],
-        help="by the ending of --output (markdown)",
+        help="default: by the suffix of --output, or else markdown",
     )
-    parser.add_argument("--output", "-o", type=path_named, metavar="FILE", help="write it there (standard output)")
+    parser.add_argument(
+        "--output", "-o", type=path_named, metavar="FILE", help="where to write it (default: standard output)"
+    )
     options = parser.parse_args(arguments)
     output: Path | None = options.output
     form = options.format or _form_of(output)
     if form is None:
-        parser.error(f"{output} ends neither in .md nor in .html: say which it is with --output-format")
+        parser.error(f"{output} ends neither in .md nor in .html: choose the format with --output-format")
 
     text, errors = _state(options.path, html=form == "html")
     if output is None:

@@ -1,4 +1,4 @@
-"""`torchrepro-lint rule [CODE]`: the documentation of a rule, which stands at the head of its module."""
+"""`torchrepro-lint rule [CODE]`: the documentation of a rule, which is at the head of its module."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where there is no such rule.
     """
-    parser = ArgumentParser(f"{PROGRAM} rule", "Say what a rule is about.")
+    parser = ArgumentParser(f"{PROGRAM} rule", "Show the documentation of a rule.")
     parser.add_argument(
-        "code", nargs="?", metavar="CODE", help="a code, a name, or the beginning of codes; without it, all are listed"
+        "code", nargs="?", metavar="CODE", help="a code, a name, or a prefix of codes; without it, all rules are listed"
     )
-    parser.add_argument("--all", action="store_true", help="what every rule is about")
-    parser.add_argument("--output-format", choices=["text", "json"], default="text", help="(text)")
+    parser.add_argument("--all", action="store_true", help="show the documentation of every rule")
+    parser.add_argument("--output-format", choices=["text", "json"], default="text", help="default: text")
     options = parser.parse_args(arguments)
     if options.code is not None and options.all:
-        parser.error("a rule or --all, not both")
+        parser.error("give a rule or --all, not both")
     rules = (toolkit or Toolkit()).all_rules()
     word = options.code or ""
     family = [one for one in rules if one.code.startswith(word.upper()) and one.code != word.upper()]

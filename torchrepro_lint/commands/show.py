@@ -39,11 +39,11 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     rules: list[RuleMetadata] = [*rules_of(project, known)]
     rules += [UNREADABLE_FILE] if not is_ignored(UNREADABLE_FILE, path, settings) else []
     rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []
-    print(f"# The settings for {path}, defaults among them.")
+    print(f"# The settings in effect for {path}, including defaults.")
     print(f"# project: {project.root}")
     print(f"# settings file: {', which extends '.join(map(str, settings.files)) or 'none'}")
     where = f" (from {target.origin})" if target.known else ""
-    print(f"# torch: {target.specifier or 'unknown, so every version counts'}{where}")
+    print(f"# torch: {target.specifier or 'unknown, so all versions are considered'}{where}")
     for line in _as_toml(settings):
         print(line)
     print("\n# rules that run:")

@@ -27,12 +27,14 @@ def check_stdin(
 ) -> int:
     """Check what comes from standard input as the file `name`, whose project gives the facts and the settings.
 
-    With `fix`, the mended text goes to standard output and the report to standard error; with `diff`, the difference.
+    With `fix`, the fixed text goes to standard output and the report to standard error; with `diff`, the difference.
     A text that cannot be read goes through as it is, and with `force_exclude` one whose file the settings leave out.
     Exit status as for files.
     """
     if any(path != Path("-") for path in options.paths) and options.paths != (Path(),):
-        raise TorchReproLintError("- and --stdin-filename stand for standard input: beside it there is no other path")
+        raise TorchReproLintError(
+            "- and --stdin-filename check standard input, and cannot be combined with other paths"
+        )
     if sys.stdin is None:  # as `<&-` leaves it
         raise TorchReproLintError("standard input is closed")
     data = sys.stdin.buffer.read()
@@ -41,7 +43,7 @@ def check_stdin(
         if options.repairs and not options.diff:
             _pass_on(data)
         return 0
-    # The mended text has standard output for itself.
+    # The fixed text has standard output for itself.
     stream = sys.stderr if options.repairs else sys.stdout
     colours = Colours(wants_colour(options.colour, stream, os.environ))
     try:

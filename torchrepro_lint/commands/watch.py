@@ -51,7 +51,7 @@ def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rou
         if done == rounds:
             return 0
         if not options.quiet:
-            print(f"{datetime.now():%H:%M:%S} waiting for changes; Ctrl-C ends it", file=sys.stderr)
+            print(f"{datetime.now():%H:%M:%S} waiting for changes; press Ctrl-C to stop", file=sys.stderr)
         sys.stdout.flush()
         while snapshot(options) == seen:
             wait(_PAUSE)

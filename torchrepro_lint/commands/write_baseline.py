@@ -25,7 +25,7 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     `torchrepro-lint-baseline.json` in the current folder. Records of files outside of the paths, and of rules that are
     not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
 
-    TorchReproLintError where the file cannot be written, or one is there that is no baseline.
+    TorchReproLintError where the file cannot be written, or one is there that is not a baseline.
     """
     projects = Projects(options.override)
     files = projects.files(options.paths)
@@ -45,7 +45,7 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     if not options.quiet:
         print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
         if named is None:
-            print(f"It counts with `--baseline {DEFAULT_BASELINE}`, or where the settings name it.")
+            print(f"To use it, pass `--baseline {DEFAULT_BASELINE}`, or name it in the settings.")
     return 0
 
 
@@ -61,5 +61,5 @@ def _content(path: Path) -> bytes | None:
 def _from_settings(files: list[Path], projects: Projects) -> Path | None:
     named = {baseline for file in files if (baseline := projects.of(file).settings.baseline) is not None}
     if len(named) > 1:
-        raise TorchReproLintError("the files have different baselines; say which one to write with --baseline FILE")
+        raise TorchReproLintError("the files have different baselines; choose the one to write with --baseline FILE")
     return next(iter(named), None)

@@ -14,7 +14,7 @@ _SAYS_NOTHING = re.compile(r"[ \t\f]*(?:#.*)?\r?\n?")
 
 
 def differ_in_comments_alone(old: str, new: str) -> bool:
-    """Whether `new` is readable, and is `old` with other lines that hold nothing but a comment, in one place. False
+    """Whether `new` is readable, and is `old` with other lines that hold only a comment, in one place. False
     where that is not certain.
     """
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

@@ -119,7 +119,7 @@ def _line_nests(text: str) -> bool:
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind == "open":
-            # A call or a subscript of what stands before it goes on the same chain.
+            # A call or a subscript of what is before it goes on the same chain.
             counts[-1] += 1
             counts.append(0)
             if len(counts) > MAX_BRACKETS + 1:

@@ -1,4 +1,4 @@
-"""How a block of statements ends: does what stands after it ever run?"""
+"""How a block of statements ends: does what is after it ever run?"""
 
 from __future__ import annotations
 

@@ -37,5 +37,5 @@ class TextMemory(Generic[_Made]):
         return known[1]
 
     def keep(self, files: Container[Path]) -> None:
-        """Lets go of what is known of other files than these."""
+        """Drops what is known about other files than these."""
         self._known = {path: known for path, known in self._known.items() if path in files}

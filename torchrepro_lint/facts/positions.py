@@ -1,7 +1,7 @@
-"""Where libcst nodes stand in the text.
+"""Where libcst nodes are in the text.
 
 libcst nodes carry no positions. They are computed here by generating the code once while counting characters, which
-costs about a third of a parse; it is done only for files that have something to mend, or to report where
+costs about a third of a parse; it is done only for files that have something to fix, or to report where
 `quick_places.py` knows no place.
 """
 
@@ -66,7 +66,7 @@ def node_spans(module: cst.Module, text: str) -> Mapping[int, tuple[int, int]]:
 
     `text` is what `module` was parsed from. Raises ValueError if libcst does not give that text back, for then
     no offset could be trusted. Blank characters that it forgets or adds are allowed for: it drops a form feed before a
-    `def`, a blank line before an indented comment at the end, and such comments themselves behind another one.
+    `def`, a blank line before an indented comment at the end, and such comments themselves after another one.
     """
     state = _SpanRecorder(default_indent=module.default_indent, default_newline=module.default_newline)
     module._codegen(state)
@@ -81,7 +81,7 @@ def node_spans(module: cst.Module, text: str) -> Mapping[int, tuple[int, int]]:
 
 
 def is_reproduced(generated: str, text: str) -> bool:
-    """Whether what libcst makes of a text says the same: it differs by blanks, or in the comments behind the last line
+    """Whether what libcst makes of a text says the same: it differs by blanks, or in the comments after the last line
     of code, of which libcst drops some where they are indented.
     """
     if generated == text or generated.split() == text.split():
@@ -110,7 +110,7 @@ def _aligned(generated: str, text: str) -> list[int] | None:
 
 
 def _aligned_without_tail(generated: str, text: str) -> list[int] | None:
-    """The same, where the comments behind the last line of code may differ as well."""
+    """The same, where the comments after the last line of code may differ as well."""
     whole, end = _end_of_code(generated), _end_of_code(text)
     places = _aligned(generated[:whole], text[:end])
     return [*places, *(end for _ in generated[whole:])] if places is not None else None

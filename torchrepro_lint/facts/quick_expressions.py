@@ -227,7 +227,7 @@ class QuickExpressions:
 
 
 def _in_order(args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Sequence[ast.expr | ast.keyword]:
-    """The arguments as they are written: `*rest` may stand behind keywords, everything else that has none may not."""
+    """The arguments as they are written: `*rest` may be after keywords, everything else that has none may not."""
     if not keywords or not any(isinstance(arg, ast.Starred) for arg in args):
         return [*args, *keywords]
     return sorted([*args, *keywords], key=lambda arg: (arg.lineno, arg.col_offset))

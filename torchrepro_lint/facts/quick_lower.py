@@ -2,7 +2,7 @@
 
 Python parses some ten times as fast as libcst, which builds a node for every blank. Facts need no blanks, so they are
 made from this tree where Python can parse the text; libcst is asked for the newer syntax that this Python does not
-know, and for what is mended. Both walks give the same nodes with the same sites:
+know, and for what is fixed. Both walks give the same nodes with the same sites:
 the tests compare them over the standard library and over random programs.
 """
 

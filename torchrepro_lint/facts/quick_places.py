@@ -1,4 +1,4 @@
-"""Where the nodes of a text stand, by Python's own parser: for what is reported, and not mended.
+"""Where the nodes of a text are, by Python's own parser: for what is reported, and not fixed.
 
 Python's tree knows its places; libcst's does not, takes ten times as long to make and some hundred times the memory.
 Most kinds of nodes have the same bounds in both, and the tests hold them against each other; of the others, such as a
@@ -115,7 +115,7 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 class _Noting(QuickLowering):
-    """The walk that hands out the sites, and notes where each node stands."""
+    """The walk that hands out the sites, and notes where each node is."""
 
     def __init__(self, places: QuickPlaces) -> None:
         super().__init__()

@@ -47,7 +47,7 @@ class _Builder:
                 owner = module if kind == "global" else _function_with(name, current.parent)
                 moved = current.bindings.pop(name, []) if owner is not None and owner is not current else []
                 for binding in moved:
-                    # It may have run or not whenever the name is read: an arm of its own, behind all others.
+                    # It may have run or not whenever the name is read: an arm of its own, after all others.
                     binding.path = ELSEWHERE
                     binding.order = -1
                     binding.scope = current
@@ -111,18 +111,8 @@ class _Builder:
                 last = self.expression(value, scope, path)
                 for target in targets:
                     self.target(scope, target, "assign", value, statement, last, path)
-            case tree.AugAssign(target=target, value=value):
-                last = self.expression(value, scope, path)
-                self.expression(target, scope, path)
-                match target:
-                    case tree.Name(id=name):
-                        self.bind(scope, name, "augmented", statement, last, path)
-                    case tree.Attribute() | tree.Subscript():
-                        scope.stores.append(Store(target, value, statement, path, augmented=True))
-                        self_name = _self_name_in(scope)
-                        match target:
-                            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self_name:
-                                self.bind(scope, f"self.{attr}", "augmented", statement, last, path)
+            case tree.AugAssign():
+                self.augmented(statement, scope, path)
             case tree.ExprStmt(value=value):
                 self.expression(value, scope, path)
             case tree.Return(value=returned):
@@ -139,11 +129,10 @@ class _Builder:
                     self.expression(message, scope, path)
             case tree.Delete(targets=targets):
                 for target in targets:
-                    match target:
-                        case tree.Name(id=name):
-                            self.bind(scope, name, "delete", None, statement.site, path)
-                        case _:
-                            self.expression(target, scope, path)
+                    if isinstance(target, tree.Name):
+                        self.bind(scope, target.id, "delete", None, statement.site, path)
+                    else:
+                        self.expression(target, scope, path)
             case tree.ScopeDeclaration(kind=kind, names=names):
                 for name in names:
                     scope.declared[name] = kind
@@ -156,83 +145,111 @@ class _Builder:
                         scope.stars.append(statement)
                     else:
                         self.bind(scope, alias or name, "import-from", statement, statement.site, path)
-            case tree.If(site=site, test=test, body=body, orelse=orelse):
-                self.expression(test, scope, path)
-                scope.arms[site] = ("then", "else")
-                scope.branches[site] = statement
-                self.arm(scope, site, "then", body, path)
-                self.arm(scope, site, "else", orelse, path)
-            case tree.For(site=site, target=target, iter=iterated, body=body, orelse=orelse):
-                last = self.expression(iterated, scope, path)
-                scope.arms[site] = ("body", "none")
-                scope.loops.add(site)
-                inside = (*path, (site, "body"))
-                self.target(scope, target, "element", iterated, None, last, inside)
-                self.arm(scope, site, "body", body, path)
-                scope.ended.pop((site, "body"), None)
-                self.block(orelse, scope, path)
-            case tree.While(site=site, test=test, body=body, orelse=orelse):
-                self.expression(test, scope, path)
-                scope.arms[site] = ("body", "none")
-                scope.loops.add(site)
-                self.arm(scope, site, "body", body, path)
-                scope.ended.pop((site, "body"), None)
-                self.block(orelse, scope, path)
+            case tree.If():
+                self.condition(statement, scope, path)
+            case tree.For() | tree.While():
+                self.loop(statement, scope, path)
             case tree.With(items=items, body=body):
                 for context, bound_to in items:
                     last = self.expression(context, scope, path)
                     if bound_to is not None:
                         self.target(scope, bound_to, "context", context, None, last, path)
                 self.block(body, scope, path)
-            case tree.Try(site=site, body=body, handlers=handlers, orelse=orelse, final=final):
-                names = tuple(f"except{index}" for index in range(len(handlers)))
-                scope.arms[site] = ("try", *names)
-                scope.branches[site] = statement
-                inside = (*path, (site, "try"))
-                if (exits := exits_of(body + orelse, self.exits)) is not None:
-                    scope.ended[site, "try"] = exits
-                self.block(body, scope, inside)
-                for name, handler in zip(names, handlers, strict=True):
-                    if handler.type is not None:
-                        scope.note_statement(handler.type.site, path)
-                        self.expression(handler.type, scope, path)
-                    if handler.name is not None:
-                        self.bind(scope, handler.name, "opaque", None, handler.site, (*path, (site, name)))
-                    self.arm(scope, site, name, handler.body, path)
-                # After the handlers, as in the text: statements are noted in the order of their sites.
-                self.block(orelse, scope, inside)
-                self.block(final, scope, path)
-            case tree.Match(site=site, subject=subject, cases=cases):
-                last = self.expression(subject, scope, path)
-                names = tuple(f"case{index}" for index in range(len(cases)))
-                exhaustive = any(case.literals == () and case.guard is None for case in cases)
-                scope.branches[site] = statement
-                scope.arms[site] = names if exhaustive else (*names, "none")
-                for name, case in zip(names, cases, strict=True):
-                    for capture in case.captures:
-                        self.bind(scope, capture, "opaque", None, last, (*path, (site, name)))
-                    if case.guard is not None:
-                        scope.note_statement(case.guard.site, (*path, (site, name)))
-                        self.expression(case.guard, scope, path)
-                    self.arm(scope, site, name, case.body, path)
+            case tree.Try():
+                self.attempt(statement, scope, path)
+            case tree.Match():
+                self.match(statement, scope, path)
             case tree.FunctionDef():
-                for decorator in statement.decorators:
-                    self.expression(decorator, scope, path)
-                self.defaults(statement.params, scope, path)
-                if statement.returns is not None:
-                    self.expression(statement.returns, scope, path)
-                self.bind(scope, statement.name, "function", statement, statement.site, path)
-                inner = self.open(statement, scope, statement.name)
-                self.params(statement.params, inner)
-                self.block(statement.body, inner, ())
+                self.function(statement, scope, path)
             case tree.ClassDef():
-                for decorator in statement.decorators:
-                    self.expression(decorator, scope, path)
-                for base in statement.bases:
-                    self.expression(base.value, scope, path)
-                self.bind(scope, statement.name, "class", statement, statement.site, path)
-                inner = self.open(statement, scope, statement.name)
-                self.block(statement.body, inner, ())
+                self.class_(statement, scope, path)
+
+    def augmented(self, statement: tree.AugAssign, scope: Scope, path: Path) -> None:
+        last = self.expression(statement.value, scope, path)
+        self.expression(statement.target, scope, path)
+        match statement.target:
+            case tree.Name(id=name):
+                self.bind(scope, name, "augmented", statement, last, path)
+            case tree.Attribute() | tree.Subscript() as target:
+                scope.stores.append(Store(target, statement.value, statement, path, augmented=True))
+                self_name = _self_name_in(scope)
+                match target:
+                    case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self_name:
+                        self.bind(scope, f"self.{attr}", "augmented", statement, last, path)
+
+    def condition(self, statement: tree.If, scope: Scope, path: Path) -> None:
+        self.expression(statement.test, scope, path)
+        scope.arms[statement.site] = ("then", "else")
+        scope.branches[statement.site] = statement
+        self.arm(scope, statement.site, "then", statement.body, path)
+        self.arm(scope, statement.site, "else", statement.orelse, path)
+
+    def loop(self, statement: tree.For | tree.While, scope: Scope, path: Path) -> None:
+        site = statement.site
+        last = self.expression(statement.iter if isinstance(statement, tree.For) else statement.test, scope, path)
+        scope.arms[site] = ("body", "none")
+        scope.loops.add(site)
+        if isinstance(statement, tree.For):
+            self.target(scope, statement.target, "element", statement.iter, None, last, (*path, (site, "body")))
+        self.arm(scope, site, "body", statement.body, path)
+        # A body that ends early ends only the loop, not what comes after it.
+        scope.ended.pop((site, "body"), None)
+        self.block(statement.orelse, scope, path)
+
+    def attempt(self, statement: tree.Try, scope: Scope, path: Path) -> None:
+        site = statement.site
+        names = tuple(f"except{index}" for index in range(len(statement.handlers)))
+        scope.arms[site] = ("try", *names)
+        scope.branches[site] = statement
+        inside = (*path, (site, "try"))
+        if (exits := exits_of(statement.body + statement.orelse, self.exits)) is not None:
+            scope.ended[site, "try"] = exits
+        self.block(statement.body, scope, inside)
+        for name, handler in zip(names, statement.handlers, strict=True):
+            if handler.type is not None:
+                scope.note_statement(handler.type.site, path)
+                self.expression(handler.type, scope, path)
+            if handler.name is not None:
+                self.bind(scope, handler.name, "opaque", None, handler.site, (*path, (site, name)))
+            self.arm(scope, site, name, handler.body, path)
+        # After the handlers, as in the text: statements are noted in the order of their sites.
+        self.block(statement.orelse, scope, inside)
+        self.block(statement.final, scope, path)
+
+    def match(self, statement: tree.Match, scope: Scope, path: Path) -> None:
+        site = statement.site
+        last = self.expression(statement.subject, scope, path)
+        names = tuple(f"case{index}" for index in range(len(statement.cases)))
+        exhaustive = any(case.literals == () and case.guard is None for case in statement.cases)
+        scope.branches[site] = statement
+        scope.arms[site] = names if exhaustive else (*names, "none")
+        for name, case in zip(names, statement.cases, strict=True):
+            for capture in case.captures:
+                self.bind(scope, capture, "opaque", None, last, (*path, (site, name)))
+            if case.guard is not None:
+                scope.note_statement(case.guard.site, (*path, (site, name)))
+                self.expression(case.guard, scope, path)
+            self.arm(scope, site, name, case.body, path)
+
+    def function(self, statement: tree.FunctionDef, scope: Scope, path: Path) -> None:
+        for decorator in statement.decorators:
+            self.expression(decorator, scope, path)
+        self.defaults(statement.params, scope, path)
+        if statement.returns is not None:
+            self.expression(statement.returns, scope, path)
+        self.bind(scope, statement.name, "function", statement, statement.site, path)
+        inner = self.open(statement, scope, statement.name)
+        self.params(statement.params, inner)
+        self.block(statement.body, inner, ())
+
+    def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
+        for decorator in statement.decorators:
+            self.expression(decorator, scope, path)
+        for base in statement.bases:
+            self.expression(base.value, scope, path)
+        self.bind(scope, statement.name, "class", statement, statement.site, path)
+        inner = self.open(statement, scope, statement.name)
+        self.block(statement.body, inner, ())
 
     def defaults(self, params: tuple[tree.Param, ...], scope: Scope, path: Path) -> None:
         for param in params:

@@ -1,9 +1,9 @@
 """Scopes and bindings: which assignments of a name can reach a use of it.
 
 Python's scopes are modules, functions, classes, lambdas and comprehensions. Each knows its bindings in the order of the
-text, and for every binding the arms of `if`, `for`, `while`, `try` and `match` in which it stands. From that alone
-follows what reaches a use: in straight-line code the last binding before it, after branches every arm that can fall
-through, in a loop also what a later line of its body binds.
+text and, for every binding, the arms (branches) of `if`, `for`, `while`, `try` and `match` statements that contain it.
+What reaches a use follows from that alone: in straight-line code the last binding before it; after a branching
+statement the bindings of every arm that can fall through; in a loop also what later lines of its body bind.
 
 The attributes of `self` that a method assigns are bindings too, under the name `self.attribute`.
 """
@@ -32,10 +32,10 @@ __all__ = [
 
 ScopeNode: TypeAlias = Union[tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.Comprehension, None]
 
-#: The arms in which a statement stands, from the outside in: (site of the branching statement, name of the arm).
+#: The arms in which a statement is, from the outside in: (site of the branching statement, name of the arm).
 Path: TypeAlias = tuple[tuple[int, str], ...]
 
-#: How an arm ends that never falls through to what stands after it.
+#: How an arm ends that never falls through to what is after it.
 Exit: TypeAlias = Literal["leaves", "break", "continue"]
 
 MAX_BINDINGS = 200  # that reach one use: past them, what it is stays unknown
@@ -46,9 +46,10 @@ END = 1 << 60  # a use "at the end of the scope"
 class Binding:
     """One way in which a name gets a value.
 
-    `kind` says how to read `node`: "assign" (an expression, with `unpack` the places taken out of it), "augmented" (an
-    AugAssign), "element" (an expression that is iterated), "context" (an expression entered by `with`), "import",
-    "import-from", "function", "class", "param", "delete" or "opaque" (an exception, a match capture).
+    `kind` says how to interpret `node`: "assign" (an expression; `unpack` are the positions taken out of it),
+    "augmented" (an AugAssign), "element" (an expression that is iterated over), "context" (an expression entered by
+    `with`), "import", "import-from", "function", "class", "param", "delete" or "opaque" (an exception, a match
+    capture).
     """
 
     name: str
@@ -57,12 +58,12 @@ class Binding:
     order: int  # the site after which it holds
     path: Path
     unpack: tuple[int, ...] = ()
-    scope: Scope | None = None  # where `node` stands, when that is a function that declares the name global or nonlocal
+    scope: Scope | None = None  # where `node` is, when that is a function that declares the name global or nonlocal
 
 
 @dataclass(slots=True, eq=False)
 class Store:
-    """An assignment to an attribute or an item: `target = value` where `target` is no plain name."""
+    """An assignment to an attribute or an item: `target = value` where `target` is not a plain name."""
 
     target: tree.Attribute | tree.Subscript
     value: tree.Expr
@@ -74,11 +75,11 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """Something that may change a list or dict: an item of it is assigned, or a method of it is called.
+    """Something that may change a list or dict: an assignment to an item, or a call of a method.
 
-    `made` is that assignment or call, in the arms of `path`; it spans the sites from `site` to `last`. `method` is the
-    name of the method, "" for an assignment. `within` are the indexes on the way to what is changed, where that is held
-    by the list or dict in question: `a` of `names[a][b] = value`.
+    `made` is that assignment or call, in the arms of `path`; it covers the sites from `site` to `last`. `method` is the
+    name of the method, "" for an assignment. `within` are the indexes that lead to what is changed if that is nested in
+    the list or dict in question: `a` in `names[a][b] = value`.
     """
 
     site: int
@@ -91,10 +92,11 @@ class Touch:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """One scope with all that is bound, stored and called directly in it, and not in a scope further in.
+    """One scope, with everything that is bound, stored and called directly in it, and not in an inner scope.
 
     `node` is what opens it, None for a module. `arms` gives for each branching statement (by its site) the names of all
-    its arms, `branches` the statement itself; `ended` the arms after which the code behind the statement does not run.
+    its arms, and `branches` the statement itself. `ended` are the arms after which the code below the statement does
+    not run.
     """
 
     node: ScopeNode
@@ -132,9 +134,9 @@ class Scope:
         return self._starts
 
     def binder(self, name: str) -> Scope | None:
-        """The scope in which a name is bound as a use here sees it; None for one that no scope of the file binds.
+        """The scope in which a name is bound, as seen from a use in this scope; None if no scope of the file binds it.
 
-        The body of a class is not seen from the functions in it.
+        Functions do not see the names in the body of the class around them.
         """
         scope: Scope | None = self
         while scope is not None and (
@@ -148,7 +150,7 @@ class Scope:
         self._paths.append(path)
 
     def path_at(self, site: int) -> Path:
-        """The arms in which the statement stands that begins last at or before `site`."""
+        """The arms that contain the last statement that begins at or before `site`."""
         index = bisect_right(self._starts, site) - 1
         return self._paths[index] if index >= 0 else ()
 
@@ -196,11 +198,11 @@ class Scope:
     def reaching(
         self, name: str, site: int = END, decide: Callable[[Path], bool | None] = lambda path: None
     ) -> tuple[list[Binding], bool]:
-        """The bindings of `name` that can reach a use at `site`, and whether one of them surely has.
+        """The bindings of `name` that can reach a use at `site`, and whether one of them certainly does.
 
         Without `site`: what holds when the scope has run to its end, as a nested function sees it. `decide` says
-        whether the arms of a path are proven to run (True), proven not to (False), or neither (None). Of more than
-        `MAX_BINDINGS` the earlier ones are left out, and none surely has.
+        whether the arms of a path are proven to run (True), proven not to run (False), or neither (None). If there are
+        more than `MAX_BINDINGS`, the earlier ones are left out, and none is certain.
         """
         bindings = self.bindings.get(name)
         if not bindings:
@@ -273,7 +275,7 @@ class Scope:
         return True if certain else None
 
     def _implied(self, use_path: Path) -> dict[int, str]:
-        """The arms that other `if` statements took where a use stands in one: those with the same test."""
+        """The arms that other `if` statements took where a use is in one: those with the same test."""
         implied: dict[int, str] = {}
         for branch, arm in use_path:
             key, holds = _test_of(self.branches.get(branch))
@@ -307,9 +309,9 @@ class Scope:
         )
 
     def _comes_back(self, exits: frozenset[Exit], around: Path, use_arms: dict[int, str]) -> bool:
-        """Whether what an arm binds before it ends so can be seen at a use that stands after it.
+        """Whether what an arm binds before it ends so can be seen at a use that is after it.
 
-        After `return` it never is; after `break` it is behind the loop, after `continue` in the loop's next round too.
+        After `return` it never is; after `break` it is after the loop, after `continue` in the loop's next round too.
         """
         loops = [branch for branch, _ in around if branch in self.loops]
         if not loops:

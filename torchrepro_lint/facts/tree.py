@@ -3,7 +3,7 @@
 A module is lowered once from its syntax tree into these nodes, which keep what analysis asks for (names, calls, control
 flow) and drop what it never does (white space, parentheses, comments). Every node has a `site`: its number in the one
 walk over the tree. Sites are the identity of a node within its file; positions are computed from them later, and only
-for files that have something to report (see `quick_places.py`) or to mend (see `positions.py`).
+for files that have something to report (see `quick_places.py`) or to fix (see `positions.py`).
 
 Nodes are never changed after they are made. They hash by identity: equal text at two places is two nodes.
 """

@@ -48,7 +48,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     """The fixes that can be made in one round, in order of position: of two that conflict, the first wins.
 
-    An edit that several fixes have in common (the same `import random` at the same place) is no conflict; it is made
+    An edit that several fixes have in common (the same `import random` at the same place) is not a conflict; it is made
     once. Different insertions at one offset go together only where those of one fix are among those of the other, in
     the same order, so that the result does not depend on the order in which the fixes are made.
     """

@@ -16,12 +16,12 @@ from torchrepro_lint.fixes.document import Document
 __all__ = ["add_keyword_arguments", "given", "replace_argument"]
 
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
-# What may stand behind brackets that the formatter breaks before those within them.
+# What may be after brackets that the formatter breaks before those within them.
 _END = re.compile(r"(?:\[[^][#\r\n]*\])*(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
 
 
 def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:
-    """Give an argument another value; its keyword, its comma and its comments stay."""
+    """Give an argument a different value; its keyword, comma and comments stay."""
     start, end = document.outer_span(argument.value)
     return document.replacement(start, end, value_text)
 
@@ -40,11 +40,11 @@ def given(call: cst.Call, name: str, position: int | None = None) -> cst.Arg | N
 def add_keyword_arguments(
     document: Document, call: cst.Call, pairs: Sequence[tuple[str, str]], altered: Sequence[Edit] = ()
 ) -> list[Edit]:
-    """Add `name=value` arguments behind the others of a call, before a final `**kwargs`. `altered` are edits of its
-    other arguments, which go in as well.
+    """Add `name=value` arguments after the others of a call, before a final `**kwargs`. `altered` are edits of its
+    other arguments, which are made as well.
 
     One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
-    and is then wrapped as black would. Trailing commas and comments stay where they are.
+    and is otherwise wrapped as black would. Trailing commas and comments stay where they are.
     """
     if not pairs:
         return list(altered)
@@ -152,7 +152,7 @@ class _Call:
         return "\n" not in self.text[self.open : self.close] and "\r" not in self.text[self.open : self.close]
 
     def _as_one(self, edits: list[Edit]) -> Edit:
-        """One edit for several of a new layout: what alters a part of what it lays out, or adds an argument behind the
+        """One edit for several of a new layout: what alters a part of what it lays out, or adds an argument after the
         others, waits for the next round.
         """
         start = min(self.open, *(edit.start for edit in edits))
@@ -163,7 +163,7 @@ class _Call:
 
     def _beyond_the_line(self, new: list[str]) -> list[Edit]:
         """A line that would be too long: formatters break the outermost of its brackets first, and those within them
-        where that is not enough. Below what stands aligned behind an opening bracket, arguments are aligned as well.
+        where that is not enough. Below what stands aligned after an opening bracket, arguments are aligned as well.
         """
         brackets: list[Bracket] = []
         node: cst.BaseExpression = self.call
@@ -217,7 +217,7 @@ class _Call:
         return any(end in self._gap(bracket.open + 1, bracket.parts[0][0]) for end in "\r\n")
 
     def _aligned(self, bracket: Bracket, new: list[str]) -> list[Edit]:
-        """The call among parts that stand aligned behind an opening bracket: on a line of its own, if it fits there,
+        """The call among parts that stand aligned after an opening bracket: on a line of its own, if it fits there,
         else with the new arguments below its own.
         """
         start, end = bracket.part
@@ -301,8 +301,8 @@ class _Call:
         return self.document.line_start(item.start) + len(self.document.indentation(item.start)) == item.start
 
     def _is_packed(self, last: _Item) -> bool:
-        """Whether lines hold several arguments each: then new ones go on behind the last as long as they fit. Where the
-        last two have a line of their own each, so do new ones, whatever stands above.
+        """Whether lines hold several arguments each: then new ones go on after the last as long as they fit. If each of
+        the last two has a line of its own, so do new ones, whatever comes before.
         """
         index = self.items.index(last)
         shares_line = [not self._starts_line(item) for item in self.items[1 : index + 1]]

@@ -214,7 +214,7 @@ class _Collector:
             self._bind(scope, node.rest.value, "match", node.rest)
 
     def _declarations(self, body: cst.CSTNode, scope: Scope) -> None:
-        """`global` and `nonlocal` count for the whole function, wherever they stand in it."""
+        """`global` and `nonlocal` count for the whole function, wherever they are in it."""
         stack = [body]
         while stack:
             node = stack.pop()

@@ -1,4 +1,4 @@
-"""One file that is being mended: its text, its syntax tree, and where each node stands."""
+"""One file that is being fixed: its text, its syntax tree, and where each node is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAXIMUM_GUESS = 120
 
 
 class Parsed(Protocol):
-    """A parse of a text that somebody has made already, and where each node stands, by its id."""
+    """A parse of a text that somebody has made already, and where each node is, by its id."""
 
     @property
     def module(self) -> cst.Module: ...
@@ -76,7 +76,7 @@ class Document:
     @cached_property
     def line_length(self) -> int:
         """The configured limit, else a guess: the longest line of code, between 88 and 120 characters. Where it is a
-        text or a comment that is long, it is no sign: formatters leave them.
+        text or a comment that is long, it is not a sign: formatters leave them.
         """
         if self._line_length is not None:
             return self._line_length
@@ -172,7 +172,7 @@ class Document:
         return next(outer for outer in self.ancestors(node) if isinstance(outer, cst.BaseStatement))
 
     def top_level_statement(self, node: cst.CSTNode) -> cst.BaseStatement:
-        """The statement of the module's own body in which a node stands."""
+        """The statement of the module's own body in which a node is."""
         current = node
         for outer in self.ancestors(node):
             if outer is self.module:
@@ -182,7 +182,7 @@ class Document:
         return current
 
     def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The innermost function in whose body (not its decorators, defaults or annotations) a node stands."""
+        """The innermost function in whose body (not its decorators, defaults or annotations) a node is."""
         return next(
             (outer for inner, outer in self._links(node) if isinstance(outer, cst.FunctionDef) and inner is outer.body),
             None,

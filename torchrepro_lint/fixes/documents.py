@@ -1,4 +1,4 @@
-"""From the program to the files that are mended: one document for each text of a file."""
+"""From the program to the files that are fixed: one document for each text of a file."""
 
 from __future__ import annotations
 

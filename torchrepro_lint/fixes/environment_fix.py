@@ -28,11 +28,11 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     node = document.node_at(*program.parsed(one.site.path).span(one.site.number), cst.Call)
     line = document.statement(node) if node is not None else None
     if node is None or not isinstance(line, cst.SimpleStatementLine):
-        return None, "no statement of its own can stand above the switch"
+        return None, "no separate statement can be placed above the switch"
     start = document.start(line)
     indentation = document.text[document.text.rfind("\n", 0, start) + 1 : start]
     if indentation.strip():
-        return None, "no statement of its own can stand above the switch"
+        return None, "no separate statement can be placed above the switch"
     planner = ImportPlanner(document)
     environ = planner.find("os", "environ", at=node) or f"{planner.require('os', at=node)}.environ"
     statement = f'{environ}.setdefault("{variable}", "{value}"){document.newline}{indentation}'

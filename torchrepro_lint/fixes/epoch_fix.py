@@ -40,7 +40,7 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     name, may_be_none = named
     first = node.body.body[0]
     if not is_bound_at(document, name.partition(".")[0], node):
-        return None, "the sampler is not made on every way to the loop"
+        return None, "the sampler is not created on every path to the loop"
     indent = document.indentation(document.start(first))
     epoch, edits = _counter(document, node, loop.target.id)
     guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit}" if may_be_none else ""
@@ -61,7 +61,7 @@ def _counter(document: Document, loop: cst.For, name: str) -> tuple[str, list[Ed
 
 
 def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | str:
-    """What the sampler is called where the loop stands, and whether that may be None; or why nothing calls it so."""
+    """What the sampler is called where the loop is, and whether that may be None; or why nothing calls it so."""
     unfit = "the sampler has no name where the loop is"
     for name, values in _names(program, one):
         rest = [value for value in values if not _is_made_at(value, one.sampler.site)]
@@ -79,7 +79,7 @@ def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | s
 
 
 def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:
-    """The names that can be read where the loop stands, with what they can be; those of `self` as they are written."""
+    """The names that can be read where the loop is, with what they can be; those of `self` as they are written."""
     stand = one.loop.run.way[one.loop.run.index]
     frame = contexts(program.ev, stand.facts, stand.scope)[0]
     scope: Scope | None = stand.scope

@@ -27,7 +27,7 @@ def seed_generator_fix(program: Program, made: Site) -> Planned:
     if call is None:
         return None, "the call could not be located"
     if document.loops(call):
-        return None, "the generator is made in a loop, and one seed would give the same numbers in each turn"
+        return None, "the generator is made in a loop, and one seed would give the same numbers in each iteration"
     seed = find_seed(document, document.statement(call), program.settings.seed).text
     edit = document.insertion(document.end(call), f".manual_seed({seed})")
     return Fix(Applicability.SAFE, f"Seed it with {seed}", (edit,)), None
@@ -56,7 +56,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
     if node is None:
         return None, "the generator could not be located"
     if document.loops(node):
-        return None, "the generator is made in a loop, and one seed would give the same order in each turn"
+        return None, "the generator is made in a loop, and one seed would give the same order in each iteration"
     if isinstance(node, cst.Call):
         return _of_seeding_call(document, node, keep_seeding=keep_seeding)
     if not isinstance(node, cst.Attribute):
@@ -64,7 +64,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
     seed = find_seed(document, document.statement(node), program.settings.seed).text
     text = f"{document.text_of(node.value)}.Generator().manual_seed({seed})"
     return Fix(
-        Applicability.SAFE, "Use a generator of its own", (document.replacement(*document.span(node), text),)
+        Applicability.SAFE, "Use a separate generator", (document.replacement(*document.span(node), text),)
     ), None
 
 
@@ -80,7 +80,7 @@ def _of_seeding_call(document: Document, call: cst.Call, *, keep_seeding: bool) 
         start = document.start(statement)
         line = f"{document.text_of(call)}{document.newline}{document.indentation(start)}"
         edits.insert(0, document.insertion(start, line))
-    return Fix(Applicability.SAFE, "Use a generator of its own", tuple(edits)), None
+    return Fix(Applicability.SAFE, "Use a separate generator", tuple(edits)), None
 
 
 def _is_simple(call: cst.Call) -> bool:

@@ -101,7 +101,7 @@ def _is_generator(scope: Scope, node: cst.BaseExpression) -> bool:
 
 
 def _seeded_with(document: Document, name: str, owner: Scope, block: cst.CSTNode) -> str | None:
-    """The argument of `g.manual_seed(...)`, if that stands in the block that makes `g`, and `g` is set nowhere else."""
+    """The argument of `g.manual_seed(...)`, if that is in the block that makes `g`, and `g` is set nowhere else."""
     seedings = [
         node
         for node in document.nodes(cst.Call, owner.node)

@@ -50,7 +50,7 @@ def place_imports(document: Document, lines: list[ImportLine], before: int | Non
 
     New lines stay below the docstring, `from __future__`, the comments that head the file, and statements that set the
     environment or the module path for the imports that follow them, unless imports of their section that do not depend
-    on those stand above. They join the imports of their own section (standard library, third party, own), in order
+    on those are above. They join the imports of their own section (standard library, third party, own), in order
     where those are in order, else they make a section of their own.
     """
     return _Layout(document, before).place(lines)

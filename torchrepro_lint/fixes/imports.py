@@ -1,6 +1,6 @@
 """The import planner: how code that is to be inserted gets at a module, with as little new as can be.
 
-A binding that is visible where the code will stand is used under the name it has there. Only if there is none, an
+A binding that is visible where the code will be is used under the name it has there. Only if there is none, an
 import line is added: under a name that nothing else in the file has, at the place where a person would put it
 (`import_layout.py`).
 """
@@ -39,7 +39,7 @@ class ImportPlanner:
     def require(self, module: str, name: str | None = None, *, at: cst.CSTNode | None = None) -> str:
         """The expression for `module`, or for its attribute `name`, as it reads at the node `at`.
 
-        Without `at`, the code will stand in a new function at the level of the module. A binding counts only if it is
+        Without `at`, the code will be in a new function at the level of the module. A binding counts only if it is
         made on every way to `at` (the body of a `try` counts: the file relies on it), and never one that is made for
         type checkers.
         """
@@ -174,7 +174,7 @@ def _is_usable(document: Document, binding: Binding, owner: Scope, scope: Scope,
 
 
 def _is_handler_of(document: Document, other: Binding, binding: Binding) -> bool:
-    """Whether `other` stands in an except clause of the `try` in whose body `binding` is made (`np = None`).
+    """Whether `other` is in an except clause of the `try` in whose body `binding` is made (`np = None`).
 
     An import there is another module under the same name, and then nobody knows which of them is bound.
     """

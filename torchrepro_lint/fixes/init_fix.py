@@ -158,7 +158,7 @@ def _call_at(program: Program, document: Document, site: Site) -> cst.Call | Non
 
 
 def _is_one_call(run: InitRun) -> bool:
-    """Whether a lambda is nothing but one call that seeds."""
+    """Whether a lambda is only one call that seeds."""
     assert run.function is not None
     node = run.function.node
     return isinstance(node, tree.Lambda) and len(run.seedings) == 1 and run.seedings[0].call is node.body

@@ -21,7 +21,7 @@ def keyword_fix(
     program: Program, site: Site, name: str, value: str, position: int = 1
 ) -> tuple[Fix | None, str | None]:
     """Writes `name=value` in the call at `site`, in the place of another value if there is one. `position`, from 0, is
-    the one at which the argument may stand without its name: a call with that many may give it.
+    the one at which the argument may be without its name: a call with that many may give it.
     """
     document = document_of(program, site.path)
     call = document.node_at(*program.parsed(site.path).span(site.number), cst.Call)

@@ -15,9 +15,10 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
-from torchrepro_lint.fixes.seeding import Declined, ExistingInit, plan_worker_seeding
+from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.wanting import KnownLoaders
-from torchrepro_lint.fixes.worker_init import find_worker_init
+from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "is_repeated", "known_loaders", "loader_fix"]
+__all__ = ["is_distributed", "is_repeated", "known_loaders", "loader_fix", "surroundings"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -63,7 +64,7 @@ def loader_fix(
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
         return None, f"{known.qualname} takes no {' or '.join(wanted)}"
     if any(known.keywords.get(name) != name for name in wanted):  # type: ignore[call-overload]
-        return None, f"{known.qualname} calls its arguments otherwise"
+        return None, f"{known.qualname} names its arguments differently"
     if loader.is_handed_on_to and not _subclass_takes(program, loader, wanted):
         assert loader.cls is not None
         return None, f"{loader.cls.name} does not hand {' and '.join(wanted)} on to DataLoader"
@@ -72,30 +73,35 @@ def loader_fix(
     call = document.node_at(*span, cst.Call)
     if call is None:
         return None, "the call could not be located"
-    ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
-    edits = plan_worker_seeding(
-        document,
-        call,
+    starts_ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
+    needs = LoaderNeeds(
         init=init,
         generator=generator,
-        seed=program.settings.seed,
-        handed=handed_seeds(program, loader.facts, loader.scope),
-        known=known_loaders(program, loader.facts.path),
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
-        by_rank=by_rank,
-        in_distributed=ranks or is_distributed(program, loader.facts.path),
-        starts_ranks=ranks,
-        repeated=is_repeated(program, loader.facts, loader.scope),
         may_hold=_may_hold(program, loader),
     )
+    ranks = Ranks(
+        mentioned=starts_ranks or is_distributed(program, loader.facts.path), started=starts_ranks, in_seed=by_rank
+    )
+    edits = plan_worker_seeding(document, call, needs, surroundings(program, loader.facts, loader.scope), ranks)
     if isinstance(edits, Declined):
         return None, edits.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
+
+
+def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surroundings:
+    """What is known about the program around a call in `scope` that gets a generator."""
+    return Surroundings(
+        seed=program.settings.seed,
+        repeated=is_repeated(program, facts, scope),
+        handed=handed_seeds(program, facts, scope),
+        known=known_loaders(program, facts.path),
+    )
 
 
 def known_loaders(program: Program, path: Path) -> KnownLoaders:
@@ -163,7 +169,7 @@ def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | No
 
 
 def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int, *, by_round: bool) -> bool:
-    """Whether a call of a function, or of one that calls it, stands in an epoch loop of a file other than its own. A
+    """Whether a call of a function, or of one that calls it, is in an epoch loop of a file other than its own. A
     training is repeated by rounds only: `by_round` once the way out has come by one.
     """
     by_round = by_round or _is_training(program, facts, function)

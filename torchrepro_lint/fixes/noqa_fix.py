@@ -16,7 +16,7 @@ _BLANK = " \t\f"
 
 
 def without_words(path: Path, text: str, directive: Directive, words: Collection[Word]) -> Edit:
-    """Take `words` out of a directive. When none is left, the directive goes with the reason that is written behind it,
+    """Take `words` out of a directive. When none is left, the directive goes with the reason that is written after it,
     and with it a comment, or a line, that has nothing else.
     """
     left = [word for word in directive.words if word not in words]
@@ -39,8 +39,8 @@ def without_words(path: Path, text: str, directive: Directive, words: Collection
 
 
 def silencing(path: Path, text: str, python: str, findings: Iterable[Finding], reason: str = "") -> Iterator[Edit]:
-    """Silence `findings` of one file, each on the first row of its statement on which a comment can stand: inside of a
-    string, and behind a backslash, there is no room for one. `python` is the text as Python reads it.
+    """Silence `findings` of one file, each on the first row of its statement on which a comment can be: inside of a
+    string, and after a backslash, there is no room for one. `python` is the text as Python reads it.
     """
     directives = read_directives(python)
     possible = rows_with_an_end(python)

@@ -92,7 +92,7 @@ def _is_none_test(document: Document, node: cst.CSTNode, text: str) -> bool:
 
 
 def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
-    """Whether `if X is None: X = ...` stands in a block around a place, above it."""
+    """Whether `if X is None: X = ...` is in a block around a place, above it."""
     blocks = {id(outer) for outer in document.ancestors(at)}
     for node in document.nodes(cst.If):
         if (

@@ -41,7 +41,7 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         return None, "the seeding call could not be located"
     statement = document.statement(call)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-        return None, "the seeding call stands in a line with others"
+        return None, "the seeding call shares its line with other statements"
     if not _may_be_repeated(value):
         return None, "the seed is computed in the call: it cannot be used again"
     seed = document.text_of(value)

@@ -25,7 +25,7 @@ __all__ = [
     "repeats_the_seed",
 ]
 
-# A loop over these runs whole trainings one after the other; it is no epoch loop.
+# A loop over these runs whole trainings one after the other; it is not an epoch loop.
 _LOOP_OVER_RUNS = re.compile(
     r"seeds?|runs?|trials?|repeats?|folds?|kfold|split|phase|mode|task|experiment|exp|lr|cfg|config|params?|name|"
     r"dataset|ds|model|rank|subset|stage|key|domain|client|k"
@@ -142,7 +142,7 @@ def _has_epoch_loop(document: Document, function: cst.FunctionDef) -> bool:
 
 
 def is_epoch_loop(document: Document, loop: cst.For | cst.While, *, by_round: bool = False) -> bool:
-    """Whether a loop repeats parts of one training, as far as its text tells, and not whole trainings. `by_round`: what
+    """Whether a loop repeats parts of one training, as far as its text shows, and not whole trainings. `by_round`: what
     it repeats is itself a training, so that it has to say that its turns are rounds.
     """
     if by_round:

@@ -17,7 +17,7 @@ __all__ = ["find_rank", "plus_rank", "rank_call"]
 
 _DISTRIBUTED = "torch.distributed"
 _RANKS = ("rank", "global_rank", "local_rank")
-#: What may leave out a part of the code that stands in it.
+#: What may leave out a part of the code that is in it.
 _CHOICES = (
     cst.If, cst.IfExp, cst.BooleanOperation, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.Lambda,
     cst.FunctionDef, cst.ClassDef, cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp,
@@ -81,7 +81,7 @@ def plus_rank(seed: str, rank: str) -> str:
 
 
 def _called(document: Document, imports: ImportPlanner, node: cst.Call, text: str, at: cst.BaseStatement) -> str | None:
-    """A call of `get_rank` as it can stand before `at`. At the top of a file no process has a rank yet."""
+    """A call of `get_rank` as it can be before `at`. At the top of a file no process has a rank yet."""
     if _has_run(document, node, at):
         return f"{text}()"
     if document.function(at) is None:

@@ -25,7 +25,7 @@ __all__ = ["rank_fix"]
 
 Planned = tuple[Fix | None, str | None]
 
-_MESSAGE = "Let the rank take part in the seed of the workers"
+_MESSAGE = "Include the rank in the seed of the workers"
 
 
 def rank_fix(program: Program, loader: Loader, seeding: Site) -> Planned:

@@ -21,7 +21,7 @@ def names_rank(text: str) -> bool:
 
 def rank_terms(document: Document, seeds: Sequence[cst.BaseExpression], code: cst.CSTNode) -> str | None:
     """The terms of `seeds` in which the rank takes part, to be added to another seed: ` + num_workers * rank`. Empty
-    where `code`, in which they stand, does not ask for the rank; None where it takes part in another way.
+    where `code`, in which they are, does not ask for the rank; None where it takes part in another way.
 
     A seed may be a variable of the function; a term that reads one cannot be kept, which goes with the old seed.
     """

@@ -65,7 +65,7 @@ def missed_library_fix(program: Program, loader: Loader, rng: str) -> Planned:
     """Let the worker init function of a loader also seed the generator `rng` that a library keeps for itself."""
     reseeding = library_reseeding(rng)
     if reseeding is None:
-        return None, "nothing is known that seeds it"
+        return None, "no way of seeding it is known"
     fix, declined = _seeded_in_init(program, [loader], (WorkerTarget(reseeding),))
     return (replace(fix, applicability=Applicability.SAFE) if fix is not None else None), declined
 
@@ -112,7 +112,7 @@ def _own_function(program: Program, loaders: Sequence[Loader], targets: _Targets
         runs += of_loader
     found = definition_of(program, runs[0])
     if found is None or len({run.site for run in runs}) != 1:
-        return "the loaders have several worker init functions, or one that is no `def` of the project"
+        return "the loaders have several worker init functions, or one that is not defined in the project"
     if is_called(program, runs[0]):
         return f"`{runs[0].name}` is called outside of workers, too"
     document, function = found

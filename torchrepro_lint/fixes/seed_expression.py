@@ -229,7 +229,7 @@ def _candidates(
 
 
 def _is_for_the_run(use: _Use) -> bool:
-    """Whether an expression stands in code of the main process, as far as the function's names tell."""
+    """Whether an expression is in code of the main process, as far as the function's names tell."""
     if use.function is None:
         return True
     names = [use.function.name.value, *(param.name.value for param in use.function.params.params)]
@@ -250,7 +250,7 @@ def _is_value(document: Document, name: str, at: cst.BaseStatement) -> bool:
 
 
 def _holds_a_text(document: Document, binding: Binding) -> bool:
-    """Whether what is bound is no number as it is written: `SEED = "12"`, `seed: str`."""
+    """Whether what is bound is not a number as it is written: `SEED = "12"`, `seed: str`."""
     node: cst.CSTNode | None = binding.node
     if isinstance(node, cst.Param):
         annotation, value = node.annotation, node.default

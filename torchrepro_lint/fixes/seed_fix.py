@@ -28,11 +28,11 @@ _WITH_A_SEED = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
 def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     """Writes the configured seed where the seed now comes from entropy."""
     if fault.fallback:
-        return None, "the user can give a seed; what it should be without one is not for a tool to say"
+        return None, "the user can give a seed, and only the author can choose a default"
     document = document_of(program, fault.site.path)
     node = _node(program, document, fault.site)
     if node is not None and document.loops(node):
-        return None, "in a loop a constant would be the same seed in every turn: seed once, above it"
+        return None, "in a loop, a constant would be the same seed in every iteration: seed once, above the loop"
     if any(fetches_items(stand.scope) for way in ways_of(program, fault.seeding) for stand in way):
         return None, "with a constant every item would get the same draw: seed the workers, by worker_init_fn"
     seed = str(program.settings.seed)

@@ -15,13 +15,12 @@ for each loader than one generator each, and repeats just as well: the draws com
 does not give is that the order of one loader stays when another one is iterated more often.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
-the same ones; but only where an expression for the rank is at hand. Else the plain seed is used.
+the same ones; but only where an expression for the rank is available. Else the plain seed is used.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -35,56 +34,32 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
-from torchrepro_lint.fixes.seed_expression import HandedSeed, Seed, find_seed
-from torchrepro_lint.fixes.wanting import KnownLoaders, first_statement_that_needs_init
-from torchrepro_lint.fixes.worker_init import WORKER_SEED, ExistingInit, find_worker_init, worker_init_source
-from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
+from torchrepro_lint.fixes.seed_expression import Seed, find_seed
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
+from torchrepro_lint.fixes.wanting import first_statement_that_needs_init
+from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
+from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 
-__all__ = ["Declined", "ExistingInit", "plan_generator", "plan_worker_seeding"]
+__all__ = ["Declined", "plan_generator", "plan_worker_seeding"]
 
 _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
 _GENERATOR_NAMES = ("g", "generator", "loader_generator")
-# Comments that a tool reads together with the line below them.
+# Comments that other tools apply to the line below them.
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
+_NOTHING_KNOWN = Surroundings()
+_NO_RANKS = Ranks()
 
 
 def plan_worker_seeding(
     document: Document,
     call: cst.Call,
-    *,
-    init: bool,
-    generator: bool,
-    seed: int = 0,
-    existing_init: ExistingInit | None = None,
-    in_distributed: bool = False,
-    starts_ranks: bool = False,
-    repeated: bool | None = None,
-    may_hold: frozenset[str] = frozenset(),
-    also_seeds: Sequence[WorkerTarget] = (),
-    workers_draw: bool = False,
-    by_rank: bool = False,
-    handed: Sequence[HandedSeed] = (),
-    known: KnownLoaders | None = None,
+    needs: LoaderNeeds,
+    around: Surroundings = _NOTHING_KNOWN,
+    ranks: Ranks = _NO_RANKS,
 ) -> list[Edit] | Declined:
-    """The edits that give the DataLoader made by `call` a worker init function and a seeded generator.
-
-    `init`, `generator`: which of the two are wanted. `seed`: the constant for programs that have no seed of their own.
-    `existing_init`: a correct worker init function elsewhere in the project; one in the same file is found without.
-    `in_distributed`: the program mentions ranks; `starts_ranks`: it surely may have several, each with this loader.
-    `repeated`: whether the function around the call runs more than once per training, if the caller knows; None: as
-    the file says. `may_hold`: the keywords that a `**kwargs` of the call may already carry. `also_seeds`: what the
-    init function has to seed beside the global generators; then it is a new one. `workers_draw`: worker code
-    draws random numbers; so it does where `init` is wanted. `by_rank`: the rank of the process has to take part in the
-    seed of the generator, which then is a new one. `handed`: seeds that the parameters of the function bring along.
-    `known`: the calls that make loaders, whatever they are called.
-    """
-    ranked = in_distributed and (init or workers_draw)
-    plan = _Plan(
-        document, call, seed, repeated, also_seeds, handed, known, ranked=ranked, by_rank=by_rank,
-        starts_ranks=starts_ranks,
-    )  # fmt: skip
-    return plan.make(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold)
+    """The edits that give the DataLoader made by `call` the worker init function and the generator that it needs."""
+    return _Plan(document, call, around, ranks, needs).make()
 
 
 def plan_generator(
@@ -92,21 +67,18 @@ def plan_generator(
     call: cst.Call,
     parameter: str,
     position: int | None,
+    around: Surroundings = _NOTHING_KNOWN,
     *,
-    seed: int = 0,
-    repeated: bool | None = None,
     alone: bool = False,
     device: str = "",
-    handed: Sequence[HandedSeed] = (),
-    known: KnownLoaders | None = None,
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
-    With `alone` it is one of its own, written in the call, and its seed is the same on all ranks of a distributed
-    program: these must agree on the order. So is one that is made on the `device` of which the call speaks: torch
-    draws there with no other. `repeated` is as in `plan_worker_seeding`.
+    With `alone`, the generator is created in the call and used by nothing else, and its seed is the same on all ranks
+    of a distributed program, because the ranks must agree on the order. The same is done if the call has a `device`:
+    torch then requires a generator on that device.
     """
-    plan = _Plan(document, call, seed, repeated, (), handed, known)
+    plan = _Plan(document, call, around, _NO_RANKS, LoaderNeeds())
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
@@ -121,39 +93,28 @@ class _Block:
 
 
 class _Plan:
+    """The edits for one call, and the lines that they need above it."""
+
     def __init__(
-        self,
-        document: Document,
-        call: cst.Call,
-        seed: int,
-        repeated: bool | None,
-        also_seeds: Sequence[WorkerTarget] = (),
-        handed: Sequence[HandedSeed] = (),
-        known: KnownLoaders | None = None,
-        *,
-        ranked: bool = False,
-        by_rank: bool = False,
-        starts_ranks: bool = False,
+        self, document: Document, call: cst.Call, around: Surroundings, ranks: Ranks, needs: LoaderNeeds
     ) -> None:
         self.document = document
         self.call = call
-        self.seed = seed
-        self.handed = handed
-        self.known = known
-        self.ranked = ranked
-        self.repeated = repeated
-        self.also_seeds = also_seeds
-        self.by_rank = by_rank
-        self.starts_ranks = starts_ranks
+        self.around = around
+        self.ranks = ranks
+        self.needs = needs
+        # Worker seeds follow from the generator's seed: ranks whose workers draw must not have the same one.
+        self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
         self.imports = ImportPlanner(document)
         self.pending: list[_Block] = []
 
-    def make(
-        self, *, init: bool, generator: bool, existing_init: ExistingInit | None, may_hold: frozenset[str]
-    ) -> list[Edit] | Declined:
-        asked: tuple[tuple[Role, bool], ...] = (("worker_init_fn", init), ("generator", generator))
+    def make(self) -> list[Edit] | Declined:
+        asked: tuple[tuple[Role, bool], ...] = (
+            ("worker_init_fn", self.needs.init),
+            ("generator", self.needs.generator),
+        )
         wanted = [name for name, is_asked in asked if is_asked]
-        held = sorted(may_hold.intersection(wanted))
+        held = sorted(self.needs.may_hold.intersection(wanted))
         if held:
             return Declined(f"the `**` argument of the call may already hold {' and '.join(held)}")
         values: dict[Role, str] = {}
@@ -161,7 +122,7 @@ class _Plan:
             passed = given(self.call, name, torch_position(name))
             if passed is not None and dotted_name(passed.value) != "None":
                 return Declined(f"{name} is given already")
-            text = self._init_name(existing_init) if name == "worker_init_fn" else self._generator_name()
+            text = self._init_name() if name == "worker_init_fn" else self._generator_name()
             if isinstance(text, Declined):
                 return text
             values[name] = text
@@ -182,31 +143,31 @@ class _Plan:
         return [*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])]
 
     def _own_generator(self, device: str) -> str | Declined:
-        if self.repeated or self.document.loops(self.call):
+        if self.around.repeated or self.document.loops(self.call):
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
-        seed = find_seed(self.document, at, self.seed, self.handed)
-        text = seed_of_all_ranks(self.document, seed.text, at) or str(self.seed)
+        seed = find_seed(self.document, at, self.around.seed, self.around.handed)
+        text = seed_of_all_ranks(self.document, seed.text, at) or str(self.around.seed)
         return f"{self.imports.require('torch', at=at)}.Generator({device}).manual_seed({text})"
 
     # The worker init function.
 
-    def _init_name(self, existing: ExistingInit | None) -> str | Declined:
-        document = self.document
-        found = find_worker_init(document) if not self.also_seeds else None
+    def _init_name(self) -> str | Declined:
+        document, existing = self.document, self.needs.existing_init
+        found = find_worker_init(document) if not self.needs.also_seeds else None
         if found is not None:
             return self._local_init(found.name.value)
         if existing is not None:
             if existing.module is None:
                 return self._local_init(existing.name)
             return self.imports.require(existing.module, existing.name, at=self.call)
-        statement = first_statement_that_needs_init(document, self.call, self.known)
+        statement = first_statement_that_needs_init(document, self.call, self.around.known)
         offset = _above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
         torch, numpy, random = (self.imports.require(module) for module in ("torch", "numpy", "random"))
-        below = worker_lines(self.imports, self.also_seeds, WORKER_SEED)
-        source = worker_init_source(document, name, (torch, numpy, random), global_lines(self.also_seeds), below)
+        below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
+        source = worker_init_source(document, name, (torch, numpy, random), global_lines(self.needs.also_seeds), below)
         self.pending.append(_Block(offset, source, above=2, below=2))
         return name
 
@@ -225,17 +186,21 @@ class _Plan:
 
     def _generator_name(self) -> str | Declined:
         document = self.document
-        place = find_place(document, self.call, for_loaders=self.ranked or self.by_rank, known=self.known)
+        place = find_place(
+            document, self.call, for_loaders=self.ranks_differ or self.ranks.in_seed, known=self.around.known
+        )
         if isinstance(place, Declined):
             return place
-        seed = find_seed(document, place.statement, self.seed, self.handed)
-        repeated = self.repeated if self.repeated is not None else repeats_the_seed(document, self.call, seed)
+        seed = find_seed(document, place.statement, self.around.seed, self.around.handed)
+        repeated = (
+            self.around.repeated if self.around.repeated is not None else repeats_the_seed(document, self.call, seed)
+        )
         if repeated and document.function(self.call) is not None:
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
-            seed = find_seed(document, place.statement, self.seed, self.handed, before_the_run=True)
-        if not self.by_rank:
+            seed = find_seed(document, place.statement, self.around.seed, self.around.handed, before_the_run=True)
+        if not self.ranks.in_seed:
             existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
             if existing is not None:
                 return existing
@@ -246,11 +211,11 @@ class _Plan:
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
-        if (self.by_rank or self.ranked) and "rank" not in text:
+        if (self.ranks.in_seed or self.ranks_differ) and "rank" not in text:
             rank = find_rank(document, self.imports, at)
-            if rank is None and (self.by_rank or self.starts_ranks):
+            if rank is None and (self.ranks.in_seed or self.ranks.started):
                 rank = rank_call(document, self.imports, at)
-            if rank is None and self.by_rank:
+            if rank is None and self.ranks.in_seed:
                 return Declined("the generator has to be made at the top of the file, where no process has a rank")
             text = plus_rank(text, rank) if rank is not None else text
         torch = self.imports.require("torch", at=at)
@@ -271,7 +236,7 @@ class _Plan:
     # The edits.
 
     def _blocks(self) -> list[Edit]:
-        """The imports and what stands below them, with the blank lines that belong around each."""
+        """The imports and what is below them, with the blank lines that belong around each."""
         document = self.document
         edits = self.imports.edits()
         for block in self.pending:
@@ -281,7 +246,7 @@ class _Plan:
         return edits
 
     def _blank_lines(self, head: str, wanted: int) -> str:
-        """What is missing to so many blank lines behind `head`."""
+        """What is missing to so many blank lines after `head`."""
         lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         filled = [index for index, line in enumerate(lines) if line.strip()]
         if not filled or is_cell_marker(lines[filled[-1]]):
@@ -302,7 +267,7 @@ class _Plan:
 
 
 def _follows_imports(document: Document, at: cst.BaseStatement, offset: int) -> bool:
-    """Whether imports stand above `offset`, at which the lines of `at` begin, with two blank lines between."""
+    """Whether imports are above `offset`, at which the lines of `at` begin, with two blank lines between."""
     above = next((one for one in reversed(document.module.body) if document.start(one) < document.start(at)), None)
     if not isinstance(above, cst.SimpleStatementLine) or not isinstance(above.body[-1], cst.Import | cst.ImportFrom):
         return False

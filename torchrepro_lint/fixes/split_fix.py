@@ -12,7 +12,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.handed_seed import handed_seeds
-from torchrepro_lint.fixes.loader_fix import is_distributed, is_repeated, known_loaders
+from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
@@ -38,7 +38,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
     if node is None:
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
-        return None, "the call spreads arguments, which may bring a generator"
+        return None, "the call unpacks arguments, which may contain a generator"
     if not _always_takes(program, call, parameter):
         return None, f"what is called here is not always one that takes {parameter.name}"
     edits = plan_generator(
@@ -46,10 +46,7 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         node,
         parameter.name,
         parameter.position,
-        seed=program.settings.seed,
-        repeated=is_repeated(program, call.facts, call.scope),
-        handed=handed_seeds(program, call.facts, call.scope),
-        known=known_loaders(program, call.facts.path),
+        surroundings(program, call.facts, call.scope),
         alone=seeds_by_rank or is_distributed(program, call.facts.path),
         device=_device_of(document, node),
     )
@@ -73,7 +70,7 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if node is None:
         return None, "the call could not be located"
     if any(arg.star for arg in call.call.args):
-        return None, f"the call spreads arguments, which may bring {parameter.name}"
+        return None, f"the call unpacks arguments, which may contain {parameter.name}"
     if not _always_takes(program, call, parameter):
         return None, f"what is called here is not always one that takes {parameter.name}"
     if document.loops(node):

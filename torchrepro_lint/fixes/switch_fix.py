@@ -48,7 +48,7 @@ def switched_value(program: Program, one: Evidence, default: str) -> str:
     return document.text_of(value) if value is not None else default
 
 
-_NO_STATEMENT = "no statement of its own can stand beside the switch"
+_NO_STATEMENT = "no separate statement can be placed next to the switch"
 
 
 def switch_beside_fix(program: Program, one: Evidence, function: str, arguments: str) -> tuple[Fix | None, str | None]:

@@ -19,7 +19,7 @@ def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kep
     """The deletions of module-level imports of entropy whose names only the nodes `replaced` read.
 
     `kept` is the text that is put there. An import stays if it may be there for others: in an `__init__.py`, with a
-    comment, or where its name stands in a string, as in `__all__`.
+    comment, or where its name is in a string, as in `__all__`.
     """
     if document.path.name == "__init__.py":
         return []

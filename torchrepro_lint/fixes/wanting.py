@@ -1,7 +1,7 @@
-"""The calls of a file that may want a generator or a worker init function, by any fix.
+"""The calls of a file that may need a generator or a worker init function, by any fix.
 
-Loaders that stand together share what a fix makes for one of them, so it has to be made above them all. Which calls
-those are is told by their text, and by what the program knows of loaders that go by other names.
+Loaders in the same place share what a fix creates for one of them, so it has to be created above all of them. Which
+calls these are is determined from their text, and from what the program knows about loaders with other names.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_sample
 
 
 class KnownLoaders:
-    """The calls of a document that make loaders, whatever they are called, as the program knows them.
+    """The calls of a document that create loaders, whatever they are called, as far as the program knows them.
 
-    `wants` has the range of each, and whether it may want a generator.
+    `wants` contains the range of each call, and whether it may need a generator.
     """
 
     def __init__(self, document: Document, wants: Mapping[tuple[int, int], bool]) -> None:
@@ -33,7 +33,7 @@ class KnownLoaders:
         self._wants = wants
 
     def may_want_generator(self, call: cst.Call) -> bool:
-        """Whether a call may want a generator, which is so of one that the program does not know."""
+        """Whether a call may need a generator; true for calls that the program does not know."""
         return self._wants.get(self._document.span(call), True)
 
     def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
@@ -79,7 +79,7 @@ def wanting_a_generator(
 def first_statement_that_needs_init(
     document: Document, call: cst.Call, known: KnownLoaders | None = None
 ) -> cst.BaseStatement:
-    """The first statement of the module that holds `call`, or another loader that may want a worker init function."""
+    """The first statement of the module that contains `call` or another loader that may need a worker init function."""
     others = (document.once(_first_by_text), known.first_that_lacks_init if known is not None else None)
     wanting = [call, *(other for other in others if other is not None)]
     return document.top_level_statement(min(wanting, key=document.start))
@@ -103,7 +103,9 @@ def _wanting_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]
 
 
 def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
-    """Whether a call is named as torch's splits and samplers are, and the name is no other module's or the file's."""
+    """Whether a call has the name of one of torch's splits or samplers, and the name does not belong to another module
+    or to the file itself.
+    """
     if not any(_last_name(call.func) in ordering_words(table) for table in _SPLITS_AND_SAMPLERS):
         return False
     name = call.func.value if isinstance(call.func, cst.Name) else ""
@@ -113,7 +115,7 @@ def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
 
 
 def _wants_generator(document: Document, other: cst.Call) -> bool:
-    """Whether a call, as far as its text tells, is a loader, split or sampler that may want a generator, by any fix."""
+    """Whether a call looks like a loader, split or sampler that may need a generator, by any fix."""
     if _given(other, "generator"):
         return False
     if _is_split_or_sampler(document, other):
@@ -129,7 +131,7 @@ def _lacks_init(loader: cst.Call) -> bool:
 
 
 def _is_loader(call: cst.Call) -> bool:
-    """A call of something named as loaders are, or of `partial` over it."""
+    """A call of something with the name of a loader, or of `partial` around it."""
     name = _last_name(call.func)
     if name == "partial" and call.args:
         name = _last_name(call.args[0].value)
@@ -141,7 +143,7 @@ def _last_name(node: cst.BaseExpression) -> str:
 
 
 def _has_workers(call: cst.Call) -> bool:
-    """Whether a call asks for workers; a `**` argument may."""
+    """Whether a call may have workers; a `**` argument may pass them."""
     if any(argument.star == "**" for argument in call.args):
         return True
     workers = _argument(call, "num_workers")

@@ -101,7 +101,7 @@ def resolved_name(scope: Scope, node: cst.CSTNode) -> str | None:
     owner = scope.resolve(root)
     targets: set[Target | None] = set()
     if owner is not None:
-        # `np = None` in the handler of a guarded import is no second meaning.
+        # `np = None` in the handler of a guarded import is not a second meaning.
         targets = {binding.target for binding in owner.bindings[root] if binding.kind == "import"}
     if len(targets) != 1:
         return None

@@ -51,7 +51,7 @@ def library_target(program: Program, loader: Loader, draw: LibraryDraw) -> Worke
     part = draw.event.receiver
     pipeline = next(filter(None, map(object_reseeding, _pipelines(draw.effect.package))), None)
     if part is None or pipeline is None:
-        return "nothing is known that seeds it"
+        return "no way of seeding it is known"
 
     def is_wanted(value: Value) -> bool:
         return isinstance(value, ExternalObject) and value.name == pipeline.name and _holds(value, part)
@@ -105,7 +105,7 @@ def _made_at(sites: Collection[Site]) -> Callable[[Value], bool]:
 
 
 def _holds(pipeline: ExternalObject, part: Value) -> bool:
-    """Whether `part` stands in a list that the pipeline is made of."""
+    """Whether `part` is in a list that the pipeline is made of."""
     if pipeline.arguments is None:
         return False
     given = union(*pipeline.arguments.positional, *(values for _, values, _ in pipeline.arguments.keywords))

@@ -37,9 +37,9 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
 def _refuse_if_changed(path: Path, target: Path, expected: bytes | None) -> None:
     if expected is None:
         if target.exists():
-            raise TorchReproLintError(f"{path}: not written: the file has come into being meanwhile")
+            raise TorchReproLintError(f"{path}: not written: the file was created by something else in the meantime")
     elif target.read_bytes() != expected:
-        raise TorchReproLintError(f"{path}: not written: the file changed since it was read")
+        raise TorchReproLintError(f"{path}: not written: the file has changed since it was read")
 
 
 def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, status: os.stat_result | None) -> None:

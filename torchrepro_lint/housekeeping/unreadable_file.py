@@ -1,12 +1,12 @@
 """TRL900 unreadable-file.
 
 What it does
-    Finds files that are to be checked and cannot be read as Python: a syntax error, bytes that are not in the file's
-    encoding, code that is nested too deeply, or a file that the system refuses to open. The file is left alone, and the
-    other files are checked.
+    Finds files that cannot be read as Python: because of a syntax error, bytes that do not match the file's encoding,
+    code that is nested too deeply, or because the system refuses to open them. Such a file is left alone, and the other
+    files are checked.
 
 Why is this bad?
-    What is in the file is not known: what is found elsewhere may rest on it, and nothing is found in it.
+    Nothing can be found in the file, and findings in other files may depend on what is in it.
 
 Example
     ```python
@@ -18,9 +18,9 @@ Use instead
     loader = DataLoader(dataset, num_workers=4)
     ```
 
-Known problems
-    A file that can hold no finding, because it names nothing that a rule is about, is not parsed, and so its syntax
-    errors are not seen. Code of Python 2 is reported.
+Known limits
+    A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen. Code for
+    Python 2 is reported.
 """
 
 from __future__ import annotations

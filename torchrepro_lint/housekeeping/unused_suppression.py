@@ -1,11 +1,12 @@
 """TRL901 unused-suppression.
 
 What it does
-    Finds `# noqa: TRL...` comments that silence nothing: the rule finds nothing on the lines of the statement, or in
-    the file, or there is no such rule.
+    Finds `# noqa: TRL...` comments that suppress nothing: the rule finds nothing on the lines of the statement (or in
+    the file), or there is no such rule.
 
 Why is this bad?
-    The comment tells its readers of a fault that is not there, and will silence the next one that comes to the line.
+    The comment tells readers of a problem that does not exist, and will hide a real one if it appears on that line
+    later.
 
 Example
     ```python
@@ -22,12 +23,13 @@ Use instead
     ```
 
 Fix safety
-    Safe: the code goes out of the comment, and the comment goes when nothing is left of it. What is written before the
-    directive, and other comments behind it, stay.
+    Safe: removes the code from the comment, and the comment if nothing is left of it. Text before the directive, and
+    other comments after it, stay.
 
-Do not flag
-    A bare `# noqa`, and codes of other tools: they may silence what another tool finds. A code of a rule that is not
-    run, because of the profile, the selection or `per-file-ignores`: whether it silences something is not known then.
+Not reported
+    - A bare `# noqa` and the codes of other tools, which may suppress findings of another tool.
+    - Codes of rules that do not run because of the profile, the selection or `per-file-ignores`: it is not known
+      whether they would find something.
 """
 
 from __future__ import annotations

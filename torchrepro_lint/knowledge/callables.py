@@ -91,7 +91,7 @@ class ExternalCallable:
 
 @cache
 def external_callable(qualname: str) -> ExternalCallable | None:
-    """What is known of the class, function or method `qualname`; None where nothing is."""
+    """What is known about the class, function or method `qualname`; None where nothing is."""
     known = _index().get(canonical(qualname))
     return known[0] if known else None
 

@@ -6,7 +6,7 @@ One condition is `<parameter> <test>`, and several that must hold together are j
     mode = 'bicubic' | 'linear'         given, and one of these
     mode =? 'nearest'                   one of these, or not given (the default is one of them)
     antialias is-false-or-missing
-    input ndim>= 3; pad len= 4          what is known of the tensor; the length of a tuple
+    input ndim>= 3; pad len= 4          what is known about the tensor; the length of a tuple
 
 The equality tests are `=`, `=?`, `!=`, `!=?`: with `?`, an argument that is not given satisfies the test too.
 Values are strings in single quotes, integers, True, False, None and tuples of integers.
@@ -68,7 +68,7 @@ _WORDS: Final = frozenset(get_args(WordTest))
 #: Tests that an argument list decides, where its values are constants.
 _BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:9]) | frozenset(get_args(ValueTest)) | {"length-is"}
 
-#: Subjects that are no parameter: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
+#: Subjects that are not parameters: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
 #: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses.
 _CIRCUMSTANCES: Final = frozenset({"context", "backend"})
 
@@ -239,7 +239,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def parse_conditions(text: str) -> tuple[Condition, ...]:
-    """Read conditions joined by `; `. Empty text is no condition: it always holds."""
+    """Read conditions joined by `; `. Empty text is not a condition: it always holds."""
     return tuple(parse_condition(part.strip()) for part in text.split(";")) if text.strip() else ()
 
 

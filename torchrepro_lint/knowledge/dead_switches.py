@@ -53,7 +53,7 @@ def meant_attribute(qualname: str) -> str | None:
 
 @cache
 def _attributes_of(owner: str) -> tuple[str, ...]:
-    """The attributes of one owner, as far as they are no owners themselves."""
+    """The attributes of one owner, as far as they are not owners themselves."""
     names = (name.rpartition(".") for name in backend_attributes())
     found = {attr for home, _, attr in names if home == owner}
     return tuple(sorted(attr for attr in found if not _attributes_below(f"{owner}.{attr}")))

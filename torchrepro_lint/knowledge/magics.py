@@ -1,4 +1,4 @@
-"""IPython's magics: which of them run the Python text that stands behind them."""
+"""IPython's magics: which of them run the Python text that stands after them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Magics", "magics"]
 @dataclass(frozen=True, slots=True)
 class Magics:
     """Names without their percent signs. `cell`: the rest of the cell is the notebook's own code; `line`: the statement
-    behind the name and its options is; `value`: the magic has the value of the expression behind it; `automatic`: the
+    after the name and its options is; `value`: the magic has the value of the expression after it; `automatic`: the
     percent sign may be left out.
     """
 

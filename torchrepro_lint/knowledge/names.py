@@ -60,7 +60,7 @@ def _once(qualname: str) -> str:
 
 
 def _flattened(head: str, target: str, tail: str) -> str:
-    """Drop the module parts (they begin with a small letter) that stand before a class in `tail`."""
+    """Drop the module parts (they begin with a small letter) that are before a class in `tail`."""
     parts = tail[1:].split(".")
     for at, part in enumerate(parts):
         if part[:1].isupper():

@@ -31,7 +31,7 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 #: since every addend is one, unless there are weights; `bins`, where each element is in one window, as with an output
 #: size of 1; `ties`, where nobody looks at the indices. `plain`: an assignment by index, where only an index that comes
 #: twice leaves open which value stays; `third-party`: of another package than torch; `spectrum`: a module of it mostly
-#: stands before a network, where no gradient comes back to the recording.
+#: is before a network, where no gradient comes back to the recording.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
@@ -112,7 +112,7 @@ def op_names() -> frozenset[str]:
 
 @cache
 def op_table() -> tuple[OpRow, ...]:
-    """The rows as they stand in the table, for all of their spellings."""
+    """The rows as they are in the table, for all of their spellings."""
     return tuple(_row(row) for row in read_table("ops.tsv", _COLUMNS))
 
 

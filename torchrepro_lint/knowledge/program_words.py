@@ -1,4 +1,4 @@
-"""Words that say something of the whole program in whose files they stand; they are in program_words.toml."""
+"""Words that say something of the whole program in whose files they are; they are in program_words.toml."""
 
 from __future__ import annotations
 

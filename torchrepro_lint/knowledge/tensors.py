@@ -29,7 +29,7 @@ __all__ = [
     "tensor_methods",
 ]
 
-#: What may be known of the numbers in a tensor: none comes twice, along a dimension or at all; all are whole. And of
+#: What may be known about the numbers in a tensor: none comes twice, along a dimension or at all; all are whole. And of
 #: its form: there is one place along a dimension.
 Trait = Literal["distinct", "apart", "whole", "single"]
 

@@ -29,7 +29,7 @@ def fix_action(finding: Finding, shown: types.Diagnostic, buffers: Buffers, *, v
     assert finding.fix is not None
     safe = finding.fix.applicability is Applicability.SAFE
     return types.CodeAction(
-        title=f"{finding.fix.message} ({finding.code})" + ("" if safe else ", to be looked at afterwards"),
+        title=f"{finding.fix.message} ({finding.code})" + ("" if safe else ", to be reviewed afterwards"),
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[shown],
         is_preferred=safe,

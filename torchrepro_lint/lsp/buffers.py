@@ -25,7 +25,7 @@ class Document:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """An open file: its text as the analysis takes it, and the documents it is made of, by the number of their cell;
-    the only one of a file that is no notebook has None.
+    the only one of a file that is not a notebook has None.
     """
 
     path: Path

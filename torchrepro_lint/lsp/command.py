@@ -18,9 +18,11 @@ def serve(arguments: Sequence[str]) -> int:
     """
     parser = ArgumentParser(
         f"{PROGRAM} server",
-        "A language server on standard input and output: findings as you type, fixes, and what rules say.",
+        "Run the language server on standard input and output: findings as you type, fixes, and rule documentation.",
     )
-    parser.add_argument("--stdio", action="store_true", help="what is done anyway; many editors say it")
+    parser.add_argument(
+        "--stdio", action="store_true", help="accepted because many editors pass it; this is the default"
+    )
     parser.parse_args(arguments)
     try:
         from torchrepro_lint.lsp.server import make_server

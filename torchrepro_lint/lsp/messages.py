@@ -22,7 +22,7 @@ _SEVERITY = {
 
 
 def diagnostic(finding: Finding, buffers: Buffers, *, related: bool = True) -> types.Diagnostic:
-    """The finding where it stands; with `related`, the chain that proves it, for editors that can show it."""
+    """The finding where it is; with `related`, the chain that proves it, for editors that can show it."""
     steps = [types.DiagnosticRelatedInformation(buffers.location(step.location), step.note) for step in finding.trace]
     url = rule_url(finding.code)
     return types.Diagnostic(
@@ -37,7 +37,7 @@ def diagnostic(finding: Finding, buffers: Buffers, *, related: bool = True) -> t
 
 
 def hover(found: Iterable[types.Diagnostic], rules: Iterable[RuleMetadata], at: types.Position) -> types.Hover | None:
-    """What the rules say whose diagnostics stand at a position; None where there are none."""
+    """What the rules say whose diagnostics are at a position; None where there are none."""
     here = [one for one in found if is_within(at, one.range)]
     by_code = {rule.code: rule for rule in rules}
     texts = [
@@ -49,5 +49,5 @@ def hover(found: Iterable[types.Diagnostic], rules: Iterable[RuleMetadata], at: 
 
 
 def is_within(at: types.Position, place: types.Range) -> bool:
-    """Whether a position lies in a range; a cursor behind its last character does."""
+    """Whether a position lies in a range; a cursor after its last character does."""
     return (place.start.line, place.start.character) <= (at.line, at.character) <= (place.end.line, place.end.character)

@@ -31,13 +31,13 @@ def may_call(data: bytes, name: bytes) -> bool:
     return False
 
 
-# What stands behind an `@` in the first column: of the statements of a module itself. With the `@` in front it is found
+# What stands after an `@` in the first column: of the statements of a module itself. With the `@` in front it is found
 # ten times sooner.
 _DECORATOR: Final = re.compile(rb"@(?:(?<=\A@)|(?<=[\n\r\f]@)|(?<=\xbb\xbf@))[^\n\r]*")
 
-# What may stand in the list of bases before one of them: not the colon that ends it.
+# What may be in the list of bases before one of them: not the colon that ends it.
 _BASES: Final = rb"(?:[^:#]|#[^\n]*\n|:(?!\s*[\n\r]))"
-# The head of a class up to that list: it can be read in one way only, so that one look finds all that stands in it.
+# The head of a class up to that list: it can be read in one way only, so that one look finds all that is in it.
 _CLASS: Final = rb"class[\s\\]+[^\s#:(\[\\]+[\s\\]*(?:\[(?:(?!\][\s\\]*\()[^#])*\][\s\\]*)?\("
 _CLASS_AND_BASES: Final = re.compile(_CLASS + _BASES + rb"*")
 _CLASS_WORD: Final = re.compile(rb"class[\s\\]")
@@ -45,12 +45,12 @@ _CLASS_WORD: Final = re.compile(rb"class[\s\\]")
 
 @cache
 def decorated_with(name: str) -> re.Pattern[bytes]:
-    """Finds the name behind an `@` at the start of a line, where it may be a decorator of what the module defines."""
+    """Finds the name after an `@` at the start of a line, where it may be a decorator of what the module defines."""
     return re.compile(_DECORATOR.pattern + any_word([name]).pattern)
 
 
 def decorators_in(data: bytes) -> bytes:
-    """What a text has behind an `@` at the start of a line: all in which `decorated_with` finds a name."""
+    """What a text has after an `@` at the start of a line: all in which `decorated_with` finds a name."""
     return b" ".join(_DECORATOR.findall(data))
 
 
@@ -62,6 +62,6 @@ def subclass_of(name: str) -> re.Pattern[bytes]:
 
 def bases_in(data: bytes) -> bytes:
     """What a text has in the lists of bases of its classes: all in which `subclass_of` finds a name."""
-    # One class may seem to stand in the list of another, where a text has the word: each is looked at.
+    # One class may seem to be in the list of another, where a text has the word: each is looked at.
     found = (_CLASS_AND_BASES.match(data, word.start()) for word in _CLASS_WORD.finditer(data))
     return b" ".join(match[0] for match in found if match is not None)

@@ -1,5 +1,5 @@
 """From sites to places in the text. A file is parsed again, with positions, only when it has something to report or to
-mend.
+fix.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ ParsedOf: TypeAlias = Callable[[Path, str], ParsedFile]
 class Places:
     """Locations of sites, file by file. `parsed_of` may know the tree of a text that was read before.
 
-    They are taken from Python's own tree, where that has them: libcst's is made only of what is mended, and of the few
+    They are taken from Python's own tree, where that has them: libcst's is made only of what is fixed, and of the few
     nodes whose places it alone knows.
     """
 
@@ -106,7 +106,7 @@ class Places:
         return (places, span) if places is not None and span is not None else None
 
     def location(self, site: Site) -> Location:
-        """Where the node of `site` stands. A function or class stands at its `def` or `class` line only."""
+        """Where the node of `site` is. A function or class is at its `def` or `class` line only."""
         if (found := self._quick_span(site)) is not None:
             places, (start, end) = found
             return Location(site.path, places.lines.position(start), places.lines.position(end))
@@ -123,18 +123,18 @@ class Places:
         return Location(site.path, parsed.lines.position(start), parsed.lines.position(end))
 
     def row(self, site: Site) -> tuple[int | None, int]:
-        """The cell of a notebook in which a site stands, None in other files, and the row there, as a person counts."""
+        """The cell of a notebook in which a site is, None in other files, and the row there, as a person counts."""
         row = self.location(site).start.row
         cells = Cells.of(site.path, self._text(site.path))
         return (None, row) if cells is None else (cells.number(row), cells.row_in_cell(row))
 
     def shown(self, site: Site, name: Callable[[Path], str]) -> str:
-        """Where a site stands, as a person reads it, `train.py:12`, with the file as `name` calls it."""
+        """Where a site is, as a person reads it, `train.py:12`, with the file as `name` calls it."""
         cell, row = self.row(site)
         return f"{name(site.path)}:{row}" if cell is None else f"{name(site.path)}:cell {cell}:{row}"
 
     def statement_rows(self, site: Site) -> tuple[int, int]:
-        """The first and last row of the logical line in which the node of `site` stands."""
+        """The first and last row of the logical line in which the node of `site` is."""
         if (found := self._quick_span(site)) is not None:
             places, span = found
             return places.logical_lines.rows(*span)

@@ -77,7 +77,7 @@ class Project(ProjectTexts):
     # --- facts ------------------------------------------------------------------------------------------------
 
     def facts(self, path: Path) -> ModuleFacts | None:
-        """The facts of a file, or None where it is no readable Python (noted in `unreadable`)."""
+        """The facts of a file, or None where it is not readable Python (noted in `unreadable`)."""
         self.looks.facts(path)
         if path not in self._facts:
             source = self._source(path)

@@ -47,7 +47,7 @@ _FEW = 8
 class Linked:
     """What several programs of one project can share: its files, and what was found out about them.
 
-    It depends neither on the rules that run nor on the files whose findings somebody waits for.
+    It depends neither on the rules that run nor on the files whose findings are wanted.
     """
 
     project: Project
@@ -56,19 +56,19 @@ class Linked:
 
 
 class Program:
-    """The linked facts of one project. Everything is computed when first asked for, and then kept.
+    """The linked facts of one project. Everything is computed on first use, and then kept.
 
     Args:
         root: The folder from which the project's modules are imported.
         files: All Python files of the project.
-        settings: The settings of the project, with what the command line says.
-        target: The releases of torch by which the project is judged.
-        overlay: Texts that stand in the place of files on disk, such as unsaved ones of an editor.
-        facts_of: Makes the facts of a text; a cache may know them already.
-        asked: The files whose findings somebody waits for; None for all of them.
+        settings: The settings of the project, including those of the command line.
+        target: The versions of torch that the project targets.
+        overlay: Texts that replace files on the disk, such as unsaved ones in an editor.
+        facts_of: Makes the facts of a text; it may take them from a cache.
+        asked: The files whose findings are wanted; None for all.
         read: Reads a file.
-        parsed_of: Makes the libcst tree of a text, for fixes; a cache may have it already.
-        linked: What an earlier program has found out about these very files.
+        parsed_of: Makes the libcst tree of a text, for fixes; it may take it from a cache.
+        linked: What an earlier program has found out about exactly these files.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Program:
         return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
 
     def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
-        """Those of `sites` that stand in asked files, by file and then in the order of the text."""
+        """Those of `sites` that are in asked files, by file and then in the order of the text."""
         asked = (site for site in sites if self.is_asked(site.path))
         return sorted(asked, key=lambda site: (str(site.path), site.number))
 
@@ -205,7 +205,7 @@ class Program:
         return self.once("loader sites", lambda: _by_site(self.loaders))
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
-        """Those of `loader_sites` that stand in asked files. Each begins a question, with a budget of its own."""
+        """Those of `loader_sites` that are in asked files. Each begins a question, with a budget of its own."""
         for loaders in self._asked_loader_sites:
             self.ev.begin_question()
             yield loaders

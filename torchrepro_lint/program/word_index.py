@@ -21,7 +21,7 @@ __all__ = ["WordIndex", "any_word", "finds", "required_words", "words_of"]
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 #: Blanks for all that stands between words: to split at blanks takes half the time that a pattern does.
 _BLANKED = bytes(code if _WORD.fullmatch(bytes((code,))) else ord(" ") for code in range(256))
-_SHORTEST = 3  # a shorter piece stands in nearly every file
+_SHORTEST = 3  # a shorter piece is in nearly every file
 #: With more pieces than this, to look for each of them costs what the pattern does.
 _FEW = 4
 # The patterns that `any_word` has made, with their words: an index of words knows what they find.
@@ -57,7 +57,7 @@ class WordIndex:
             insort(self._texts[word], number)
 
     def holding(self, word: bytes) -> Sequence[int]:
-        """The texts in which `word` stands, in order."""
+        """The texts in which `word` is, in order."""
         return self._texts.get(word, ())
 
     def holding_any(self, pattern: re.Pattern[bytes]) -> list[int] | None:
@@ -73,11 +73,11 @@ class WordIndex:
         return sorted({number for piece in needed for word in self._with(piece) for number in self._texts[word]})
 
     def holds_any(self, pieces: Iterable[bytes]) -> bool:
-        """Whether one of these pieces of words stands in a text."""
+        """Whether one of these pieces of words is in a text."""
         return any(piece in self._all for piece in pieces)
 
     def _with(self, piece: bytes) -> Iterator[bytes]:
-        """The words in which a piece of a word stands."""
+        """The words in which a piece of a word is."""
         at = self._all.find(piece)
         while at != -1:
             start = self._all.rfind(b"\n", 0, at) + 1
@@ -112,7 +112,7 @@ def finds(pattern: re.Pattern[bytes], data: bytes) -> bool:
 
 @lru_cache(maxsize=2_000)
 def required_words(pattern: re.Pattern[bytes]) -> frozenset[bytes] | None:
-    """Pieces of words of which one stands in all that the pattern matches; None where there are no such pieces."""
+    """Pieces of words of which one is in all that the pattern matches; None where there are no such pieces."""
     if pattern.flags & re.IGNORECASE:
         return None
     return _required(parser.parse(pattern.pattern, pattern.flags))  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ class Colours:
         return self._wrap("36", text)
 
     def faint(self, text: str) -> str:
-        """What stands in the background."""
+        """What is in the background."""
         return self._wrap("2", text)
 
 

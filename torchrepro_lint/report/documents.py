@@ -23,7 +23,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, what stands below it, and a table where `table` has rows."""
+    """A heading, what is below it, and a table where `table` has rows."""
 
     heading: str
     paragraphs: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A title, what stands below it, and sections."""
+    """A title, what is below it, and sections."""
 
     title: str
     paragraphs: tuple[str, ...]

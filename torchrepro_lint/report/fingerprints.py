@@ -16,7 +16,7 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 
 
 def context(finding: Finding, texts: Texts) -> str:
-    """The function or class around the finding and the line that it stands on: `Trainer.fit: loader = DataLoader(..)`.
+    """The function or class around the finding and the line that it is on: `Trainer.fit: loader = DataLoader(..)`.
 
     Blanks are brought to one, so that a formatter's indentation changes nothing. It is read from the text alone: a
     report has no tree, and a finding of a broken file has none either.

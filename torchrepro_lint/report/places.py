@@ -1,4 +1,4 @@
-"""Where a finding stands, as every format writes it down."""
+"""Where a finding is, as every format writes it down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a check has come, for a person who waits longer than a second."""
+"""How far a check has come, for users who wait longer than a second."""
 
 from __future__ import annotations
 

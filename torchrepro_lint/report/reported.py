@@ -17,7 +17,7 @@ __all__ = ["Reported"]
 class Reported:
     """The findings of a run in the order of report, and what is needed to show them.
 
-    `may_fix` says whether `--fix` mends a finding, `errors` are the tool's own faults, a line each, and `rules` gives
+    `may_fix` says whether `--fix` fixes a finding, `errors` are the tool's own faults, a line each, and `rules` gives
     the rules that there are: it is asked only by a format that lists them.
     """
 

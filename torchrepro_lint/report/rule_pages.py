@@ -1,4 +1,4 @@
-"""What a report says of a rule beside its findings: its documentation, and the page where that stands."""
+"""What a report says of a rule beside its findings: its documentation, and the page where that is."""
 
 from __future__ import annotations
 

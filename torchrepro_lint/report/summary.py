@@ -18,7 +18,7 @@ __all__ = ["RuleCount", "fix_summary", "list_fixes", "statistics", "statistics_j
 def summary(
     findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0, known: int = 0
 ) -> Iterator[str]:
-    """How many findings there are and how many `--fix` would mend. `fixed` are those that this run has mended, `known`
+    """How many findings there are and how many `--fix` would fix. `fixed` are those that this run has fixed, `known`
     those that a baseline has hidden.
     """
     left = len(findings)
@@ -50,7 +50,7 @@ def fix_summary(fixed: int, left: Sequence[Finding], may_fix: Callable[[Finding]
 
 
 def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iterator[str]:
-    """The findings that were mended, counted by file and rule."""
+    """The findings that were fixed, counted by file and rule."""
     if not fixed:
         return
     yield f"{'Fixed' if written else 'Would fix'} {counted(len(fixed), 'error')}:"
@@ -64,7 +64,7 @@ def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """How often a rule found something; `fixable` says whether `--fix` mends all of it, `fixable_count` how much."""
+    """How often a rule found something; `fixable` says whether `--fix` fixes all of it, `fixable_count` how much."""
 
     code: str
     name: str
@@ -83,7 +83,7 @@ def statistics(findings: Iterable[Finding], may_fix: Callable[[Finding], bool]) 
 
 
 def statistics_text(counts: Iterable[RuleCount]) -> Iterator[str]:
-    """Count, code, a star where `--fix` mends all of them, and name, separated by tabs."""
+    """Count, code, a star where `--fix` fixes all of them, and name, separated by tabs."""
     for one in counts:
         yield f"{one.count}\t{one.code}\t[{'*' if one.fixable else ' '}]\t{one.name}"
 

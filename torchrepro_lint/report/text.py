@@ -46,7 +46,7 @@ def grouped_report(reported: Reported) -> Iterator[str]:
 
 
 def concise(finding: Finding, texts: Texts, colours: Colours, fixable: bool) -> str:
-    """`path:line:col: TRL101 [*] message`; the star stands where `--fix` mends it."""
+    """`path:line:col: TRL101 [*] message`; the star stands where `--fix` fixes it."""
     at = place(finding.location, texts)
     colon = colours.note(":")
     where = at.text[len(at.name) + 1 :].replace(":", colon)

@@ -78,7 +78,7 @@ class Texts:
         return self._cells[path]
 
     def row_in_file(self, path: Path, row: int) -> int:
-        """The row of the file itself in which a row of its text stands: of a notebook, a row of its JSON; 1 where that
+        """The row of the file itself in which a row of its text is: of a notebook, a row of its JSON; 1 where that
         is not on the disk.
         """
         cells = self.cells(path)

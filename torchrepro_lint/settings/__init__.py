@@ -4,7 +4,7 @@ model.py      the settings, and how the command line stands over them
 values.py     what each may be, and what is said where it is something else
 files.py      which file counts, and what it extends
 override.py   tables of an editor or of another tool
-patterns.py   what is no pattern of files
+patterns.py   what is not a pattern of files
 specifier.py  versions of torch
 """
 

@@ -61,7 +61,7 @@ def _of_chain(chain: list[_Table]) -> Settings:
 def _named_table(path: Path) -> _Table:
     table = _table_of(path)
     if table is None:
-        raise TorchReproLintError(f"{path}: is not there, or has no settings of this tool")
+        raise TorchReproLintError(f"{path}: not found, or without settings for torchrepro-lint")
     return table
 
 
@@ -88,7 +88,7 @@ def _table_of(path: Path) -> _Table | None:
     if path.name != PROJECT_FILE:
         table = _parsed(path, data)
         if "tool" in table:
-            raise TorchReproLintError(f"{path}: the settings stand here without [{TABLE}] above them")
+            raise TorchReproLintError(f"{path}: in this file, settings are written without the table [{TABLE}]")
         return path, "", table
     # A file that never says the name is not parsed: it is none of our business when it is broken.
     if not _NAME.search(data):
@@ -102,12 +102,12 @@ def _table_of(path: Path) -> _Table | None:
 
 
 def _refuse_misspelt(path: Path, whole: Mapping[str, Any]) -> None:
-    """TorchReproLintError where settings stand under a name that nobody looks for."""
+    """TorchReproLintError where settings are under a name that nobody looks for."""
     tool = whole.get("tool")
     named = {f"tool.{name}": value for name, value in (tool.items() if isinstance(tool, dict) else ())}
     for name, value in {**named, **whole}.items():
         if isinstance(value, dict) and _NAME.fullmatch(name.removeprefix("tool.").encode()):
-            raise TorchReproLintError(f"{path}: {name}: the settings stand in [{TABLE}]")
+            raise TorchReproLintError(f"{path}: {name}: settings belong in [{TABLE}]")
 
 
 def _read(path: Path) -> bytes | None:
@@ -131,7 +131,7 @@ def _chain(nearest: _Table) -> list[_Table]:
     """A table, the one of the file that its `extend` names, and so on.
 
     A key of the nearer file takes the place of the same key of the farther one. Patterns count from the nearest file;
-    the folders of `src` from the file that they stand in.
+    the folders of `src` from the file that they are in.
     """
     chain = [nearest]
     while "extend" in chain[-1][2]:
@@ -143,7 +143,7 @@ def _chain(nearest: _Table) -> list[_Table]:
             raise TorchReproLintError(f"{where}: {target} extends itself")
         extended = _table_of(target)
         if extended is None:
-            raise TorchReproLintError(f"{where}: {target} is not there, or has no settings of this tool")
+            raise TorchReproLintError(f"{where}: {target} not found, or without settings for torchrepro-lint")
         chain.append(extended)
     return chain
 

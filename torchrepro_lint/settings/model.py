@@ -1,4 +1,4 @@
-"""What can be chosen, and how what is said at one place stands over what another says."""
+"""The settings, and which source of a setting takes precedence."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ DEFAULT_EXCLUDE = (
 class Settings:
     """The settings of one project.
 
-    `select`, `extend_select`, `ignore`, `fixable` and `unfixable` hold codes, prefixes of codes and rule names as they
-    were written; `per_file_ignores` holds them for each pattern of files.
-    Patterns, also those of `exclude` and `extend_exclude`, are as in a .gitignore file, relative to `base`, which is
-    the folder of the file that the settings come from, None where there is no file. `src` are the folders, absolute, in
-    which absolute imports are looked up; empty means that they are found. `baseline` is a file, absolute, with findings
-    that are known and not reported. `files` are those that the settings come from, the nearest first.
+    `select`, `extend_select`, `ignore`, `fixable` and `unfixable` contain codes, prefixes of codes and names of rules
+    as they were written; `per_file_ignores` contains them for each file pattern. These patterns, and those of `exclude`
+    and `extend_exclude`, are written as in a .gitignore file and are relative to `base`, the folder of the settings
+    file, which is None if there is no file. `src` are the folders (absolute) in which absolute imports are looked up;
+    if empty, they are detected. `baseline` is a file (absolute) with known findings that are not reported. `files` are
+    the files that the settings come from, the nearest first.
     """
 
     select: tuple[str, ...] = ("TRL",)
@@ -83,15 +83,15 @@ class Settings:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The settings by the names that a file has for them."""
+        """The settings by the names that they have in a file."""
         return tuple(one.name.replace("_", "-") for one in fields(cls) if one.name not in ("base", "files"))
 
     def overridden(self, override: SettingsOverride) -> Settings:
-        """These settings with the command line's over them.
+        """These settings with those of the command line applied.
 
-        `select` on the command line says all about what is run: the lists of the file are laid aside then. Without
-        it, `extend_select` and `ignore` add to those of the file, and so do `per_file_ignores`, `unfixable` and
-        `extend_exclude` always.
+        `select` on the command line replaces all lists of the file that select or ignore rules. Without it,
+        `extend_select` and `ignore` are added to those of the file. `per_file_ignores`, `unfixable` and
+        `extend_exclude` are always added.
         """
         changes: dict[str, Any] = {name: value for name, value in override.items() if name != "config"}
         if "select" in changes:
@@ -109,9 +109,10 @@ class Settings:
 
 
 class SettingsOverride(TypedDict, total=False):
-    """What the command line may say over the settings file; a key that is missing says nothing.
+    """Settings from the command line, which take precedence over the settings file. A missing key leaves a setting as
+    it is.
 
-    `config` is the file to take in place of the nearest one, None where none is to be read.
+    `config` is the file to read instead of the nearest one, None to read none.
     """
 
     config: Path | None

@@ -25,9 +25,9 @@ def why_no_pattern(line: str) -> str:
 
 
 def require_pattern(text: str, where: str) -> str:
-    """`text`; TorchReproLintError, which begins with `where`, where it is no pattern."""
+    """`text`; TorchReproLintError, which begins with `where`, where it is not a pattern."""
     # Only a range of characters can be wrong, and few runs have one: the others do not pay for the import.
     wrong = why_no_pattern(text) if "[" in text else ""
     if wrong:
-        raise TorchReproLintError(f'{where}: "{text}" is not a pattern of files as in .gitignore: {wrong}')
+        raise TorchReproLintError(f'{where}: "{text}" is not a valid .gitignore pattern: {wrong}')
     return text

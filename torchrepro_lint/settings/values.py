@@ -32,7 +32,7 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
     if key == "seed":
         seed = typed(value, int, "an integer", where)
         if not 0 <= seed < 2**32:
-            raise TorchReproLintError(f"{where}: {seed} is outside 0..2**32-1, the seeds that NumPy takes")
+            raise TorchReproLintError(f"{where}: {seed} is outside 0..2**32-1, the range of seeds that NumPy accepts")
         return seed
     if key in ("cache", "unsafe-fixes"):
         return typed(value, bool, "a boolean", where)

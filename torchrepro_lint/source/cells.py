@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Where the cells stand in the joined text: their numbers, and the rows of the lines in front of them."""
+    """Where the cells are in the joined text: their numbers, and the rows of the lines in front of them."""
 
     numbers: tuple[int, ...]
     rows: tuple[int, ...]
@@ -88,7 +88,7 @@ class Cells:
         return row - self.span(row)[0] + 1
 
     def row(self, number: int, row: int) -> int | None:
-        """The row of the text where a row of a cell stands; None where there is no such cell, or no such row in it."""
+        """The row of the text where a row of a cell is; None where there is no such cell, or no such row in it."""
         if number not in self.numbers or row < 1:
             return None
         found = self.rows[self.numbers.index(number)] + row
@@ -114,7 +114,7 @@ def join(cells: Iterable[Cell]) -> str:
 
 
 def split(text: str) -> list[Cell]:
-    """The cells that `join` has joined. ValueError where something stands in front of the first."""
+    """The cells that `join` has joined. ValueError where something is in front of the first."""
     spans = _spans(text)
     if text and not spans:
         raise ValueError("the text does not begin with a cell")
@@ -150,7 +150,7 @@ def parts(path: Path, text: str) -> list[tuple[int, str]]:
 
 def within_cell(edit: Edit, text: str) -> Edit:
     """The same edit of the text of a file, so that in a notebook it ends in the cell that it begins in: what is put
-    behind the last line of a cell, which has no line ending there, brings one in front.
+    after the last line of a cell, which has no line ending there, brings one in front.
     """
     if not is_notebook(edit.path):
         return edit

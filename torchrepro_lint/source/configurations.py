@@ -48,7 +48,7 @@ def _read(path: Path) -> bytes:
 
 
 def read_configuration(path: Path) -> Mapping[str, object]:
-    """The mapping that a YAML file holds. Empty where it holds something else, cannot be read, or is no plain YAML."""
+    """The mapping in a YAML file; empty if it contains something else, cannot be read, or is not plain YAML."""
     data = _read(path)
     if not data:
         return {}

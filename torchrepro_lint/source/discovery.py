@@ -200,7 +200,7 @@ def _present(path: Path) -> tuple[Path, int]:
         return full, mode
     except (FileNotFoundError, NotADirectoryError):
         if full.is_symlink():
-            raise TorchReproLintError(f"{path}: a link to a file that is not there") from None
+            raise TorchReproLintError(f"{path}: a link to a file that does not exist") from None
         siblings = [entry.name for entry in _entries(full.parent)]
         raise TorchReproLintError(f"{path}: no such file or folder{did_you_mean(full.name, siblings)}") from None
     except OSError as error:

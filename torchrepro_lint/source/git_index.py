@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["tracked_files"]
 
 _HEADER = struct.Struct(">4sLL")
-#: Where the flags of an entry are, behind ten numbers and the object's name; then the path comes.
+#: Where the flags of an entry are, after ten numbers and the object's name; then the path comes.
 _FLAGS = struct.Struct(">H")
 _BEFORE_FLAGS = 60
 _EXTENDED = 0x4000
@@ -50,7 +50,7 @@ def _paths(data: bytes) -> Iterator[str]:
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """A number of seven bits in each byte, and the place behind it."""
+    """A number of seven bits in each byte, and the place after it."""
     byte = data[place]
     number = byte & 0x7F
     while byte & 0x80:

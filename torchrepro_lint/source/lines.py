@@ -50,7 +50,7 @@ class LineTable:
 
 @lru_cache(maxsize=4)
 def line_table(text: str) -> LineTable:
-    """The table of a text. Those of the last texts are kept, for who asks once for each of many findings."""
+    """The table of a text. Those of the last texts are kept, for callers that ask once for each of many findings."""
     return LineTable(text)
 
 

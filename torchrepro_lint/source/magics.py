@@ -23,7 +23,7 @@ _CELL_MAGIC = re.compile(r"\s*^%%(?P<name>\w*)[^\r\n]*", re.MULTILINE)
 # Two words in a row are no Python, but for its own operators; `pip = 1` and `ls -la` are.
 _AUTOMATIC = re.compile(r"[ \t]*(?P<name>[a-z_]+)[ \t]+(?!(?:and|as|else|for|if|in|is|not|or)\b)[\w./~\"'$]")
 _LINE_MAGIC = re.compile(r"%(?P<name>\w+)[ \t]+")
-# Options take a number or a name behind a blank: `-n 10`, `-s cumulative`, `-f function`.
+# Options take a number or a name after a blank: `-n 10`, `-s cumulative`, `-f function`.
 _OPTIONS = re.compile(r"(?:-[nrp][ \t]*\d+[ \t]+|-[slTDfm][ \t]*\S+[ \t]+|-[a-zA-Z]+[ \t]+)*")
 # A line, and those that a backslash at its end adds to it.
 _REST = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|.)?)*", re.DOTALL)

@@ -54,7 +54,7 @@ class Word:
 class Directive:
     """One comment that silences. Without `words` it silences all; with `file`, in the whole file.
 
-    `start` and `end` bound the directive from its `#` to its last word; the comment that it stands in goes on to
+    `start` and `end` bound the directive from its `#` to its last word; the comment that it is in goes on to
     `comment_end`. They are offsets in the text.
     """
 
@@ -66,7 +66,7 @@ class Directive:
     file: bool = False
 
     def covers(self, finding: Finding) -> bool:
-        """Whether the directive speaks of the rule of `finding`, wherever that stands."""
+        """Whether the directive speaks of the rule of `finding`, wherever that is."""
         return not self.words or any(word.covers(finding.code, finding.name) for word in self.words)
 
 
@@ -102,7 +102,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def read_directives(text: str) -> Directives:
-    """The directives in the comments of `text`. What stands in strings is none.
+    """The directives in the comments of `text`. What is in strings is none.
 
     A text that does not tokenize to its end is read to where it breaks, and line by line from there.
     """
@@ -135,7 +135,7 @@ def may_name_a_rule(data: bytes) -> bool:
 
 
 def rows_with_an_end(text: str) -> list[int]:
-    """The rows of `text` whose end is code, so that a comment can stand there: no string goes on over it, and no
+    """The rows of `text` whose end is code, so that a comment can be there: no string goes on over it, and no
     backslash. Up to where the text does not tokenize.
     """
     rows = []

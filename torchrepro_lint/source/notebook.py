@@ -18,14 +18,14 @@ __all__ = ["Notebook", "NotebookError", "read_notebook"]
 
 _DECODER = json.JSONDecoder(strict=False)
 _BLANK = re.compile(r"[ \t\r\n]*")
-# What stands in a string of JSON for one line of the text, its newline included.
+# What is in a string of JSON for one line of the text, its newline included.
 _RAW_LINE = re.compile(r"(?:[^\\\n]|\\(?:u(?!000[aA])[0-9a-fA-F]{4}|[^nu]))*(?:\\n|\\u000[aA]|\n)|.+", re.DOTALL)
 _NON_ASCII_ESCAPE = re.compile(r"\\u(?!00[0-7])")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotebookError(ValueError):
-    """A file that is no notebook of a version that is read. `row` and `column` start at 1 and count in the file."""
+    """A file that is not a notebook of a version that is read. `row` and `column` start at 1 and count in the file."""
 
     def __init__(self, reason: str, row: int = 1, column: int = 1) -> None:
         super().__init__(reason)
@@ -37,7 +37,7 @@ class NotebookError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Notebook:
     """One notebook. `text` is the JSON, `cells` its cells of Python code; there are none in a notebook whose kernel is
-    of another language. `stale` names a cell that was last run before one that stands above it: the one, the other.
+    of another language. `stale` names a cell that was last run before one that is above it: the one, the other.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Notebook:
         return "".join(parts) + text[done:]
 
     def row_in_file(self, cell: int, row: int) -> int:
-        """The row of the JSON in which a row of the source of a cell stands; the first one where there is none."""
+        """The row of the JSON in which a row of the source of a cell is; the first one where there is none."""
         for number, (start, end) in _sources(self.text):
             if number == cell:
                 tokens = list(_items(self.text, start)) if self.text[start] == "[" else [(start, end)]
@@ -214,7 +214,7 @@ def _new_raws(old: list[str], source: str, ascii_only: bool) -> list[str]:
 
 
 def _raw_lines(value: str) -> list[str]:
-    """What stands in the strings of a source for each of its lines."""
+    """What is in the strings of a source for each of its lines."""
     tokens = [value[start:end] for start, end in _items(value, 0)] if value.startswith("[") else [value]
     return _RAW_LINE.findall("".join(token[1:-1] for token in tokens))
 

@@ -27,7 +27,7 @@ BEYOND_ALL: Final = "99999"
 
 
 def declared_versions(root: Path, package: str) -> tuple[str, ...]:
-    """The specifiers (`==1.3.1`, `>=0.5,<2`) that stand behind the name of `package` in the project's metadata.
+    """The specifiers (`==1.3.1`, `>=0.5,<2`) that stand after the name of `package` in the project's metadata.
 
     Empty where the package is not named, or never with a version. Conda's `=1.3` is given as `==1.3`; what Poetry's
     `^1.3` and pip's `~=1.3` stand for is written out.
@@ -47,7 +47,7 @@ def surely_in(root: Path, package: str, versions: str) -> bool:
 
 
 def versions_in(text: str, package: str) -> list[str]:
-    """The specifiers behind the name of `package` in a text."""
+    """The specifiers after the name of `package` in a text."""
     found = [_specifier(match) for match in _pattern(package).finditer(text)]
     return [specifier for specifier in found if specifier is not None]
 

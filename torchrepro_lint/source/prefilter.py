@@ -9,7 +9,7 @@ from torchrepro_lint.source.noqa import may_name_a_rule
 __all__ = ["is_interesting", "is_wanted"]
 
 # A part of a name each. A file that names no library whose randomness or kernels a rule is about, no operation on
-# tensors, no seed, and none of the listings and switches, has nothing that a rule could stand at. The words are cut so
+# tensors, no seed, and none of the listings and switches, has nothing that a rule could be at. The words are cut so
 # that one catches all spellings: `oader` is in DataLoader, dataloader and train_loader.
 _WORDS = (
     rb"torch",

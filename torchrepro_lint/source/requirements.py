@@ -40,7 +40,7 @@ def declared_torch(root: Path) -> Declared | None:
 
 
 def requirement_files(root: Path) -> list[Path]:
-    """The files in which a requirement on torch may stand, whether they are there or not."""
+    """The files in which a requirement on torch may be, whether they are there or not."""
     return [path for path, _ in _sources(root, _main(root))]
 
 
@@ -187,7 +187,7 @@ def _setup_cfg(path: Path) -> Iterator[str]:
 
 
 def _setup_py(path: Path) -> Iterator[str]:
-    """Every string of a setup script that is a requirement for torch: the lists stand under all kinds of names."""
+    """Every string of a setup script that is a requirement for torch: the lists are under all kinds of names."""
     text = text_of(path)
     try:
         strings = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]

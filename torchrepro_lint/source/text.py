@@ -1,4 +1,4 @@
-"""Files as they stand on disk: their bytes, and the text that the bytes say."""
+"""Files as they are on disk: their bytes, and the text that the bytes say."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def read_source(path: Path) -> Source:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of `path`. SourceError where it cannot be read, or is no regular file."""
+    """The bytes of `path`. SourceError where it cannot be read, or is not a regular file."""
     try:
         # A FIFO would wait for a writer for ever.
         if not stat.S_ISREG(path.stat().st_mode):
@@ -176,7 +176,7 @@ def _body(data: bytes, bom: bool) -> bytes:
 
 
 def _encoding(path: Path, data: bytes) -> str:
-    # The cookie can only stand in the first two lines, and nearly no file has one: the fast answer first.
+    # The cookie can only are in the first two lines, and nearly no file has one: the fast answer first.
     head = data.split(b"\n", 2)[:2]
     if not any(b"coding" in line for line in head):
         return "utf-8"

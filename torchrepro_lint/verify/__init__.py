@@ -3,7 +3,7 @@
 A wing of its own. Nothing outside imports it except its front door, and inside it only what runs in the watched process
 touches torch or numpy. The parent reads records and compares them without either.
 
-script/       a script of the user's own: where two runs part, and why
+script/       a script of the user's own: where two runs differ, and why
 
 Fixtures, programs that claim something of themselves:
 fixtures.py   the programs, their headers and expectations

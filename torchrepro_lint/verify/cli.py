@@ -10,11 +10,11 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.arguments import ArgumentParser, path_named
+from torchrepro_lint.arguments import ArgumentParser, at_least, path_named, seconds
 from torchrepro_lint.console import PROGRAM, PassingLine, counted
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import ops_cli
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser = _parser()
         options, unknown = parser.parse_known_args(ours)
         if unknown:
-            parser.error(f"unrecognized arguments: {' '.join(unknown)}; a script's own stand after --")
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}; arguments for the script follow --")
         _need_torch()
         if options.module is not None or script is not None or _is_script(options.paths):
             return _verify_script(options, script or [])
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """Our arguments, and those of the script that stand after `--`; None where there is no `--`."""
+    """Our arguments, and those of the script that are after `--`; None where there is no `--`."""
     if "--" not in arguments:
         return arguments, None
     at = arguments.index("--")
@@ -66,11 +66,11 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
 
 def _need_torch() -> None:
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("numpy") is None:
-        raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
+        raise TorchReproLintError('verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"')
 
 
 def _is_script(paths: Sequence[Path]) -> bool:
-    """Whether a path is a script of the user's own: a Python file that is no fixture by its place and name."""
+    """Whether a path is a script of the user's own: a Python file that is not a fixture by its place and name."""
     return any(path.suffix == ".py" and not path.is_dir() and not is_fixture(path) for path in paths)
 
 
@@ -81,9 +81,9 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
     paths = [str(path) for path in options.paths]
     words = ["-m", options.module] if options.module is not None else paths
     if len(words) != (1 if options.module is None else 2) or (options.module is not None and paths):
-        raise TorchReproLintError("one script at a time; its own arguments stand after --")
+        raise TorchReproLintError("only one script can be run; its arguments follow --")
     if options.device == "all":
-        raise TorchReproLintError("--device all is for fixtures; a script runs on cpu, on cuda, or as it decides")
+        raise TorchReproLintError("--device all is for fixtures; a script takes --device cpu or cuda, or none")
     halves = _halves(options, words)
     return verify_script(
         ScriptOptions(
@@ -108,7 +108,7 @@ def _halves(options: argparse.Namespace, words: list[str]) -> Halves | None:
     if len(missing) == len(given):
         return None
     if missing:
-        raise TorchReproLintError(f"{missing[0]} is missing: a training that is resumed has two halves")
+        raise TorchReproLintError(f"{missing[0]} is missing: a resumed training consists of two halves")
     try:
         first, second = (shlex.split(text) for text in given.values())
     except ValueError as error:
@@ -122,7 +122,7 @@ def _verify_fixtures(options: argparse.Namespace) -> int:
             name = option.replace("_", "-")
             raise TorchReproLintError(f"--{name} is for a script of your own, not for fixtures")
     if not options.paths and not FIXTURES.is_dir():
-        raise TorchReproLintError(f"name a script to run, or fixtures; without either, those in {FIXTURES} are run")
+        raise TorchReproLintError(f"name a script or fixtures to run: there is no folder {FIXTURES} here")
     paths = options.paths or [FIXTURES]
     fixtures = find_fixtures(paths)
     if not fixtures:
@@ -152,13 +152,14 @@ torchrepro-lint verify [options] SCRIPT.py [-- ARGUMENT ...]
        torchrepro-lint verify --ops [options]"""
 
 _DESCRIPTION = """\
-Run a training script as it is in fresh processes, watch it, and say where the runs first part and why:
+Run an unmodified training script several times in fresh processes, and show where the runs first differ and why:
 
   torchrepro-lint verify train.py -- --epochs 1
 
-The first runs are watched at their batches, losses and parameters. Where two of them part, that step is run again with
-every operation and every random number recorded, and the first that differs is named. `compare` does it with two saved
-records, without torch. With fixtures, each program's claims about itself are held against what is observed."""
+The first runs record hashes of batches, losses and parameters. If two runs differ, the script is run again, recording
+every operation and every random number in the step where they do, and the first one that differs is shown. `compare`
+does this for two saved recordings, without torch. For fixtures, what each program claims about itself is compared with
+what is observed."""
 
 _NAMES = "\n".join(
     textwrap.fill(
@@ -173,8 +174,9 @@ _PERTURBATIONS = f"""\
 what --perturb can vary, with the rules about what depends on it:
 {_NAMES}
 
-All runs of a command that varies something have one PYTHONHASHSEED, and each varied run is compared with the first.
-`resume` compares one go with two halves, and says which RNGs the second half did not have again:
+With --perturb, all runs have the same PYTHONHASHSEED, except that of `hashseed`, and each varied run is compared with
+the first. `resume` compares training in one go with training in two halves, and reports the RNGs whose state the second
+half did not restore:
 
   torchrepro-lint verify --perturb resume --resume-first "--epochs 1 --save c.pt" \\
     --resume-with "--epochs 2 --load c.pt" train.py -- --epochs 2"""
@@ -182,70 +184,70 @@ All runs of a command that varies something have one PYTHONHASHSEED, and each va
 _EPILOG = f"""\
 {_PERTURBATIONS}
 
-exit status: 0 no difference observed (fixtures: as claimed), 1 runs parted (not as claimed), 2 could not be run
-No run proves that a program is deterministic: the answer is about the runs that were made."""
+exit status: 0 no difference observed (fixtures: as claimed), 1 runs differ (not as claimed), 2 could not be run
+No number of runs proves that a program is deterministic: the verdict covers the runs that were made."""
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(f"{PROGRAM} verify", _DESCRIPTION, _EPILOG, _USAGE)
     parser.add_argument(
-        "paths", nargs="*", type=path_named, metavar="PATH", help="a script, or fixtures and folders of them (fixtures)"
+        "paths",
+        nargs="*",
+        type=path_named,
+        metavar="PATH",
+        help="a script, or fixtures and folders of them (default: fixtures)",
     )
     both = parser.add_argument_group("runs")
-    both.add_argument("--runs", type=_at_least(2), default=2, metavar="N", help="fresh processes for a program (2)")
+    both.add_argument(
+        "--runs",
+        type=at_least(2),
+        default=2,
+        metavar="N",
+        help="how often to run a program, each time in a fresh process (default: 2)",
+    )
     both.add_argument(
         "--timeout",
-        type=_seconds,
+        type=seconds,
         default=TIMEOUT,
         metavar="S",
-        help=f"seconds for a run, then all its processes are ended ({TIMEOUT:g})",
+        help=f"seconds after which a run and all its processes are stopped (default: {TIMEOUT:g})",
     )
     both.add_argument(
         "--device",
         choices=(*DEVICES, "all"),
-        help="cpu hides GPUs; cuda keeps the GPU busy beside the program, so that what depends on timing shows; "
-        "without it a script decides itself, and fixtures run on all",
+        help="cpu hides GPUs; cuda keeps the GPU busy beside the program, to bring out what depends on timing; "
+        "by default a script chooses its device itself, and fixtures run on all devices",
     )
-    both.add_argument("--output-format", choices=("text", "json"), default="text", help="(text)")
+    both.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     script = parser.add_argument_group("a script of your own")
-    script.add_argument("-m", dest="module", metavar="MODULE", help="run a module as python -m does")
+    script.add_argument("-m", dest="module", metavar="MODULE", help="run a module, like python -m")
     script.add_argument(
-        "--perturb", metavar="NAME,...", help="vary what must not matter, one thing at a time; `all` for each of them"
+        "--perturb", metavar="NAME,...", help="vary what should not matter, one thing at a time; `all` for all of them"
     )
-    script.add_argument("--resume-first", metavar="ARGS", help="what the script takes to train the first half and save")
-    script.add_argument("--resume-with", metavar="ARGS", help="what it takes to go on from there to the end")
-    script.add_argument("--report", type=path_named, metavar="FILE", help="write a page in HTML with all of it")
-    script.add_argument("--save", type=path_named, metavar="DIR", help="keep the records there, for `verify compare`")
+    script.add_argument(
+        "--resume-first",
+        metavar="ARGS",
+        help="arguments with which the script trains the first half and saves a checkpoint",
+    )
+    script.add_argument("--resume-with", metavar="ARGS", help="arguments with which it resumes from the checkpoint")
+    script.add_argument("--report", type=path_named, metavar="FILE", help="write an HTML page with the details")
+    script.add_argument(
+        "--save", type=path_named, metavar="DIR", help="keep the recordings in this folder, for `verify compare`"
+    )
     parser.add_argument(
         "--ops",
         action="store_true",
-        help="run the operations of the table instead of programs (--ops --help says more)",
+        help="run the operations of the table instead of programs (see --ops --help)",
     )
     fixtures = parser.add_argument_group("fixtures")
     fixtures.add_argument(
-        "--jobs", type=_at_least(1), default=JOBS, metavar="N", help=f"programs that run at a time ({JOBS})"
+        "--jobs",
+        type=at_least(1),
+        default=JOBS,
+        metavar="N",
+        help=f"how many programs run at the same time (default: {JOBS})",
     )
     return parser
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        value = int(text) if text.isdecimal() else least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more")
-        return value
-
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not value > 0:
-        raise argparse.ArgumentTypeError("must be a number of seconds, more than 0")
-    return value
 
 
 def _cuda_is_there() -> bool:

@@ -29,7 +29,7 @@ class FixtureError(TorchReproLintError):
 class Fixture:
     """One program.
 
-    `path` is the file, or the folder whose `main.py` is run. `settings` holds TOML lines, as they would stand in the
+    `path` is the file, or the folder whose `main.py` is run. `settings` holds TOML lines, as they would are in the
     settings file of a project that is this program.
     """
 

@@ -171,7 +171,7 @@ _WORDS: dict[Stream, str] = {"batches": "batches agreed", "order": "order agreed
 
 
 def _first_difference(stream: Stream, runs: Sequence[Run]) -> str | None:
-    """Where two runs first part, in words; None where all agree."""
+    """Where two runs first differ, in words; None where all agree."""
     if len(runs) < 2:
         raise NothingRecorded("one run cannot be compared")
     if stream == "output":

@@ -85,7 +85,7 @@ class LoaderWatch:
         @functools.wraps(draw)
         def _next_index(iterator: Any) -> Any:
             indices = draw(iterator)
-            # For an iterable dataset the sampler yields nothing but None.
+            # For an iterable dataset the sampler yields only None.
             empty = indices is None or (isinstance(indices, list) and all(index is None for index in indices))
             passes[iterator].asked.append(None if empty else indices)
             if not empty:

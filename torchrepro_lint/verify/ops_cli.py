@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
-from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.arguments import ArgumentParser, at_least, seconds
 from torchrepro_lint.console import PROGRAM, PassingLine
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.knowledge.op_cases import op_cases
@@ -27,10 +27,10 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parser().parse_args(arguments)
     if importlib.util.find_spec("torch") is None:
-        raise TorchReproLintError('verify runs PyTorch programs: pip install "torchrepro-lint[verify]"')
+        raise TorchReproLintError('verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"')
     cases = [case for case in op_cases() if not options.only or any(word in case.op for word in options.only)]
     if not cases:
-        raise TorchReproLintError(f"no operation of the table has {' or '.join(options.only)} in its name")
+        raise TorchReproLintError(f"no operation in the table has {' or '.join(options.only)} in its name")
     with PassingLine.on(sys.stderr) as line:
         machine, seen = run_cases(
             cases,
@@ -64,32 +64,22 @@ def measurements(machine: Machine, seen: Sequence[Seen], kind: str, runs: int) -
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         f"{PROGRAM} verify --ops",
-        "Run each operation of the table many times, forward and backward, beside other work; with\n"
-        "use_deterministic_algorithms off and on; and compare with what the table says.",
+        "Run each operation of the table many times, forward and backward, beside other work, with\n"
+        "use_deterministic_algorithms off and on, and compare the results with the table.",
     )
     parser.add_argument("--ops", action="store_true", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("only", nargs="*", metavar="WORD", help="operations with one of these in their name (all)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to run (default: cpu)")
-    parser.add_argument("--runs", type=_count, default=20, metavar="N", help="runs of each call (default: 20)")
     parser.add_argument(
-        "--timeout", type=_seconds, default=120.0, metavar="S", help="seconds for all runs of one call (default: 120)"
+        "only", nargs="*", metavar="WORD", help="only operations with one of these words in their name (default: all)"
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to run (default: cpu)")
+    parser.add_argument("--runs", type=at_least(2), default=20, metavar="N", help="runs of each call (default: 20)")
+    parser.add_argument(
+        "--timeout", type=seconds, default=120.0, metavar="S", help="seconds for all runs of one call (default: 120)"
     )
     parser.add_argument(
         "--output-format", choices=("text", "json", "tsv"), default="text", help="tsv: rows for op_measurements.tsv"
     )
     return parser
-
-
-def _count(text: str) -> int:
-    if int(text) < 2:
-        raise argparse.ArgumentTypeError("must be 2 or more")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    if not float(text) > 0:
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return float(text)
 
 
 def _text(machine: Machine, seen: Sequence[Seen]) -> str:

@@ -122,7 +122,7 @@ def _answers(
     cases: Sequence[OpCase], batch: Sequence[int], device: Device, runs: int, timeout: float, unset: bool
 ) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """What the child says of each case of a batch; of no case: what it says of the machine. A case that ends the
-    process, or takes too long, is said to, and another process goes on behind it.
+    process, or takes too long, is said to, and another process goes on after it.
     """
     from torchrepro_lint.knowledge.op_cases import op_cases
 

@@ -4,7 +4,7 @@ The bytes are read as 64-bit words w_i. Each chunk of words gives two sums modul
 factors, sum(w_i * a_i) and sum((w_i >> 32) * b_i). One sum is not enough: a change of the highest bit of a word, such
 as the sign of a float64, changes a product by 2**63 whatever the factor, so two of them would cancel. In the second
 sum the upper half of a word stands low, where every bit meets most of the factor (multilinear hashing: Lemire and
-Kaser, "Strongly universal string hashing is fast", 2014). Sums of integers do not hang on the order of adding, so a
+Kaser, "Strongly universal string hashing is fast", 2014). Sums of integers do not depend on the order of adding, so a
 GPU may add as it likes.
 """
 

@@ -1,4 +1,4 @@
-"""Where two records part: by result, by order, by length; in the main process or in a rank; never in what explains."""
+"""Where two records differ: by result, by order, by length; in the main process or in a rank; never in what explains."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_window_holds_the_step_and_the_one_before() -> None:
     assert divergence is not None
     plan = window(first, divergence)
     # Marks 6 to 8 are step 2, 9 is the batch of step 3 and 10 its loss.
-    assert (plan.rung, plan.start, plan.stop, plan.leave, plan.fetches) == (2, 6, 11, True, ())
+    assert (plan.stage, plan.start, plan.stop, plan.leave, plan.fetches) == (2, 6, 11, True, ())
 
 
 def test_the_window_begins_with_the_program_where_the_first_steps_part() -> None:

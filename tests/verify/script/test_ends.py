@@ -58,8 +58,8 @@ def test_a_syntax_error_is_shown_as_python_shows_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "status", "words"),
     [
-        ("import torch\nprint(torch.rand(2))", 1, "they first part in step 0, at aten.rand"),
-        ("import random\nprint(random.random())", 1, "they first part in step 0, at random.random"),
+        ("import torch\nprint(torch.rand(2))", 1, "they first differ in step 0, at aten.rand"),
+        ("import random\nprint(random.random())", 1, "they first differ in step 0, at random.random"),
         ("import torch\ntorch.manual_seed(0)\ntorch.rand(2)", 0, "'a b': 1 random number drawn agreed"),
     ],
     ids=["torch", "random", "seeded"],
@@ -74,10 +74,10 @@ def test_a_script_that_only_draws_is_compared_by_its_draws(tmp_path: Path, text:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--report", "gone/out.html", "train.py"), "gone/out.html: there is no folder gone to write it in"),
-        ((), "name a script to run, or fixtures"),
-        (("--timeout", "soon", "train.py"), "--timeout: must be a number of seconds, more than 0"),
-        (("--runs", "many", "train.py"), "--runs: must be a whole number, 2 or more"),
+        (("--report", "gone/out.html", "train.py"), "gone/out.html: the folder gone does not exist"),
+        ((), "name a script or fixtures to run"),
+        (("--timeout", "soon", "train.py"), '--timeout: "soon" is not a number of seconds greater than 0'),
+        (("--runs", "many", "train.py"), '--runs: "many" is not a whole number of 2 or more'),
     ],
     ids=["report", "nothing", "timeout", "runs"],
 )
@@ -115,8 +115,8 @@ def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -
 def test_a_script_that_fails_once_parts(tmp_path: Path) -> None:
     script(tmp_path, "import os\nif os.path.exists('flag'): raise OSError('there already')\nopen('flag', 'w')")
     status, found = answer("train.py", folder=tmp_path)
-    assert (status, found["outcome"]) == (1, "parted")
-    assert "did not end alike: run 2 failed: OSError: there already at train.py:2" in found["verdict"]
+    assert (status, found["outcome"]) == (1, "differed")
+    assert "did not end in the same way: run 2 failed: OSError: there already at train.py:2" in found["verdict"]
 
 
 def test_a_script_that_does_what_it_likes_with_its_process(tmp_path: Path) -> None:
@@ -175,8 +175,8 @@ def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> Non
     ("words", "message"),
     [
         (["none.py"], "none.py: no such file"),
-        (["train.py", "--epochs", "1"], "unrecognized arguments: --epochs 1; a script's own stand after --"),
-        (["train.py", "other.py"], "one script at a time"),
+        (["train.py", "--epochs", "1"], "unrecognized arguments: --epochs 1; arguments for the script follow --"),
+        (["train.py", "other.py"], "only one script can be run"),
         (["train.py", "--device", "all"], "--device all is for fixtures"),
         (["train.py", "--perturb", "weather"], '"weather" is not a perturbation'),
         (["--perturb", "all", "."], "--perturb is for a script of your own"),

@@ -47,17 +47,17 @@ class Seen(HTMLParser):
         self.texts.append(data)
 
 
-def page(text: str = "train.py", outcome: str = "parted") -> Page:
+def page(text: str = "train.py", outcome: str = "differed") -> Page:
     record = Record(Header((text,), text), (Entry("loss", text, step=0, output=text),))
     other = Record(Header((text,), text), (Entry("loss", text, step=0, output="other"),))
     return Page(
         title=text,
         outcome=outcome,  # type: ignore[arg-type]
-        verdict=f"parted {text}",
+        verdict=f"differed {text}",
         about=[("command", text)],
         runs=[
             PageRun(text, text, "first", text, "", record),
-            PageRun(text, text, "parted", text, "TRL502", other),
+            PageRun(text, text, "differed", text, "TRL502", other),
             PageRun("lost", text, "failed", text, "", None),
         ],
         divergence=PageDivergence(
@@ -90,7 +90,7 @@ def test_nothing_is_fetched() -> None:
 
 def test_what_comes_first() -> None:
     html = render(page())
-    order = ["parted train.py", "The environments differ", "Where they first part", "Hashes of each step", "Runs"]
+    order = ["differed train.py", "The environments differ", "Where they first differ", "Hashes of each step", "Runs"]
     assert sorted(order, key=html.index) == order
 
 
@@ -101,4 +101,4 @@ def test_without_a_divergence(outcome: str) -> None:
     html = render(bare)
     Seen(html)
     assert f'class="verdict {outcome}"' in html
-    assert "Where they first part" not in html and "<svg" not in html and "differ</h2>" not in html
+    assert "Where they first differ" not in html and "<svg" not in html and "differ</h2>" not in html

@@ -44,15 +44,15 @@ def said(folder: Path, *runs: Run, leaves: Path | None = None) -> Result:
     ("first", "second", "outcome"),
     [
         (made("1", "2"), made("1", "2"), Outcome.AGREED),
-        (made("1", "2"), made("1", "x"), Outcome.PARTED),
+        (made("1", "2"), made("1", "x"), Outcome.DIFFERED),
         # Both came to a good end, one of them later.
-        (made("1"), made("1", "2"), Outcome.PARTED),
-        (made("1", "2"), made("1"), Outcome.PARTED),
-        (made("1", "2"), made("1", trouble="failed: OSError", failed=True), Outcome.PARTED),
-        (made("1", "2"), made("1", "2", trouble="failed: OSError", failed=True), Outcome.PARTED),
+        (made("1"), made("1", "2"), Outcome.DIFFERED),
+        (made("1", "2"), made("1"), Outcome.DIFFERED),
+        (made("1", "2"), made("1", trouble="failed: OSError", failed=True), Outcome.DIFFERED),
+        (made("1", "2"), made("1", "2", trouble="failed: OSError", failed=True), Outcome.DIFFERED),
         # The tool ended one of them: what it had not done yet says nothing.
         (made("1", "2"), made("1", trouble=FOREVER), Outcome.COULD_NOT_RUN),
-        (made("1", "2"), made("x", trouble=FOREVER), Outcome.PARTED),
+        (made("1", "2"), made("x", trouble=FOREVER), Outcome.DIFFERED),
         (made("1", trouble=FOREVER), made("1", trouble=FOREVER), Outcome.COULD_NOT_RUN),
     ],
 )
@@ -63,10 +63,8 @@ def test_two_runs(tmp_path: Path, first: Run, second: Run, outcome: Outcome) -> 
 def test_what_the_first_run_left_is_said_where_it_may_be_the_cause(tmp_path: Path) -> None:
     (tmp_path / "before.pt").write_text("")
     left = tmp_path / "checkpoint.pt"
-    parted = said(tmp_path, made("1"), made("2"), leaves=left)
-    words = (
-        "the first run left checkpoint.pt in its folder, and the next one found it there: it may not have begun alike"
-    )
-    assert words in list(wording.notes(parted))
+    differed = said(tmp_path, made("1"), made("2"), leaves=left)
+    words = "the first run left checkpoint.pt in its folder, and the next run found it there: the runs may not have started from the same state"
+    assert words in list(wording.notes(differed))
     agreed = said(tmp_path, made("1"), made("1"), leaves=left)
     assert not any("left" in note for note in wording.notes(agreed))

@@ -15,7 +15,7 @@ from torchrepro_lint.verify.script.record import RecordError, RecordWriter, read
 HEADER = Header(
     command=("train.py", "--epochs", "1"),
     folder="/home/someone/project",
-    rung=2,
+    stage=2,
     run=3,
     perturbation="listing",
     started="2026-01-02T03:04:05+00:00",

@@ -33,7 +33,7 @@ AGREED = Result(
 )
 
 
-def parted(place: Place | None = None, *, explained: bool = True, perturbation: str | None = None) -> Result:
+def differed(place: Place | None = None, *, explained: bool = True, perturbation: str | None = None) -> Result:
     entries = tuple(Entry("loss", "loss", step=0, place=place, output=text, shown=text) for text in ("1.5", "2.5"))
     other = record("m")
     comparison = Comparison(
@@ -41,7 +41,9 @@ def parted(place: Place | None = None, *, explained: bool = True, perturbation: 
     )
     cause = Cause("unseeded", entries, "numpy") if explained else None
     runs = (run(ONE), run(other))
-    return Result(Outcome.PARTED, COMMAND, runs, None, (ONE, other), comparison, cause=cause, perturbation=perturbation)
+    return Result(
+        Outcome.DIFFERED, COMMAND, runs, None, (ONE, other), comparison, cause=cause, perturbation=perturbation
+    )
 
 
 def test_runs_that_agree() -> None:
@@ -57,9 +59,9 @@ def test_runs_that_agree() -> None:
 def test_runs_that_part(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("one\n\ttwo <b>\nthree\n")
-    page = page_of([(parted(Place(str(script), 2, "main")), None)])
-    assert page.outcome == "parted"
-    assert [one.outcome for one in page.runs] == ["first", "parted"]
+    page = page_of([(differed(Place(str(script), 2, "main")), None)])
+    assert page.outcome == "differed"
+    assert [one.outcome for one in page.runs] == ["first", "differed"]
     assert page.divergence is not None
     assert page.divergence.frame == [
         FrameLine(1, "one", False),
@@ -73,20 +75,20 @@ def test_runs_that_part(tmp_path: Path) -> None:
 
 
 def test_without_a_cause_or_a_file_it_says_what_was_seen() -> None:
-    page = page_of([(parted(Place("/no/such.py", 7), explained=False), None)])
+    page = page_of([(differed(Place("/no/such.py", 7), explained=False), None)])
     assert page.divergence is not None and page.divergence.frame == []
-    assert page.divergence.words == "Of the two runs, they first part in step 0, at the loss"
+    assert page.divergence.words == "Of the two runs, they first differ in step 0, at the loss"
 
 
 def test_a_page_leads_with_what_parted() -> None:
-    varied = parted(perturbation="listing")
+    varied = differed(perturbation="listing")
     nothing = Result(
         Outcome.NOTHING_TO_VARY, COMMAND, AGREED.runs, None, AGREED.pair, AGREED.comparison, None, None, "eval"
     )
     page = page_of([(AGREED, None), (varied, None), (nothing, None)])
-    assert page.outcome == "parted" and "listing" in page.verdict
+    assert page.outcome == "differed" and "listing" in page.verdict
     assert [(one.name, one.outcome, one.rules) for one in page.runs[2:]] == [
-        ("listing", "parted", "TRL207"),
+        ("listing", "differed", "TRL207"),
         ("eval", "other", "TRL201, TRL202"),
     ]
     assert page.differences[0][0] == "listing"

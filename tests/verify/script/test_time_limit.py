@@ -62,7 +62,7 @@ def test_the_answer_goes_without_the_finding(
     pair = (record([entries[0]]), record([entries[1]]))
     comparison = Comparison(Divergence("main", *entries, "result"), Counter(), 0)
     cause = Cause("unseeded", (entries[0], entries[1]), "random")
-    result = Result(Outcome.PARTED, ("train.py",), (), None, pair, comparison, cause=cause)
+    result = Result(Outcome.DIFFERED, ("train.py",), (), None, pair, comparison, cause=cause)
     monkeypatch.setattr(findings, "check", forever)
     monkeypatch.setattr(findings, "PATIENCE", 0.01)
     assert cli._link(result) is None

@@ -70,7 +70,7 @@ def test_no_difference(tmp_path: Path) -> None:
 def test_an_rng_that_nothing_seeds(tmp_path: Path) -> None:
     path = training(tmp_path, "+ random.random()")
     status, found = answer("train.py", folder=tmp_path)
-    assert (status, found["outcome"]) == (1, "parted")
+    assert (status, found["outcome"]) == (1, "differed")
     cause = found["cause"]
     assert (cause["why"], cause["rng"], cause["in_worker"]) == ("unseeded", "random", False)
     assert cause["first"]["name"] == "random.random"
@@ -89,7 +89,9 @@ def test_a_seed_from_the_clock_is_linked_to_the_rule_that_finds_it(tmp_path: Pat
     path = training(tmp_path, seed="time.time_ns()")
     ran = command("train.py", folder=tmp_path)
     assert ran.returncode == 1
-    assert ran.stdout.startswith("parted: 2 runs of train.py did not agree; they first part in step 0 (epoch 0), at ")
+    assert ran.stdout.startswith(
+        "difference observed: 2 runs of train.py did not agree; they first differ in step 0 (epoch 0), at "
+    )
     seed = line_of(path, "torch.manual_seed")
     assert f"torch.manual_seed at line {seed} seeds with " in ran.stdout
     assert f"{seed} |     torch.manual_seed(time.time_ns())" in ran.stdout
@@ -284,7 +286,7 @@ def test_a_script_that_forks_and_leaves(tmp_path: Path) -> None:
     assert (status, found["outcome"]) == (0, "agreed")
     # Each fork's own loss, and that of the process that forked.
     assert found["compared"] == {"loss": 3}
-    assert "the script leaves by os._exit" in found["notes"]
+    assert "the script exits through os._exit" in found["notes"]
 
 
 def test_another_python_program_is_not_watched_and_that_is_said(tmp_path: Path) -> None:
@@ -322,9 +324,12 @@ def test_records_are_compared_offline_without_torch(tmp_path: Path) -> None:
             check=False,
         )
 
-    parted = compare(*names)
-    assert parted.returncode == 1, parted.stderr
-    assert parted.stdout.startswith("parted: ") and "random.random draws from Python's `random`" in parted.stdout
+    differed = compare(*names)
+    assert differed.returncode == 1, differed.stderr
+    assert (
+        differed.stdout.startswith("difference observed: ")
+        and "random.random draws from Python's `random`" in differed.stdout
+    )
     same = compare(names[0], names[0])
     assert same.returncode == 0 and same.stdout.startswith("no difference observed in 2 records")
 

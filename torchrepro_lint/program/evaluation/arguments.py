@@ -45,7 +45,7 @@ def evaluate_arguments(
     ev: Evaluator, args: tuple[tree.Arg, ...], frame: Frame, spread: Values | None = None
 ) -> Arguments:
     """The arguments of a call, with `*` and `**` spread out where what they hold is known. `spread` is what a `**`
-    argument is, where that is known of this one call.
+    argument is, where that is known about this one call.
     """
     positional: list[Values] = []
     keywords: dict[str, tuple[Values, bool]] = {}

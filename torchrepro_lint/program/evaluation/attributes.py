@@ -88,7 +88,7 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
             return values_of(MemberOf(value, attr))
         case FunctionValue() | MethodValue():
-            return _of_function(ev, value, attr)
+            return _of_function(value, attr)
     return unknown()
 
 
@@ -102,7 +102,7 @@ def _held_dataset(value: ExternalObject, attr: str) -> Values:
     return external_argument(value.arguments, known.parameters, attr)[0]
 
 
-def _of_function(ev: Evaluator, value: FunctionValue | MethodValue, attr: str) -> Values:
+def _of_function(value: FunctionValue | MethodValue, attr: str) -> Values:
     function = value if isinstance(value, FunctionValue) else value.function
     if attr == "__name__":
         return values_of(Constant(function.name))

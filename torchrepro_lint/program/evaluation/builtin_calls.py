@@ -80,7 +80,7 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
     return values_of(ExternalObject(name, arguments, site))
 
 
-def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments, site: Site | None) -> Values:
+def object_result(called: ExternalObject, arguments: Arguments) -> Values:
     """What calling an object gives: a decorator keeps its function, a network gives tensors, else unknown."""
     first = first_argument(arguments)
     if any(isinstance(value, (FunctionValue, ClassValue, MethodValue)) for value in first):

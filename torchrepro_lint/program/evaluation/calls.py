@@ -36,7 +36,7 @@ __all__ = ["bound_frame", "evaluate_arguments", "external_argument", "merged", "
 
 
 def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | None) -> Values:
-    """What calling `function` with `arguments` can give. `site` is where the call stands."""
+    """What calling `function` with `arguments` can give. `site` is where the call is."""
     match function:
         case FunctionValue():
             return _returned(ev, function, bound_frame(ev, function, arguments))
@@ -52,7 +52,7 @@ def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | No
         case External():
             return builtin_calls.external_result(ev, function, arguments, site)
         case ExternalObject():
-            return builtin_calls.object_result(ev, function, arguments, site)
+            return builtin_calls.object_result(function, arguments)
         case MemberOf():
             return builtin_calls.member_result(ev, function, arguments, site)
     return unknown()

@@ -69,7 +69,7 @@ def _is_of_two_numbers(comparison: tree.Compare) -> bool:
 
 
 def _outcome(interval: _Interval, op: str, limit: float) -> bool | None:
-    """Whether what is drawn stands in the relation `op` to the limit: always, never, or now and then (None)."""
+    """Whether what is drawn is in the relation `op` to the limit: always, never, or now and then (None)."""
     above = limit > interval.high or (limit == interval.high and not interval.includes_high)
     match op:
         case "<":
@@ -109,7 +109,7 @@ def _number(value: Value) -> float | None:
 
 
 def _is_drawn_tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
-    """`torch.rand(1)`, or its item. What compares a larger tensor is no condition."""
+    """`torch.rand(1)`, or its item. What compares a larger tensor is not a condition."""
     match node:
         case tree.Call(func=tree.Attribute(value=tree.Call() as inner, attr="item"), args=()):
             return _is_drawn_tensor(ev, inner, frame)

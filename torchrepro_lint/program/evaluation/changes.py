@@ -57,7 +57,7 @@ def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, si
 
 
 def after_stages(ev: Evaluator, node: tree.Subscript, values: Values, frame: Frame) -> Values:
-    """The data set of a library that stands in a dict of them, with what it was given in place under the same keys:
+    """The data set of a library that is in a dict of them, with what it was given in place under the same keys:
     `data["train"].set_transform(crop)`.
     """
     if not any(_stage(value, method) for value in values for method in _STAGE_CHANGES):
@@ -123,7 +123,7 @@ def _scopes_changing(ev: Evaluator, module: Frame) -> dict[str, list[Scope]]:
 
 
 def _find_scopes_changing(module: Frame) -> dict[str, list[Scope]]:
-    """The functions that change a list or dict which is no local of theirs, by its name."""
+    """The functions that change a list or dict which is not a local of theirs, by its name."""
     found: dict[str, list[Scope]] = {}
     for scope in module.facts.walk_scopes():
         if not isinstance(scope.node, tree.FunctionDef):
@@ -172,7 +172,7 @@ def with_changes(
 def _runs(ev: Evaluator, path: Path, taken: Path, around: Path, frame: Frame) -> bool | None:
     """Whether a change in the arms of `path` is made, if those of `taken` were gone through before it.
 
-    `around` are those of the place that asks: where it stands in the same loop or `try`, none is left before it.
+    `around` are those of the place that asks: where it is in the same loop or `try`, none is left before it.
     """
     scope = frame.scope
     turns = False

@@ -140,7 +140,7 @@ def look_up_along(
             )
         found = class_attribute(ev, base, attr)
         if found:
-            return union(*(bind(ev, value, receiver, _decorators(base, attr, ev)) for value in found))
+            return union(*(bind(ev, value, receiver, _decorators(base, attr)) for value in found))
     return NOTHING
 
 
@@ -150,13 +150,13 @@ def bind_first(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bo
         if isinstance(base, ClassValue):
             found = class_attribute(ev, base, attr)
             if found:
-                decorators = _decorators(base, attr, ev)
+                decorators = _decorators(base, attr)
                 is_property = bool(decorators & method_words("decorators", "properties"))
                 return union(*(bind(ev, value, instance, decorators) for value in found)), is_property
     return NOTHING, False
 
 
-def _decorators(cls: ClassValue, attr: str, ev: Evaluator) -> frozenset[str]:
+def _decorators(cls: ClassValue, attr: str) -> frozenset[str]:
     """The last parts of the names of a method's decorators."""
     scope: Scope = cls.frame.facts.scope_of(cls.node)
     for binding in reversed(scope.bindings.get(attr, ())):

@@ -1,8 +1,8 @@
-"""What the command line can give: `args.x`, where `add_argument("--x", choices=[...])` names the possible values.
+"""The possible values of command line options: of `args.x`, if `add_argument("--x", choices=[...])` lists them.
 
-A default is no proof, since the user may give something else; with `choices` the user may give one of them and nothing
-else. The default counts beside them, because argparse does not hold it against the choices. But what the user gives is
-never None: with a default that is something, the option is something.
+A default proves nothing, since the user may give another value. With `choices`, the user may give only one of these;
+the default counts in addition to them, because argparse does not check it against the choices. What the user gives is
+never None: if the default is not None, neither is the option.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def is_parsed(value: ExternalObject) -> bool:
 def choices_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
     """What `arguments.name` can be; nothing where no `choices` bound it.
 
-    The file that parses is asked first, then the others that declare arguments: options may stand elsewhere.
+    The file that parses is asked first, then the others that declare arguments: options may be elsewhere.
     """
     if arguments.site is None:
         return NOTHING
@@ -152,7 +152,7 @@ def is_assigned(facts: ModuleFacts, name: str) -> bool:
 
 
 def defaults_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Iterator[tuple[tree.Expr, Frame]]:
-    """The defaults that the file which parses declares for `arguments.name`, each with the frame it stands in."""
+    """The defaults that the file which parses declares for `arguments.name`, each with the frame it is in."""
     facts = ev.project.facts(arguments.site.path) if arguments.site is not None else None
     if facts is not None:
         for scope, call in _declared_in(ev, facts, name):

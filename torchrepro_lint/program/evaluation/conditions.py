@@ -57,7 +57,7 @@ def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
             return None if first is None or second is None else not decisive
         case tree.Compare(left=left, ops=(op,), comparators=(right,)):
             first_values, second_values = ev.values(left, frame), ev.values(right, frame)
-            outcome = compare(ev, op, first_values, second_values)
+            outcome = compare(op, first_values, second_values)
             return outcome if outcome is not None else decided(ev, node, frame, first_values, second_values)
         case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
             return False
@@ -112,14 +112,14 @@ def is_none(value: Value) -> bool | None:
     return None
 
 
-def compare(ev: Evaluator, op: str, left: Values, right: Values) -> bool | None:
+def compare(op: str, left: Values, right: Values) -> bool | None:
     """The outcome of a comparison, where every pair of possible values gives the same one."""
     return agreed(_compare_two(op, a, b) for a in left for b in right)
 
 
 def _compare_two(op: str, left: Value, right: Value) -> bool | None:
     if op in ("is", "is not", "==", "!="):
-        same = _same(op, left, right)
+        same = _same(left, right)
         if same is not None:
             return same if op in ("is", "==") else not same
     if isinstance(left, Constant) and isinstance(right, Constant):
@@ -136,7 +136,7 @@ def _compare_two(op: str, left: Value, right: Value) -> bool | None:
     return None
 
 
-def _same(op: str, left: Value, right: Value) -> bool | None:
+def _same(left: Value, right: Value) -> bool | None:
     if isinstance(right, Constant) and right.value is None:
         return is_none(left)
     if isinstance(left, Constant) and left.value is None:
@@ -176,7 +176,7 @@ MAX_ARMS = 100
 
 
 def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
-    """Whether a statement that stands in these arms runs: proven to, proven not to, or None.
+    """Whether a statement that is in these arms runs: proven to, proven not to, or None.
 
     Of more than `MAX_ARMS` arms (each `elif` is one more) the inner ones are left open.
     """
@@ -191,7 +191,7 @@ def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
 
 
 def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
-    """Whether what stands at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
+    """Whether what is at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
     one that leaves proven to be taken before it (`if workers is None: return None`).
     """
     if ev.decide(path, frame) is False:
@@ -210,7 +210,7 @@ def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
 
 
 def _exits(scope: Scope) -> Iterator[tuple[int, str, ArmPath]]:
-    """The arms of an `if` that never fall through, each with the arms in which the `if` stands."""
+    """The arms of an `if` that never fall through, each with the arms in which the `if` is."""
     for branch, arm in scope.ended:
         if isinstance(scope.branches.get(branch), tree.If):
             yield branch, arm, scope.path_at(branch)
@@ -238,7 +238,7 @@ def _decide_case(
         if case.literals == ():
             matches = True
         elif case.literals is not None:
-            outcomes = [compare(ev, "==", subject, ev.values(literal, frame)) for literal in case.literals]
+            outcomes = [compare("==", subject, ev.values(literal, frame)) for literal in case.literals]
             if any(outcome is True for outcome in outcomes):
                 matches = True
             elif all(outcome is False for outcome in outcomes):

@@ -99,7 +99,7 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 getters = ev.attribute(value, "__getitem__") or values_of(MemberOf(value, "__getitem__"))
                 parts.append(ev.call_all(getters, Arguments((index,)), None))
             case ClassValue():
-                # `Wrapper[int]`: the class, with a word for who checks types, unless it says what it is.
+                # `Wrapper[int]`: the class, with a hint for type checkers, unless it says what it is.
                 own = ev.attribute(value, "__class_getitem__")
                 made = frozenset(one for one in own if isinstance(one, FunctionValue))
                 parts.append(ev.call_all(made, Arguments((values_of(value), index)), None) or values_of(value))
@@ -113,7 +113,7 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 else:
                     parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
             case External(name=name) if loader_class(name) is not None:
-                parts.append(values_of(value))  # `DataLoader[int]`: the class, with a word for who checks types
+                parts.append(values_of(value))  # `DataLoader[int]`: the class, with a hint for type checkers
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING
@@ -183,6 +183,6 @@ def updated(base: DictValue, other: DictValue, certain: bool) -> DictValue:
         else:
             entries[place] = (key, values, sure and certain)
     if other.open:
-        # What is not known of the other may have replaced anything.
+        # What is not known about the other may have replaced anything.
         entries = {k: (key, union(values, unknown()), sure) for k, (key, values, sure) in entries.items()}
     return DictValue(tuple(entries.values()), base.open or other.open, union(base.rest, other.rest))

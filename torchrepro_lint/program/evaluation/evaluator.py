@@ -135,7 +135,7 @@ class Evaluator(Memory):
         )
 
     def call(self, function: Value, arguments: Arguments, site: Site | None) -> Values:
-        """What calling `function` can give; `site` is where the call stands, and tells apart the objects it makes."""
+        """What calling `function` can give; `site` is where the call is, and tells apart the objects it makes."""
         return self.remembered(
             ("call", function, arguments, site),
             lambda: calls.result(self, function, arguments, site),
@@ -168,7 +168,7 @@ class Evaluator(Memory):
         return conditions.decide(self, path, frame)
 
     def may_run(self, site: int, path: ArmPath, frame: Frame) -> bool:
-        """Whether what stands at `site`, in these arms, may run in the frame."""
+        """Whether what is at `site`, in these arms, may run in the frame."""
         return conditions.may_run(self, site, path, frame)
 
     def import_module(self, importer: Path, dotted: str) -> Values:

@@ -97,7 +97,7 @@ def _attribute(ev: Evaluator, node: tree.Attribute, frame: Frame) -> Values:
 def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     match node.func:
         case tree.Name(id="super"):
-            return _super(ev, node, frame)
+            return _super(frame)
     functions = ev.values(node.func, frame)
     if not functions:
         return NOTHING
@@ -110,7 +110,7 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     return ev.call_all(functions, ev.arguments(node.args, frame), ev.site(node, frame))
 
 
-def _super(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
+def _super(frame: Frame) -> Values:
     method: Frame | None = frame
     while method is not None and method.scope.self_name is None:
         method = method.parent

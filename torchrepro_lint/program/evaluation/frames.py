@@ -1,4 +1,4 @@
-"""Frames: one activation of a scope, with what its parameters are in it."""
+"""Frames: one activation of a scope, with the values of its parameters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Frame", "enclosing_frame", "of_any_call"]
 
 
 class Frame:
-    """A scope that runs: one call of a function, or the one run of a module or a class body.
+    """A scope that runs: one call of a function, or the single run of a module or a class body.
 
-    `params` are what is known of its parameters, by name; one that is not there is unknown. `parent` is the frame of
-    the scope around it, in which names are looked up that it does not bind; a module's frame has none. Equal content is
-    an equal frame, whichever call made it: results are shared between calls with equal arguments.
+    `params` are the known values of parameters by name; a parameter that is missing is unknown. `parent` is the frame
+    of the enclosing scope, in which names are looked up that this scope does not bind; a module's frame has none.
+    Frames with equal content are equal, whichever call they belong to, so calls with equal arguments share results.
     """
 
     __slots__ = ("_hash", "depth", "facts", "is_bare", "params", "parent", "relevant", "scope")
@@ -33,7 +33,7 @@ class Frame:
         self.parent = parent
         self.params = params
         self.depth: int = 0 if parent is None else parent.depth + 1
-        #: Whether nothing is known of any parameter, here and around.
+        #: Whether nothing is known about any parameter, here and around.
         self.is_bare: bool = not params and (parent is None or parent.is_bare)
         #: The frames that it is for expressions which rely on a part of it (see reliance.py).
         self.relevant: dict[Reliance, Frame] = {}
@@ -58,14 +58,14 @@ class Frame:
         return f"Frame({self.facts.path.name}:{self.scope.name or 'module'})"
 
     def param(self, name: str) -> Values | None:
-        """What is known of a parameter, or None where nothing was said of it."""
+        """The values of a parameter, or None if nothing is known."""
         for key, values in self.params:
             if key == name:
                 return values
         return None
 
     def receiver(self) -> Values:
-        """What `self` (or `cls`) is, in the method that this frame is or stands in."""
+        """What `self` (or `cls`) is in the method that this frame belongs to."""
         frame: Frame | None = self
         while frame is not None:
             name = frame.scope.self_name
@@ -76,7 +76,7 @@ class Frame:
 
 
 def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
-    """A frame of the scope in which nothing is known of the parameters."""
+    """A frame of the scope in which nothing is known about the parameters."""
     if scope.parent is None:
         return ev.module_frame(facts)
     return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))

@@ -61,7 +61,7 @@ def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
             found, certain = _bound_here(ev, name, place, current)
             if found is not None and (certain or not isinstance(scope.node, tree.ClassDef)):
                 return found
-        # A comprehension and a class body run where they stand; a function runs later.
+        # A comprehension and a class body run where they are; a function runs later.
         if isinstance(scope.node, tree.ClassDef):
             place = scope.node.site if own else END
             own = False
@@ -309,7 +309,7 @@ def star_sources(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Val
 
 
 # A module that lists its names literally gives no other.
-# A search that begins with letters leaps to them: what must stand before them is asked afterwards.
+# A search that begins with letters leaps to them: what must be before them is asked afterwards.
 _LISTED = re.compile(rb"__all__(?<!.__all__)[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]")
 _LISTED_ELSEWHERE = re.compile(rb"__all__[ \t]*(?:\+=|\.)|__all__[ \t]*=[^#]*?[\])][ \t]*\+")
 _STAR = re.compile(rb"import[\s\\(]*\*")

@@ -27,7 +27,7 @@ _NONE = Constant(None)
 def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
     """What of the values `name` can have at a use, after the tests that the way to it has passed.
 
-    These are the tests in whose arms the use stands, and those before it of which one arm leaves.
+    These are the tests in whose arms the use is, and those before it of which one arm leaves.
     """
     scope = frame.scope
     if len(values) < 2 or site == END or not scope.branches:

@@ -35,7 +35,7 @@ def is_record(value: Value) -> bool:
 
 
 def fields(value: ExternalObject) -> DictValue | None:
-    """The attributes of a record by their names; None where nothing is known of them."""
+    """The attributes of a record by their names; None where nothing is known about them."""
     given = value.arguments
     if given is None or given.open_positional or len(given.positional) > 1:
         return None

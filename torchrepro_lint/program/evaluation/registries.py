@@ -29,7 +29,7 @@ def is_registry(value: ExternalObject) -> bool:
 
 
 def registered(ev: Evaluator, registry: ExternalObject) -> Values:
-    """The classes and functions that stand under `@registry.register...` anywhere in the project."""
+    """The classes and functions that are under `@registry.register...` anywhere in the project."""
     return ev.remembered(("registered", registry), lambda: frozenset(_registered(ev, registry)), NOTHING)
 
 

@@ -1,8 +1,8 @@
-"""What an expression can be.
+"""What an expression can evaluate to.
 
-A `Values` is a set of possible values; the member `UNKNOWN` says that it may be something else as well. Values are
-immutable, hash by content and remember their hash, since they are keys of every memo table here. Sets and nesting are
-bounded: past the bound a value becomes `UNKNOWN`, never something wrong.
+A `Values` is a set of possible values; the member `UNKNOWN` means that it may be something else as well. Values are
+immutable, compare by content, and cache their hash, since they are keys of every memo table here. Sets and nesting are
+bounded: beyond the bound a value becomes `UNKNOWN`, never something wrong.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Site:
 
 
 class _Value:
-    """Shared by all values: a remembered hash, and how deeply other values are nested inside."""
+    """What all values share: a cached hash, and how deeply other values are nested inside."""
 
     __slots__ = ()
     depth = 0
@@ -69,7 +69,7 @@ class _Value:
 
 
 class Unknown(_Value):
-    """May be anything. There is one, `UNKNOWN`."""
+    """May be anything. There is one instance, `UNKNOWN`."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class _Keyed(_Value):
         self.key = key
         self.depth = depth
         self._hash = hash((type(self).__name__, key))
-        # By depth, once they were asked for: a value that stands inside many others is not taken apart for each.
+        # By depth, once they were asked for: a value that is inside many others is not taken apart for each.
         self._shallower: dict[int, Any] | None = None
 
     def __hash__(self) -> int:
@@ -128,7 +128,7 @@ class External(_Keyed):
 
 
 class ModuleValue(_Keyed):
-    """A module of the project; `facts` is None for a namespace package. With other facts it is another."""
+    """A module of the project; `facts` is None for a namespace package. Different facts make a different value."""
 
     __slots__ = ("facts", "folder", "path")
 
@@ -188,7 +188,7 @@ class Arguments(_Keyed):
     """The arguments of one call.
 
     `keywords` are (name, values, certain); one that is not certain may be missing. `open_positional` and
-    `open_keywords` say that there may be more (`*args`, `**kwargs` that could not be followed).
+    `open_keywords` mean that there may be more (`*args` or `**kwargs` that could not be followed).
     """
 
     __slots__ = ("keywords", "open_keywords", "open_positional", "positional")
@@ -230,7 +230,9 @@ class Arguments(_Keyed):
 
 
 class Instance(_Keyed):
-    """An object of a project class, made at `site` by a call with `arguments` (None: made somewhere unseen)."""
+    """An object of a project class, created at `site` by a call with `arguments` (None if it is created where the tool
+    cannot see).
+    """
 
     __slots__ = ("arguments", "cls", "site")
 
@@ -248,7 +250,7 @@ class Instance(_Keyed):
 
 
 class ExternalObject(_Keyed):
-    """What a call of something external gives: an object of the class `name`, or the result of the function."""
+    """The result of calling something external: an object of the class `name`, or what the function returns."""
 
     __slots__ = ("arguments", "name", "site")
 
@@ -266,9 +268,9 @@ class ExternalObject(_Keyed):
 
 
 class MemberOf(_Keyed):
-    """An attribute of a value that is not of the project: a method of an external object, list or dict.
+    """An attribute of a value that does not belong to the project: a method of an external object, list or dict.
 
-    `never_none`: it is proven that it is something, as an option with a default.
+    `never_none`: it is proven not to be None, like an option with a default.
     """
 
     __slots__ = ("attr", "never_none", "receiver")
@@ -299,7 +301,7 @@ class Partial(_Keyed):
 
 
 class SequenceValue(_Keyed):
-    """A tuple, list, set or generator. With `items` its length is known; else each element is one of `element`."""
+    """A tuple, list, set or generator. With `items` its length is known; otherwise each element is one of `element`."""
 
     __slots__ = ("element", "items", "kind")
 
@@ -319,7 +321,7 @@ class SequenceValue(_Keyed):
 
 
 class DictValue(_Keyed):
-    """A dict. Entries are (key, values, certain); `open` says that there may be other keys, of values `rest`."""
+    """A dict. Entries are (key, values, certain); `open` means that there may be other keys, with the values `rest`."""
 
     __slots__ = ("entries", "open", "rest")
 

@@ -1,4 +1,4 @@
-"""An evaluator that knows of each answer what it rests on, so that a change undoes no more than it must."""
+"""An evaluator that records what each answer depends on, so that a change discards no more than necessary."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MISSING: Final = object()
 
 
 class TracedEvaluator(Evaluator):
-    """Answers as its base does. While a question is worked on, `looks.present` gathers what its answer rests on: what
-    it asks of the texts, and all that the answers rest on which it takes from memory.
+    """Gives the same answers as its base. While a question is worked on, `looks.present` collects what its answer
+    depends on: what it looks up in the texts, and everything that the answers taken from memory depend on.
 
-    The answers of a cycle rest on what its root does: they are kept when that is known. What a question takes from the
-    objects in its key needs no bit: these objects are gone together with the facts that they are made of.
+    The answers of a cycle depend on what its root depends on, so they are stored once that is known. The objects in a
+    question's key need no record: they disappear together with the facts that they belong to.
     """
 
     def __init__(self, project: KeptProject) -> None:
@@ -37,7 +37,7 @@ class TracedEvaluator(Evaluator):
         self._numbers: dict[int, int] = {}
 
     def begin_analysis(self, undone: int, retired: Sequence[ModuleFacts] = ()) -> None:
-        """Forgets all answers that rest on one of these bits, and all that is about facts which are let go."""
+        """Discards all answers that depend on one of these bits, and all that are about discarded facts."""
         self.begin_question()
         self._dropped.clear()
         self._rests_elsewhere.clear()

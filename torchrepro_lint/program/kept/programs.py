@@ -86,7 +86,7 @@ class KeptPrograms:
         return Program(root, files, settings, target, overlay, self._facts, asked, read, self._parsed, linked)
 
     def keep(self, roots: Container[Path]) -> None:
-        """Lets go of the programs of other projects than those at these roots, and of the files that are in none."""
+        """Drops the programs of other projects than those at these roots, and of the files that are in none."""
         self._kept = {root: kept for root, kept in self._kept.items() if root in roots}
         files = {path for kept in self._kept.values() for path in kept.project.files}
         self._facts.keep(files)

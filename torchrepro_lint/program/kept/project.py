@@ -22,7 +22,7 @@ __all__ = ["Changes", "KeptProject"]
 
 #: With more changed files at once, all is done anew.
 _MAX_CHANGED: Final = 64
-#: Facts that nobody asks for any more are let go together when they are of so much text, in bytes: with what was found
+#: Facts that nobody asks for any more are dropped together when they are of so much text, in bytes: with what was found
 #: out about them they take fifty times as much.
 _MAX_RETIRED: Final = 500_000
 
@@ -30,7 +30,7 @@ _MAX_RETIRED: Final = 500_000
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What other texts change: the questions that have other answers, the files that import something else, and facts
-    of earlier texts that are let go.
+    of earlier texts that are dropped.
     """
 
     questions: Set[Question]

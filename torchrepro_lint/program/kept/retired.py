@@ -18,7 +18,7 @@ def is_about(retired: Iterable[ModuleFacts]) -> Callable[[object], bool]:
     for facts in retired:
         gone.add(id(facts))
         gone.update(part for scope in facts.walk_scopes() for part in (id(scope), id(scope.node)))
-    known: dict[int, bool] = {}  # values stand inside many others
+    known: dict[int, bool] = {}  # values are inside many others
 
     def is_gone(part: object) -> bool:
         if isinstance(part, int):

@@ -11,7 +11,7 @@ from torchrepro_lint.program.looks import Looks, Question
 
 __all__ = ["IMPORTS", "TracedLooks"]
 
-#: The question who imports whom.
+#: The question which files import which.
 IMPORTS: Final[Question] = ("imports", b"")
 
 #: With more questions than this, some share a bit, so that now and then more is undone than must be.

@@ -1,4 +1,4 @@
-"""The calls of losses that are objects: made in one place, handed to a function, called in another."""
+"""The calls of losses that are objects: created in one place, passed to a function, called in another."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ _FILES: Final = re.compile(_CRITERION.pattern.encode(), re.IGNORECASE)
 
 
 def runs_of(ev: Evaluator, made: Site) -> list[tuple[tree.Call, Frame]]:
-    """The calls of the object that is made at a place: those in its own file, or else in all that speak of losses."""
+    """The calls of the object that is created at a place: those in its own file, or else those in all files that
+    mention losses.
+    """
     nothing: _Runs = {}
     own = runs_in_own_file(ev, made)
     return own or ev.of_project("criterion-runs", lambda: _runs(ev), nothing).get(made, [])
 
 
 def runs_in_own_file(ev: Evaluator, made: Site) -> list[tuple[tree.Call, Frame]]:
-    """The calls of the object that is made at a place, in the same file: by the name that it was given there, or else
-    where its values tell of it; last of all where a function was handed it, whose callers have to be asked.
+    """The calls, in the same file, of the object that is created at a place: by the name that it was given there; if
+    there is none, by its possible values; and last by the callers of the functions it may be passed to.
     """
     by_name = _by_name(ev, made.path).get(made.number)
     if by_name:
@@ -43,7 +45,7 @@ def runs_in_own_file(ev: Evaluator, made: Site) -> list[tuple[tree.Call, Frame]]
 
 
 def _by_name(ev: Evaluator, path: Path) -> dict[int, list[tuple[tree.Call, Frame]]]:
-    """The calls of what the same function has made: `loss_fct = CrossEntropyLoss()`, `loss_fct(logits, labels)`."""
+    """The calls of what the same function has created: `loss_fct = CrossEntropyLoss()`, `loss_fct(logits, labels)`."""
     nothing: dict[int, list[tuple[tree.Call, Frame]]] = {}
     return ev.of_project(f"criterion-runs by name in {path}", lambda: _find_by_name(ev, path), nothing)
 
@@ -74,7 +76,9 @@ def _runs(ev: Evaluator) -> _Runs:
 
 
 def _runs_in(ev: Evaluator, path: Path, *, handed: bool) -> _Runs:
-    """The calls of losses in one file, by where each is made: of those that functions are `handed`, or the others."""
+    """The calls of losses in one file, by where each is created: either of those that are passed to functions
+    (`handed`), or of the others.
+    """
     nothing: _Runs = {}
     name = f"criterion-runs of {'what is handed in ' if handed else ''}{path}"
     return ev.of_project(name, lambda: _find_runs_in(ev, path, handed), nothing)
@@ -101,6 +105,6 @@ def _find_runs_in(ev: Evaluator, path: Path, handed: bool) -> _Runs:
 
 
 def _is_criterion(call: tree.Call) -> bool:
-    """Whether this may be the call of a loss: of an input and a target, and perhaps of weights."""
+    """Whether this may be the call of a loss: with an input and a target, and perhaps weights."""
     is_plain = 1 < len(call.args) <= _MOST_GIVEN and not any(arg.star for arg in call.args)
     return is_plain and bool(_CRITERION.search(called_name(call.func) or ""))

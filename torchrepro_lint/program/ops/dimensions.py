@@ -1,6 +1,6 @@
 """How many dimensions a tensor has at least, by what gives it: a convolution, `permute(0, 2, 1)`, a whole network.
 
-Where several things may give it, the fewest count. What a function is handed counts by one of the calls in sight: there
+Where several things may give it, the fewest count. What a function is handed counts by one of the visible calls: there
 is a run, then, in which it has as many.
 """
 
@@ -137,7 +137,7 @@ class _Dimensions:
         return False
 
     def _given_by(self, value: Value, first: tree.Expr | None, frame: Frame) -> int | None:
-        """What a call of a function or of a network gives; None where nothing is known of it."""
+        """What a call of a function or of a network gives; None where nothing is known about it."""
         match value:
             case External(name=name) | ExternalObject(name=name) if fewest_dimensions(name):
                 return fewest_dimensions(name)

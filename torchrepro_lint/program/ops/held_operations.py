@@ -45,7 +45,7 @@ def _is_called(parents: Parents, node: tree.Attribute) -> bool:
 
 
 def _held_by(parents: Parents, node: tree.Attribute) -> Iterator[str]:
-    """What an assignment or a default gives the value to in which the node stands."""
+    """What an assignment or a default gives the value to in which the node is."""
     for above in parents.around(node):
         match above:
             case tree.Assign(targets=targets):

@@ -23,7 +23,7 @@ _NO_CONTENTS = frozenset({"is", "is not", "in", "not in"})
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryUse:
     """`reads` what is in the memory, asks for its `form` alone, is `bound` to a name or attribute by the statement
-    `at`, or does what is not known: it may write, or keep the tensor for somebody who writes.
+    `at`, or does what is not known: it may write, or keep the tensor for code that writes.
     """
 
     kind: Literal["reads", "form", "bound", "unknown"]

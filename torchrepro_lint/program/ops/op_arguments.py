@@ -33,7 +33,7 @@ def numbers_of(values: Values) -> list[int]:
 
 
 def unmoved(node: tree.Expr) -> tree.Expr:
-    """An expression without `.to(...)`, `.cuda()`, `.long()` and the like behind it."""
+    """An expression without `.to(...)`, `.cuda()`, `.long()` and the like after it."""
     moves = method_words("tensor_moves")
     while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute) and node.func.attr in moves:
         node = node.func.value

@@ -95,7 +95,7 @@ def _takes_an_extreme(ev: Evaluator, operation: Operation) -> bool:
 _COUNTS = re.compile(r"(?:\w+_)?num_\w+|(?:\w+_)?counts")
 
 
-#: What is written or added, by the last part of the name: its parameter, and its place behind the tensor.
+#: What is written or added, by the last part of the name: its parameter, and its place after the tensor.
 _SOURCES = {
     **dict.fromkeys(("scatter", "scatter_", "scatter_add", "scatter_add_"), ("src", 2)),
     **dict.fromkeys(("index_add", "index_add_", "index_copy", "index_copy_"), ("source", 2)),
@@ -133,7 +133,7 @@ def _is_filled(node: object) -> bool:
 
 
 def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
-    """Whether the stride is left out, which makes it the size of the window, or is no smaller."""
+    """Whether the stride is left out, which makes it the size of the window, or is not smaller."""
     size, stride = argument_of(operation, "kernel_size", 0), argument_of(operation, "stride", 1)
     if stride is None:
         return not any(arg.star for arg in operation.args)

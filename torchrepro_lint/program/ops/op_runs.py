@@ -1,4 +1,4 @@
-"""Where an operation runs: on which device, with gradients or without, with torch's determinism flag on or off."""
+"""Where an operation runs: on which device, with or without gradients, with torch's determinism flag on or off."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _GPU = re.compile(
 )
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
 #: What a program says that may train, be it in code that it loads by a name or runs in another process. `net.train()`
-#: stands in programs that only load weights as well.
+#: is in programs that only load weights as well.
 _MAY_TRAIN = re.compile(
     _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
     rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
@@ -59,7 +59,7 @@ _TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
 
 
 def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
-    """The ways that lead to an operation; to a module's construction that around it, wherever the object is made."""
+    """The ways that lead to an operation, or to the construction of the module that contains it, wherever that is."""
     frame = operation.frame
     if operation.is_module:
         return (own_way(frame.facts, frame.scope, operation.call.site),)
@@ -72,12 +72,12 @@ def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:
 
 
 def may_use_cuda(program: Program, path: Path) -> bool:
-    """Whether a program that runs the file speaks of a GPU, and does not hide it."""
+    """Whether a program that runs the file mentions a GPU and does not hide the GPUs."""
     return not program.project.holds(path, _HIDDEN) and program.imports.any_together(path, _GPU)
 
 
 def may_run_on_cuda(program: Program, operation: Operation) -> bool:
-    """Whether the operation may run on a GPU: the program speaks of one, and no proof puts its inputs on the CPU."""
+    """Whether the operation may run on a GPU: the program mentions one, and no proof puts its inputs on the CPU."""
     if not may_use_cuda(program, operation.site.path):
         return False
     if operation.all_inputs(lambda one: one.on_cpu):
@@ -101,7 +101,9 @@ def speaks_of_a_device(program: Program, path: Path) -> bool:
 
 
 def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool:
-    """Whether a backward pass comes by the operation: the program trains, and the operation is on the way to a loss."""
+    """Whether a backward pass goes through the operation: the program trains, and the operation lies on a path to a
+    loss.
+    """
     if not _is_trained(program, operation.site.path):
         return False
     if operation.is_module and is_never_called(program, operation.frame.facts, operation.call):
@@ -117,16 +119,16 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
 
 
 def of_its_users(program: Program, operation: Operation, intent: list[Evidence]) -> list[Evidence]:
-    """The intent of the programs that have a name for the function or class in which the operation stands: of a file of
-    many networks a program may use one.
+    """The intent of the programs that mention the function or class around the operation: of a file with many networks,
+    a program may use only one.
     """
     place = operation.frame.facts, operation.frame.scope
     return [one for one in intent if is_named_by(program, *place, one.roots, (one.frame.facts.path, one.frame.scope))]
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:
-    """The intent of the programs that load the file and may train: what a demo switches on is not of its training, nor
-    what a function does that keeps no graph.
+    """The intent of the programs that load the file and may train. What a demo switches on does not apply to training,
+    nor does what a function without gradients switches on.
     """
     above = program.imports.above(path)
     return [
@@ -138,8 +140,8 @@ def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[E
 
 
 def _may_train(program: Program, one: Evidence, root: Path) -> bool:
-    """Whether a program in which a switch is set by what `root` runs may train. What `root` does as a script is of that
-    program alone, whatever imports it elsewhere.
+    """Whether a program in which code that `root` runs sets a switch may train. What `root` does as a script belongs to
+    that program alone, whatever else imports it.
     """
     own = [way for way in ways_of(program, one) if way[-1].facts.path == root]
     if own and all(map(runs_as_script, own)):
@@ -148,8 +150,8 @@ def _may_train(program: Program, one: Evidence, root: Path) -> bool:
 
 
 def _is_trained(program: Program, path: Path) -> bool:
-    """Whether a program that loads the file trains; one outside counts, where the file belongs to none in the project
-    and the settings say what the project is for.
+    """Whether a program that loads the file trains. If no program of the project loads it, one outside is assumed to
+    train it, provided that the settings ask for determinism.
     """
     if program.imports.any_together(path, _TRAINS):
         return True
@@ -161,7 +163,7 @@ def _is_trained(program: Program, path: Path) -> bool:
 
 
 def trains(program: Program, scripts: Iterable[Path]) -> bool:
-    """Whether one of the modules trains, by what it and all that it imports say."""
+    """Whether one of the modules trains, judging by the text of it and of all that it imports."""
     return any(program.imports.any_below(script, _TRAINS) for script in scripts)
 
 
@@ -217,7 +219,7 @@ def _names_around(stand: Stand) -> list[str]:
 
 
 def _is_not_of_training(stand: Stand) -> bool:
-    """Whether the place is in a function or class of evaluation, or of what is done to data, by its name."""
+    """Whether the place is in a function or class for evaluation or data preparation, judging by its name."""
     return any(function_words("not_training").search(name) for name in _names_around(stand))
 
 
@@ -242,7 +244,7 @@ def _is_without_grad(program: Program, stand: Stand) -> bool:
 
 
 def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) -> bool:
-    """Whether the operation stands in a `with` block of one of these context managers, or is called from one."""
+    """Whether the operation is in a `with` block of one of these context managers, or is called from one."""
     return any(
         stands_in(program.ev, stand.facts, stand.scope, stand.site, contexts)
         for way in ways_to(program, operation)
@@ -254,8 +256,8 @@ def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) 
 
 
 def flag_is_off(program: Program, operation: Operation) -> bool:
-    """Whether `use_deterministic_algorithms(False)` was the last word before the operation, on every way to it; before
-    the calls of a module, wherever it was built.
+    """Whether the last switch before the operation is `use_deterministic_algorithms(False)`, on every way to it; for a
+    module, before its calls, wherever it was built.
     """
     switches = [one for one in program.evidence if one.effect in ("algorithms", "algorithms-off", "algorithms-warn")]
     if not any(one.effect == "algorithms-off" for one in switches):
@@ -267,7 +269,7 @@ def flag_is_off(program: Program, operation: Operation) -> bool:
 
 
 def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
-    """The effect of the switch that comes last before the place on this way, as far as it surely comes."""
+    """The effect of the last switch before the place on this way, as far as it certainly runs."""
     before = [
         (moment, one.effect)
         for one in switches
@@ -278,10 +280,12 @@ def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
 
 
 def is_about_cuda(row: OpRow) -> bool:
-    """Whether a row speaks of CUDA, and holds for the newest release of the package that it is about."""
+    """Whether a row is about CUDA, and holds for the newest release of the package that it is about."""
     return row.device in ("cuda", "any") and _library_admits(row)
 
 
 def _library_admits(row: OpRow) -> bool:
-    """Whether the newest release of the other package that a row asks for has it: nothing bounds it from above."""
+    """Whether the newest release of the other package that a row requires satisfies it, that is, whether the row sets
+    no upper bound.
+    """
     return row.requires is None or "<" not in row.requires

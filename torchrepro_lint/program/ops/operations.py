@@ -1,7 +1,7 @@
 """The operations of torch that a project calls.
 
-A function is found by its qualified name, a method by its name and a receiver that is a tensor, a network module where
-it is constructed.
+A function is recognized by its qualified name, a method by its name and a receiver that is a tensor, and a network
+module where it is constructed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _METHOD = "torch.Tensor."
 
 
 class Operands:
-    """The tensors that a call works on. Most calls are never asked for them: they are looked for when they are."""
+    """The tensors that a call works on, looked up on demand, since most calls are never asked for them."""
 
     def __init__(self, ev: Evaluator, nodes: Sequence[tree.Expr], frame: Frame) -> None:
         self._ev = ev
@@ -82,7 +82,9 @@ class Operation:
 
     @property
     def args(self) -> tuple[tree.Arg, ...]:
-        """The arguments of the call, with those that a `functools.partial` has for it: it may give keywords anew."""
+        """The arguments of the call, including those of a `functools.partial` around it, which the call may override by
+        keyword.
+        """
         before = [arg for arg in self.given if arg.keyword is None and arg.star != "**"]
         return (*before, *self.call.args, *(arg for arg in self.given if arg not in before))
 
@@ -118,7 +120,7 @@ class Operation:
 
 
 def called_by(speaks_of: Callable[[OpRow], bool]) -> frozenset[str]:
-    """The names by which operations are called of which such a row tells: what stands behind the last dot."""
+    """The names by which the operations of such a row are called: what comes after the last dot."""
     names = _by_last_part().items()
     return frozenset(last for last, full in names if any(speaks_of(row) for name in full for row in op_rows(name)))
 
@@ -137,7 +139,7 @@ _NEVER_REPORTED = frozenset({"cublas", "memory", "mps", "compiled", "cudnn", "in
 
 
 def _may_matter(call: tree.Call, last: str) -> bool:
-    """A quick look at the argument list alone: whether some row of an operation of that name may hold for the call."""
+    """A quick check of the argument list alone: whether some row of an operation of that name may apply to the call."""
     return any(
         not row.flags & _NEVER_REPORTED and not any(_is_ruled_out(call, condition) for condition in row.when)
         for name in _by_last_part().get(last, ())
@@ -146,7 +148,7 @@ def _may_matter(call: tree.Call, last: str) -> bool:
 
 
 def _is_ruled_out(call: tree.Call, condition: Condition) -> bool:
-    """Whether a condition fails because its argument is not given, or is given as a literal that it does not admit."""
+    """Whether a condition fails because its argument is not passed, or is a literal that does not satisfy it."""
     if not condition.decided_by_arguments:
         return False
     for index, arg in enumerate(call.args):
@@ -157,8 +159,8 @@ def _is_ruled_out(call: tree.Call, condition: Condition) -> bool:
 
 
 def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tuple[str, Operation]]:
-    """The operations that one file calls by one of these names, each with that name and in one of the frames in which
-    it runs.
+    """The operations that one file calls by one of these names, each with that name and one of the frames in which it
+    runs.
     """
     may_hold = ev.project.holds(path, held_pattern(frozenset(called)))
     facts = ev.project.facts(path) if may_hold or ev.project.may_call_any(path, called) else None
@@ -219,7 +221,7 @@ def _in_frame(ev: Evaluator, calls: Sequence[tuple[tree.Call, ArmPath]], frame: 
 
 
 def operation_at(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) -> Operation | None:
-    """The operation that a call is in a frame; `path` are the arms in which it stands."""
+    """The operation that a call is in a frame; `path` are the arms in which it is."""
     name, given = _operation_name(ev, call, frame)
     if name is None:
         return None
@@ -228,7 +230,7 @@ def operation_at(ev: Evaluator, call: tree.Call, frame: Frame, path: ArmPath) ->
 
 
 def _imported_as(facts: ModuleFacts) -> dict[str, str]:
-    """The names that imports give other names: `from torch.nn.functional import grid_sample as sample`."""
+    """The different names that imports give to names: `from torch.nn.functional import grid_sample as sample`."""
     aliases: dict[str, str] = {}
     for scope in facts.walk_scopes():
         for bindings in scope.bindings.values():
@@ -239,7 +241,9 @@ def _imported_as(facts: ModuleFacts) -> dict[str, str]:
 
 
 def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> tuple[str | None, tuple[tree.Arg, ...]]:
-    """The operation that a call is, by the function called or by a method of a tensor; and what it is given before."""
+    """The operation that a call runs, by its function or by a method of a tensor, and the arguments that are already
+    bound.
+    """
     values = [without_partial(one, call.site) for one in ordered(ev.values(call.func, frame))]
     for value, given in values:
         name = canonical(value.name) if isinstance(value, External) else ""
@@ -253,7 +257,7 @@ def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> tuple[str |
 
 
 def _is_the_only_one(values: Sequence[tuple[Value, object]], name: str) -> bool:
-    """Whether what goes by a name of its own, or is taken out of a dict, can be nothing but this operation."""
+    """Whether something with a name of its own, or taken out of a dict, can only be this operation."""
     return all(isinstance(value, External) and canonical(value.name) == name for value, _ in values)
 
 

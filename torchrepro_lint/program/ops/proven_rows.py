@@ -1,6 +1,6 @@
 """For which of the rows of knowledge/ops.tsv a call of an operation is proven.
 
-A row counts where the argument list proves its conditions; what hangs on a shape, a kernel or a layout that the text
+A row counts where the argument list proves its conditions; what depends on a shape, a kernel or a layout that the text
 does not show counts as not proven.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Flag", "can_be_proven", "rows_possible", "rows_proven", "runs_somewhere"]
 
-#: How torch's determinism flag stands.
+#: The state of torch's determinism flag.
 Flag = Literal["off", "warn", "raise"]
 
 
@@ -75,7 +75,7 @@ def rows_proven(
 
 
 def runs_somewhere(ev: Evaluator, operation: Operation) -> bool:
-    """Whether some caller in sight runs the operation, so that no guard rules it out for all of them."""
+    """Whether some visible caller runs the operation, so that no guard rules it out for all of them."""
     frames = contexts(ev, operation.frame.facts, operation.frame.scope)
     return any(ev.may_run(operation.call.site, operation.path, frame) for frame in frames)
 

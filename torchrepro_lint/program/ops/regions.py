@@ -31,7 +31,7 @@ def is_without_grad(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) 
 
 
 def stands_in(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int, contexts: frozenset[str]) -> bool:
-    """Whether a place of a scope stands in a `with` block of one of these context managers."""
+    """Whether a place of a scope is in a `with` block of one of these context managers."""
     while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
         scope = scope.parent
     node = scope.node
@@ -55,7 +55,7 @@ def _is_one_of(ev: Evaluator, node: tree.Expr, frame: Frame, wanted: frozenset[s
 
 
 def _around(body: tree.Block, site: int) -> Iterator[tree.Stmt]:
-    """The statements in which a site stands, from the outside in; sites grow in the order of the text."""
+    """The statements in which a site is, from the outside in; sites grow in the order of the text."""
     while True:
         inside = [statement for statement in body if statement.site <= site]
         if not inside:

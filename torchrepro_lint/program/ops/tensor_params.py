@@ -76,7 +76,7 @@ def _as_named(passed: Tensor | None, param: tree.Param) -> Tensor | None:
 
 
 def _as_annotated(param: tree.Param) -> Tensor:
-    """What the annotation and the name say of a tensor that nobody in sight passes."""
+    """What the annotation and the name say of a tensor that nobody visible passes."""
     names = [param.annotation] if param.annotation is not None else []
     while names:
         node = names.pop()
@@ -91,7 +91,7 @@ def _as_annotated(param: tree.Param) -> Tensor:
 
 
 def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
-    """What the calls in sight pass for a parameter."""
+    """What the visible calls pass for a parameter."""
     scope = frame.scope
     if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
         return None

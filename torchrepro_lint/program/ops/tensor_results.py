@@ -1,4 +1,4 @@
-"""What is known of a tensor, and what becomes of that in a call of a function or a method of torch."""
+"""What is known about a tensor, and what becomes of that in a call of a function or a method of torch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["OUTPUT", "SOME", "Tensor", "joined", "moved", "of_function", "of_met
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """What is known of a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
+    """What is known about a tensor. `on_cpu`: proven to live on the CPU. `floating`: of a floating-point type; `grad`:
     whether gradients flow back to it; None where that is not known. `distinct`: numbers of which none comes twice, as
     in a permutation; of a tensor with several dimensions, along the one that they count. `apart`: none comes twice in
     the whole tensor, so that it may take another shape. `whole`: numbers without a fraction, in whatever type, so that
@@ -94,7 +94,7 @@ def parameter(arguments: Arguments | None) -> Tensor:
 
 
 def of_method(ev: Evaluator, found: Tensor, attr: str, node: tree.Call, frame: Frame) -> Tensor | None:
-    """What a method of a tensor gives; None where that is no tensor."""
+    """What a method of a tensor gives; None where that is not a tensor."""
     result = _of_method(ev, found, attr, node, frame)
     if result is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether an expression is a tensor, as far as can be told, and what is known of that tensor.
+"""Whether an expression is a tensor, as far as can be told, and what is known about that tensor.
 
 A method such as `gather` or `cumsum` counts as torch's only where its receiver shows itself as a tensor: made by a
 function of torch, what a network gives, a parameter of a network's `forward`, annotated, moved to a device. What shows
@@ -28,18 +28,18 @@ _NO_TENSOR_OPERATORS = frozenset({"is", "is not", "in", "not in"})
 
 
 def tensor(ev: Evaluator, node: tree.Expr, frame: Frame) -> Tensor | None:
-    """What is known of the tensor that `node` is; None where it does not show itself as one."""
+    """What is known about the tensor that `node` is; None where it does not show itself as one."""
     return Tensors(ev).of(node, frame)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensors:
-    """The tensors of a project. What is known of one hangs on others: names and calls ask for those here."""
+    """The tensors of a project. What is known about one depends on others: names and calls ask for those here."""
 
     ev: Evaluator
 
     def of(self, node: tree.Expr, frame: Frame) -> Tensor | None:
-        """What is known of the tensor that `node` is; None where it does not show itself as one."""
+        """What is known about the tensor that `node` is; None where it does not show itself as one."""
         return self.ev.remembered(
             ("tensor", node, frame), lambda: off_the_graph(self.ev, self._of(node, frame), node, frame), None
         )

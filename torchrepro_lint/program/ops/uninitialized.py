@@ -56,7 +56,7 @@ def _read(program: Program, made: Operation) -> Site | None:
 
 
 def _site(made: Operation, at: Node, parents: Parents) -> Site:
-    """Where a read stands; a clause has no place of its own in the text."""
+    """Where a read is; a clause has no place of its own in the text."""
     while isinstance(at, (tree.Clause, tree.Case)):
         at = parents.of(at) or made.call
     return Site(made.frame.facts.path, at.site)
@@ -131,5 +131,5 @@ def _comes_first(
 
 
 def _is_at(binding: Binding, place: int) -> bool:
-    """Whether the binding is that of the `+=` which stands at the place and reads the name itself."""
+    """Whether the binding is that of the `+=` which is at the place and reads the name itself."""
     return isinstance(binding.node, tree.AugAssign) and binding.node.site == place

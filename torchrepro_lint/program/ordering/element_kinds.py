@@ -1,7 +1,7 @@
-"""What a collection holds: texts, whose hashes differ between processes, or numbers, whose hashes do not.
+"""What a collection contains: strings, whose hashes differ between processes, or numbers, whose hashes do not.
 
-The code around an expression tells, where its value is not known: how its elements are made (`line.split()`,
-`int(...)`), what is appended to it, and at last the names (`labels`, `indices`). What tells nothing is unknown.
+If the value of an expression is not known, the code around it decides: how its elements are created (`line.split()`,
+`int(...)`), what is appended to it, and last the names (`labels`, `indices`). Otherwise it is unknown.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _JOINED: Final = frozenset({"union", "intersection", "difference", "symmetric_di
 
 
 def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
-    """What the elements of a collection are, as far as anything tells; texts beside numbers are texts."""
+    """What the elements of a collection are, as far as the code shows; a mixture of strings and numbers counts as
+    strings.
+    """
     return _Reader(program, facts, scope).elements(node, _DEPTH)
 
 
@@ -270,7 +272,7 @@ class _Reader:
             yield self.elements(arg.value, depth - 1)
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
-        """What all calls in sight hand to a parameter of a function, where it is seen how they make it."""
+        """What all visible calls hand to a parameter of a function, where it is seen how they make it."""
         owner = self.scope.binder(param.name)
         if owner is None or owner.parent is None or not isinstance(owner.node, tree.FunctionDef):
             return None
@@ -310,7 +312,7 @@ class _Reader:
         return None
 
     def _unpacked(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
-        """What stands at a place of the tuples that a collection holds: `for head, tail in pairs`."""
+        """What is at a place of the tuples that a collection holds: `for head, tail in pairs`."""
         if depth == 0:
             return None
         match node:

@@ -1,4 +1,4 @@
-"""Splits right behind a call that seeds torch: nothing that the program draws elsewhere can move them."""
+"""Splits right after a call that seeds torch: nothing that the program draws elsewhere can move them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _is_quiet(program: Program, call: KnownCall, statement: tree.Stmt) -> bool:
 
 
 def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bool:
-    """Whether a generator is made, or one that is no global one is seeded: nothing is drawn."""
+    """Whether a generator is made, or one that is not a global one is seeded: nothing is drawn."""
     values = program.ev.values(node.func, call.frame)
     return bool(values) and all(_makes_or_seeds(value) for value in values)
 

@@ -90,7 +90,7 @@ def _takes_it_by_position(call: tree.Call) -> bool:
 
 
 def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
-    """A quick look, without asking who calls the scope: false where the call is surely given no global generator."""
+    """A quick check that does not look for the callers of the scope: whether the call may get the global generator."""
     arg = _generator_argument(program, call, alone)
     if arg is None:
         return is_open(program.ev, call.func, alone)
@@ -99,7 +99,7 @@ def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
 
 def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool:
     """Whether the call hands on a parameter that has the global generator as its default, as torch's own functions
-    have: who calls the function decides.
+    have: the callers of the function decide.
     """
     arg = _generator_argument(program, call, alone)
     if arg is None or not isinstance(arg.value, tree.Name):

@@ -152,6 +152,6 @@ def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:
-    """Whether the call stands in a function that nothing in sight calls, in a module that nothing in sight imports."""
+    """Whether the call is in a function that nothing visible calls, in a module that nothing visible imports."""
     ends_in_function = all(way[-1].scope.parent is not None for way in own)
     return ends_in_function and program.imports.above(call.facts.path) == {call.facts.path}

@@ -219,7 +219,7 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
 
 
 def _takes_it_out(program: Program, carrier: Carrier, position: tree.Call, listed: tree.Expr) -> bool:
-    """`names.pop(names.index(name))` takes out the name that it was asked for, wherever that stands."""
+    """`names.pop(names.index(name))` takes out the name that it was asked for, wherever that is."""
     parents = parents_of(program.ev, carrier.facts)
     arg = parents.of(position)
     popped = parents.of(arg) if isinstance(arg, tree.Arg) else None

@@ -77,7 +77,7 @@ def varied_names(loop: tree.For) -> set[str]:
 
 
 def _bindings(scope: Scope, owner: tree.Expr, at: tree.Stmt) -> Iterable[Binding]:
-    """What gives a value to the name or the attribute of `self` that stands before a statement."""
+    """What gives a value to the name or the attribute of `self` that is before a statement."""
     match owner:
         case tree.Name(id=name):
             return scope.reaching(name, at.site)[0]

@@ -1,8 +1,8 @@
-"""Where the order of a listing or a set goes: into a data set's samples, a split, an index of classes; or nowhere.
+"""Where the order of a listing or a set ends up: in a dataset's samples, a split, an index of classes, or nowhere.
 
 An expression whose elements come in an order that is not fixed is followed forward: through names, attributes of
-`self`, lists filled in a loop over it, parameters and returns. What sorts it, counts it or asks for membership ends the
-way. Nothing is found unless the way ends where the order decides something.
+`self`, lists filled in a loop over it, parameters and return values. Sorting it, counting it, or testing for membership
+ends the search. There is a result only if the order decides something.
 """
 
 from __future__ import annotations
@@ -52,18 +52,24 @@ MAX_HOPS: Final = 4
 MAX_CALLS: Final = 6
 
 SinkKind = Literal["samples", "split", "index"]
-#: The expression of a set that is iterated, behind its file: what is sorted there has an order in all that follows.
+#: The file and the expression of a set that is iterated over: sorting it there gives an order to all that follows.
 Turn: TypeAlias = tuple[ModuleFacts, tree.Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carrier:
-    """An expression whose elements come in the order that is followed. `numbered`: each with its position beside it;
-    `is_set`: nothing has a position in it yet; `is_dict`: its keys were put in in this order, and a look-up by key does
-    not tell of it; `rows`: it is a table with the rows of what was in this order, or such tables by name, of which it
-    is the one called `part`. `turned`: where a set was iterated, if not in a function that it was handed to, which may
-    get lists as well. `entered`: the calls by which the way came into functions, with each function and the file of
-    its call: a function gives what it gets to the one that called it, and no other.
+    """An expression whose elements come in the order that is followed.
+
+    Attributes:
+        numbered: Each element comes with its position.
+        is_set: Nothing has a position in it yet.
+        is_dict: Its keys were inserted in this order; a look-up by key does not reveal the order.
+        rows: It is a table whose rows come from what was in this order.
+        part: It is a dict of such tables, and the one under this key is followed.
+        turned: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
+            called with lists as well.
+        entered: The calls through which the search came into functions, each with the function and the file of the
+            call: a function returns its result to the call that entered it, and to no other.
     """
 
     facts: ModuleFacts
@@ -80,23 +86,23 @@ class Carrier:
 
     @property
     def key(self) -> tuple[int, bool, bool, tuple[int, ...]]:
-        """What tells it from others that come by the same expression."""
+        """What distinguishes it from other carriers with the same expression."""
         return id(self.node), self.is_set, self.is_dict, tuple(id(call) for _, _, call in self.entered)
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
-        """The same where a list, an iterator or an array has the elements."""
+        """The same for a list, an iterator or an array with the elements."""
         return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False, turned=self.turned_here)
 
     def as_keys(self) -> Carrier:
-        """The same for a dict that has the elements, or what is told of each, as its keys."""
+        """The same for a dict with the elements, or something derived from each, as its keys."""
         return replace(self, numbered=False, is_set=False, is_dict=True, turned=self.turned_here)
 
     @property
     def turned_here(self) -> Turn | None:
-        """What gives the elements their order, of a set that is iterated here, too."""
+        """What gives the elements their order, including a set that is iterated over here."""
         return (self.facts, self.node) if self.is_set and not self.entered else self.turned
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
@@ -108,7 +114,7 @@ class Carrier:
 class Sink:
     """Where the order decides something; the chain ends there.
 
-    Not where `beside` has the same order: then what is at the same position belongs together.
+    Nothing is decided if `beside` has the same order: then what is at the same position belongs together.
     """
 
     kind: SinkKind
@@ -120,10 +126,10 @@ class Sink:
 def find_sink(
     program: Program, facts: ModuleFacts, node: tree.Expr, *, of_set: bool = False, but: Collection[tree.Expr] = ()
 ) -> Sink | None:
-    """The first place where the order of the elements of `node` decides something; None where none is found.
+    """The first place where the order of the elements of `node` decides something; None if there is none.
 
-    `of_set`: it is a set, and a look-up by position in a list that is made of it counts as well. What passes through
-    one of the expressions `but` is left out.
+    `of_set`: it is a set, so a look-up by position in a list that is made from it counts as well. What passes through
+    one of the expressions in `but` is left out.
     """
     return _follow(program, [Carrier(facts, node, is_set=of_set)], indexes=of_set, but={id(one) for one in but})
 
@@ -160,7 +166,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
 
 
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
-    """The end of a way at `at`."""
+    """The end of a search, at `at`."""
     chain = (*carrier.chain, Link(Site(carrier.facts.path, at.site), note))  # type: ignore[union-attr]
     return Sink(kind, chain, turned=carrier.turned_here)
 
@@ -230,7 +236,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
 
 
 def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Carrier | Sink]:
-    """From a target that gets the elements on to its uses."""
+    """From a target that gets the elements to its uses."""
     match target:
         case tree.Name():
             for use in name_uses(program, carrier.facts, target):
@@ -339,7 +345,7 @@ def _is_slice(node: Node) -> bool:
 
 
 def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:
-    """From what a function returns or yields to the calls of it; with `place`, as that item of a tuple."""
+    """From what a function returns or yields to its calls; with `place`, as that item of a tuple."""
     parents = parents_of(program.ev, carrier.facts)
     function = parents.function(node)
     if not isinstance(function, tree.FunctionDef):
@@ -368,7 +374,9 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
 def _calls_of(
     program: Program, carrier: Carrier, function: tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.Call, Carrier]]:
-    """The call by which the way came into a function, else all that are seen; each with what goes on from there."""
+    """The call through which the search entered a function, or else all visible calls; each with what is followed from
+    there.
+    """
     if carrier.entered and carrier.entered[-1][0] is function:
         _, facts, call = carrier.entered[-1]
         yield facts, call, replace(carrier, hops=carrier.hops - 1, entered=carrier.entered[:-1])

@@ -176,7 +176,7 @@ def counts(node: tree.Expr) -> bool:
 
 
 def _mentions(node: tree.Expr, names: set[str], lookup: tree.Subscript | None = None) -> bool:
-    """Whether one of the names stands in an expression; where elements are looked up, not as the index of a look-up."""
+    """Whether one of the names is in an expression; where elements are looked up, not as the index of a look-up."""
     parts = list(walk([node]))
     looked_up = {id(part.index) for part in parts if isinstance(part, tree.Subscript)} if lookup is not None else set()
     return any(isinstance(part, tree.Name) and part.id in names and id(part) not in looked_up for part in parts)
@@ -195,7 +195,7 @@ def _is_same_lookup(node: Node, lookup: tree.Subscript) -> bool:
 
 
 def _is_at_its_position(key: tree.Expr, numbers: set[str]) -> bool:
-    """Whether what is filled in goes where the element stands: `self.samples[i] = (path, label)`."""
+    """Whether what is filled in goes where the element is: `self.samples[i] = (path, label)`."""
     return isinstance(key, tree.Name) and key.id in numbers
 
 

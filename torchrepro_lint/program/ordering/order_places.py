@@ -37,7 +37,7 @@ _GRAPHS: Final = frozenset({"get", "len"})
 
 
 def scope_around(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> Scope:
-    """The function's scope, or the module's, in which a node stands."""
+    """The function's scope, or the module's, in which a node is."""
     function = parents_of(program.ev, facts).function(node)
     return facts.scope if function is None else facts.scope_of(function)
 

@@ -80,7 +80,7 @@ def _generator_parameter(name: str) -> Parameter | None:
 
 
 def _may_lack(call: KnownCall, parameter: Parameter) -> bool:
-    """Whether nothing, or nothing but None, is given on this way; what cannot be followed does not count."""
+    """Whether nothing, or only None, is given on this way; what cannot be followed does not count."""
     given, values = argument(call.arguments, parameter.name, parameter.position)
     if not given:
         return True

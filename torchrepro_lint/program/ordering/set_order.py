@@ -26,7 +26,7 @@ _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 #: A call that makes a set, what is made of the keys of a dict, a comprehension without a colon outside its f-strings, a
 #: display in which a text stands that no colon follows. Each begins with a letter or a brace, which the search then
-#: leaps to: where what must not stand before a word comes first, it takes four times as long.
+#: leaps to: where what must not be before a word comes first, it takes four times as long.
 _WORDS: Final = re.compile(
     rb"s(?<!\ws)et\s*(?:\(|\.\s*[uids])|k(?<=\.k)eys\(\)\s*[-&|^]|f(?<!\wf)rozenset\s*\("
     rb"|\{(?:[^:{}]*(?:\{[^{}]*\}[^:{}]*)*\sfor\s"
@@ -127,7 +127,7 @@ def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, Ordered
 
 
 def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Expr]]:
-    """The expressions of a file that make a set, each with the scope in which it stands."""
+    """The expressions of a file that make a set, each with the scope in which it is."""
     parents = parents_of(program.ev, facts)
     for scope in facts.walk_scopes():
         if isinstance(scope.node, tree.Comprehension) and scope.node.kind == "set":

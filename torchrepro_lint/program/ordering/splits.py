@@ -15,7 +15,7 @@ __all__ = ["split_sites"]
 
 
 def split_sites(program: Program) -> frozenset[Site]:
-    """The calls in all files of which TRL202 and TRL209 speak: a seed of their own mends them, whatever the program
+    """The calls in all files of which TRL202 and TRL209 speak: a seed of their own fixes them, whatever the program
     seeds.
     """
     return program.ev.of_project("split-sites", lambda: _find(program), frozenset())

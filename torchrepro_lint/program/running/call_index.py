@@ -36,7 +36,7 @@ MAX_CLASSES = 8
 
 
 class NamedCall(NamedTuple):
-    """A call, with the file and the scope in which it stands, and the arms there."""
+    """A call, with the file and the scope in which it is, and the arms there."""
 
     facts: ModuleFacts
     scope: Scope

@@ -110,7 +110,7 @@ def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Fr
 
 
 def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]:
-    """Frames of a function that nothing in sight calls."""
+    """Frames of a function that nothing visible calls."""
     assert isinstance(scope.node, tree.FunctionDef)
     function = FunctionValue(scope.node, outer)
     if isinstance(outer.scope.node, tree.ClassDef) and outer.parent is not None:
@@ -201,8 +201,8 @@ def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool
 
 
 def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value], bool]) -> bool:
-    """A quick look, without asking who calls the scope, whose frame `alone` knows no callers: false where an expression
-    is surely nothing that is wanted. Who calls a scope takes much longer to find out.
+    """A quick check that does not look for the callers of the scope, which takes much longer: whether an expression may
+    be what is wanted. `alone` is the frame of the scope without callers.
     """
     values = ev.values(node, alone)
     return not values or any(value is UNKNOWN or wanted(value) for value in values)
@@ -214,7 +214,8 @@ def is_open(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
 
 
 def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
-    """A quick look, without asking who calls the caller: whether the callee is what is wanted; None where it is open.
+    """A quick check that does not look for the callers of the caller: whether the callee is what is wanted, or None if
+    that is not known.
 
     An object that came as a parameter is looked up further only where it is called by a plain name, is named or held
     by `self` (a static method that a process is started with is given it): to follow every `model.step()` to all the

@@ -63,7 +63,7 @@ def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value],
 
 
 def _is_left_open(ev: Evaluator, one: NamedCall) -> bool:
-    """Whether it may hang on the callers of the scope that the run comes to a call: it stands in an arm that the scope
+    """Whether it may depend on the callers of the scope that the run comes to a call: it is in an arm that the scope
     alone does not decide.
     """
     arms = [arm for arm in one.path if isinstance(one.scope.branches.get(arm[0]), (tree.If, tree.Match))]

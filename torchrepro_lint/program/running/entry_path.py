@@ -117,7 +117,7 @@ class EntryRun:
         return frozenset().union(*(step.rngs for step in self.steps if step.kind == "seed"))
 
     def draws(self, rng: str) -> list[Effect]:
-        """What the main process draws from a generator, as far as the results of the program hang on it."""
+        """What the main process draws from a generator, as far as the results of the program depend on it."""
         return [
             effect
             for step in self.steps

@@ -1,6 +1,6 @@
 """Where the programs of a project start: guards for `__main__`, console scripts, scripts with code at the top level.
 
-Tests, set-up files and modules that only define things are no programs.
+Tests, set-up files and modules that only define things are not programs.
 """
 
 from __future__ import annotations

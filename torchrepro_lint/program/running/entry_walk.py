@@ -36,7 +36,7 @@ _MAX_MODULES = 60
 TRAINS = "takes a step of a training"
 #: The note of the event that says that processes begin afresh, and seed nothing.
 SEEDS_NOTHING = "starts processes that seed nothing"
-#: The note of what stands under `if self.training:`.
+#: The note of what is under `if self.training:`.
 IN_TRAINING = "while a model is in training mode"
 
 

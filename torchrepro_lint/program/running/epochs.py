@@ -34,7 +34,7 @@ _EVALUATION: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EpochRun:
-    """A way by which a place runs once per epoch: `way[index]` stands in the body of the epoch loop `loop`."""
+    """A way by which a place runs once per epoch: `way[index]` is in the body of the epoch loop `loop`."""
 
     way: Way
     index: int

@@ -44,7 +44,7 @@ class Event:
 
     `name` is its canonical dotted name; "" for a call that could not be followed, and then `note` says why. `receiver`
     is the object whose method is called. `chain` leads from what was asked about to the call at `site`, which
-    is no link of it itself. `call` is the call in the text and `frame` the frame in which it runs, where there is one.
+    is not itself a link of it. `call` is the call in the text, and `frame` the frame in which it runs, if there is one.
     """
 
     name: str

@@ -13,7 +13,7 @@ _WITH_VALUE = (tree.Assign, tree.ExprStmt, tree.Return)
 
 
 def stands_in_for(parents: Parents, call: tree.Call, keyword: str) -> bool:
-    """Whether a call stands in `except TypeError:`, and the `try` makes the same call with the argument `keyword`: it
+    """Whether a call is in `except TypeError:`, and the `try` makes the same call with the argument `keyword`: it
     is for releases that do not know it.
     """
     inner: tree.Expr | tree.Handler = call

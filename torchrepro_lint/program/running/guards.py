@@ -1,4 +1,4 @@
-"""Under which conditions a place in the code runs: the arms around it, and what their tests hang on."""
+"""Under which conditions a place in the code runs: the arms around it, and what their tests depend on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_ALIASES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A place in a file: its scope, and the arms of that scope in which it stands."""
+    """A place in a file: its scope, and the arms of that scope in which it is."""
 
     facts: ModuleFacts
     scope: Scope
@@ -42,7 +42,7 @@ class Place:
 
     @property
     def in_loop(self) -> bool:
-        """Whether it stands in the body of a loop of its scope, or in a comprehension."""
+        """Whether it is in the body of a loop of its scope, or in a comprehension."""
         looped = any(branch in self.scope.loops for branch, _ in self.arms)
         return looped or isinstance(self.scope.node, tree.Comprehension)
 
@@ -61,7 +61,7 @@ def place_of(ev: Evaluator, site: Site) -> Place | None:
 
 def _statements(facts: ModuleFacts) -> tuple[tuple[int, ...], tuple[Scope, ...]]:
     """The first site of every statement of the module, each with its scope, in order."""
-    # The body of a lambda or comprehension is a statement of its own, but what stands behind it on the line belongs to
+    # The body of a lambda or comprehension is a statement of its own, but what stands after it on the line belongs to
     # the statement around it again: both are left to that statement.
     pairs = [
         (start, scope)
@@ -74,7 +74,7 @@ def _statements(facts: ModuleFacts) -> tuple[tuple[int, ...], tuple[Scope, ...]]
 
 
 def excludes(first: Place, second: Place) -> bool:
-    """Whether two places of one scope stand in different arms of one statement, so that only one of them runs."""
+    """Whether two places of one scope are in different arms of one statement, so that only one of them runs."""
     if first.scope is not second.scope:
         return False
     arms = dict(first.arms)
@@ -102,7 +102,7 @@ def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
             case tree.Match(subject=subject):
                 yield Guard(subject, (branch, arm), arm == "then")
             case tree.Try(site=site) if arm != "try":
-                # What an exception decides is no condition that could be read.
+                # What an exception decides is not a condition that could be read.
                 yield Guard(tree.Opaque(site, ()), (branch, arm), False)
     facts = place.facts
     nothing: dict[int, tuple[Guard, ...]] = {}
@@ -125,7 +125,7 @@ def left_before(place: Place) -> Iterator[Guard]:
 
 
 def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[Guard, ...]]:
-    """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands behind."""
+    """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands after."""
     found: dict[int, tuple[Guard, ...]] = {}
 
     def visit(node: tree.Expr, tests: tuple[Guard, ...]) -> None:
@@ -173,7 +173,7 @@ def _roots(scope: Scope) -> Iterator[tree.Expr]:
             yield arg.value
 
 
-# --- what a test hangs on -------------------------------------------------------------------------------------
+# --- what a test depends on -------------------------------------------------------------------------------------
 
 
 def hangs_on_settings_only(scope: Scope, test: tree.Expr, depth: int = 0) -> bool:

@@ -15,7 +15,7 @@ def call_at(stand: Stand) -> tree.Call | None:
 
 
 def handed_over(call: tree.Call, function: Scope, name: str) -> tuple[bool, tree.Expr | None]:
-    """Whether it is known what the parameter `name` gets, and the expression; (True, None) where its default stands.
+    """Whether it is known what the parameter `name` gets, and the expression; (True, None) where its default is.
 
     Arguments behind a star hide it.
     """

@@ -40,7 +40,7 @@ __all__ = ["KnownCall", "all_calls", "all_names", "asked_calls"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownCall:
-    """One call of the function or class `name`, in one frame. `arms` are those of its scope in which it stands."""
+    """One call of the function or class `name`, in one frame. `arms` are the arms of its scope around it."""
 
     name: str
     call: tree.Call
@@ -62,8 +62,8 @@ def all_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCal
 
 
 def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
-    """All that the call is seen to call, whoever calls its scope; None stands for what is of the project. What cannot
-    be followed is left out.
+    """Everything that the call is seen to call, whoever calls its scope; None stands for anything in the project. What
+    cannot be followed is left out.
     """
     return frozenset(
         name
@@ -75,8 +75,8 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
 
 
 def asked_calls(program: Program, names: frozenset[str], *, others: bool = False) -> Iterator[list[KnownCall]]:
-    """Those of `all_calls` that stand in files whose findings somebody waits for, with `others` in all files; each
-    group is a question of its own.
+    """Those of `all_calls` in files whose findings are wanted; with `others`, in all files. Each group is a separate
+    question.
     """
     words = _words(names)
     for path in program.project.matching(words) if others else program.asked_with(words):

@@ -1,5 +1,5 @@
-"""What one file mentions, and which of its definitions do: names, modules that are handed on whole, and ways to come to
-what has no name in the code.
+"""What each definition of a file mentions: names, modules that are passed on as a whole, and means of reaching things
+that are not named in the code.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SEPARATOR = re.compile(r"[./:]")
 
 @dataclass(slots=True, eq=False)
 class Mentions:
-    """What one file mentions, by those of its definitions that do."""
+    """What one file mentions, grouped by the definitions that mention it."""
 
     #: For each name who mentions it, and the file that defines what is meant, where that is known.
     names: dict[str, set[tuple[str, Path | None]]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ def _note_chain(found: Mentions, imports: _Imports, who: str, dotted: str) -> No
 
 
 class _Imports:
-    """What the names of one file stand for that its import statements bind, wherever these stand."""
+    """What the names that the import statements of a file bind stand for, wherever these statements are."""
 
     def __init__(self, program: Program, facts: ModuleFacts) -> None:
         self._program = program
@@ -150,11 +150,11 @@ class _Imports:
                 self.modules.setdefault(alias or name, set()).add(module)
 
     def is_outside(self, name: str) -> bool:
-        """Whether a name stands for what another package has, and for nothing else."""
+        """Whether a name can only stand for something in another package."""
         return name in self._outside and name not in self.modules and not any(self.meant_by(name))
 
     def meant_by(self, name: str) -> Iterator[tuple[str, Path | None]]:
-        """What a name without a dot can mean: the name of a definition, and the file that has it, where it is known."""
+        """What a name without a dot can mean: the name of a definition, and the file that contains it, if known."""
         bindings = self._facts.scope.bindings.get(name, ())
         yield from self._names.get(name, ())
         if any(one.kind in _DEFINITIONS for one in bindings):
@@ -163,7 +163,7 @@ class _Imports:
             yield name, None
 
     def definer(self, module: Path, name: str) -> Path | None:
-        """The file that defines what a module has by that name, be it imported from there; None where it is unknown."""
+        """The file that defines the name in a module, possibly by importing it from there; None if unknown."""
         seen: set[Path] = set()
         while module.suffix == ".py" and module not in seen:
             seen.add(module)
@@ -187,7 +187,7 @@ class _Imports:
 
 
 def _parts(block: tree.Block, who: str) -> Iterator[tuple[Node, str]]:
-    """The nodes of the module's own code, each with who it belongs to: the module, or a definition in it."""
+    """The nodes of the module's own code, each with its owner: the module, or a definition in it."""
     for statement in block:
         match statement:
             case tree.FunctionDef(name=name, decorators=decorators) | tree.ClassDef(name=name, decorators=decorators):

@@ -1,9 +1,9 @@
-"""Which modules come to a function or class by its name: what no part of a program has a word for is not run by it.
+"""Which modules can reach a function or class by name: a program runs only what some part of it mentions.
 
-Names are followed outwards, from a definition to those that mention it, up to code that runs as its module is loaded or
-is run as a script. That proves no run, it only rules one out: any mention counts, also a text that could be a name.
-Who hands a whole module on (`getattr(models, name)`), looks into the table of its own names (`globals()[name]`) or
-imports what a text says may come to all that is there.
+Names are followed outwards, from a definition to the definitions that mention it, up to code that runs when its module
+is loaded or run as a script. This never proves that something runs, it only rules it out: every mention counts,
+including a string that could be a name. Code that passes on a whole module (`getattr(models, name)`), looks into the
+table of its own names (`globals()[name]`), or imports what a string names, may reach everything there.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MAX_FILES = 256  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
 
 
-#: A definition: the file in whose module it stands, and its name.
+#: A definition: the file in whose module it is, and its name.
 _Definition: TypeAlias = tuple[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Users:
-    """The modules that come to a definition when they are loaded, those that do when they are run as scripts, and the
+    """The modules that reach a definition when they are loaded, those that do so when they are run as scripts, and the
     definitions that do.
     """
 
@@ -48,8 +48,8 @@ class _Users:
 def is_named_by(
     program: Program, facts: ModuleFacts, scope: Scope, roots: Iterable[Path], other: tuple[Path, Scope] | None = None
 ) -> bool:
-    """Whether a program that loads one of the modules `roots` has a name for the function or class around `scope`, or
-    may have, or what stands around the scope `other` of a file has. Tests count for what is of a test alone.
+    """Whether a program that loads one of the modules `roots` mentions, or may mention, the function or class around
+    `scope`, or the one around the scope `other` of a file. Tests count only for definitions in tests.
     """
     users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
     if users is None or (other is not None and (other[0], _outermost(other[1]).name) in users.definitions):
@@ -70,7 +70,7 @@ def _outermost(scope: Scope) -> Scope:
 
 
 def _users(program: Program, facts: ModuleFacts, scope: Scope) -> _Users | None:
-    """Who comes to the definition around a scope; None where that cannot be said."""
+    """The users of the definition around a scope; None if they cannot be determined."""
     definition = _outermost(scope).node
     if not isinstance(definition, (tree.FunctionDef, tree.ClassDef)) or program.is_test(facts.path):
         return None
@@ -105,7 +105,7 @@ def _starts_a_program(program: Program, path: Path, name: str) -> bool:
 
 
 def _mentioning(program: Program, user: Path, home: Path, name: str) -> Iterator[str]:
-    """The definitions of the file `user` that mention what has this name in the file `home`, or may come to it."""
+    """The definitions of the file `user` that mention what has this name in the file `home`, or may reach it."""
     facts = program.facts(user)
     if facts is None:
         return

@@ -1,4 +1,4 @@
-"""From a node of a file to what stands around it: the way up that the tree itself does not have."""
+"""From a node of a file to what is around it: the way up that the tree itself does not have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Node", "Parents", "children", "is_named", "parents_of"]
 
-#: Anything that stands in the tree. A `Clause` and a `Case` have no site of their own.
+#: Anything that is in the tree. A `Clause` and a `Case` have no site of their own.
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
 
 #: The fields of each kind of node in which nodes can stand.
@@ -46,14 +46,14 @@ class Parents:
         return self._above.get(node)
 
     def around(self, node: Node) -> Iterator[Node]:
-        """All that the node stands in, from the inside out."""
+        """All that the node is in, from the inside out."""
         above = self.of(node)
         while above is not None:
             yield above
             above = self.of(above)
 
     def function(self, node: Node) -> tree.FunctionDef | tree.ClassDef | tree.Lambda | None:
-        """The function, class or lambda in whose body the node stands; None for the module's own code."""
+        """The function, class or lambda in whose body the node is; None for the module's own code."""
         for above in self.around(node):
             if isinstance(above, (tree.FunctionDef, tree.ClassDef, tree.Lambda)):
                 return above
@@ -80,7 +80,7 @@ class Parents:
         return None
 
     def statement(self, node: Node) -> Node:
-        """The statement in which a node stands."""
+        """The statement in which a node is."""
         if isinstance(node, _STATEMENTS):
             return node
         return next(above for above in self.around(node) if isinstance(above, _STATEMENTS))

@@ -1,9 +1,10 @@
-"""What runs when something is called: the walk along the call graph, with the chain that leads to each event.
+"""What runs when something is called: a walk along the call graph that gives events, each with the chain that leads to
+it.
 
-The walk follows a function's statements in order (`bodies.py`), leaves out arms that are proven not to run, and enters
-everything that a call can reach: functions, methods, constructors, properties, `__call__`, `__getitem__`, the callables
-that a library object was given. What it reports are the calls of outside functions that matter for randomness, and the
-calls that it could not follow, as an `Event` without a name.
+The walk follows a function's statements in order (`bodies.py`), skips branches that are proven not to run, and enters
+everything that a call can reach: functions, methods, constructors, properties, `__call__`, `__getitem__`, and the
+callables that were passed to an object of a library. It yields an `Event` for each call of an outside function that
+matters for randomness, and one without a name for each call that it could not follow.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Walker(BodyWalker):
             case External(name=name):
                 yield from self._external(name, arguments, site)
             case ExternalObject():
-                yield from self._object(value, arguments, site)
+                yield from self._object(value)
             case MemberOf():
                 yield from self._member(value, arguments, site)
 
@@ -141,7 +142,9 @@ class Walker(BodyWalker):
                 yield from self.iterated(values)
 
     def _applied(self, name: str, arguments: Arguments, site: Site | None) -> Iterator[Event]:
-        """The calls of the function that `map`, `sorted` and their kin are given, with the elements that it gets."""
+        """The calls that `map`, `sorted` and similar functions make of the function passed to them, with the elements
+        as arguments.
+        """
         if name in _COMPARES_BY_KEY:
             functions = [values for key, values, _ in arguments.keywords if key == "key"]
             iterables = arguments.positional[:1]
@@ -160,7 +163,7 @@ class Walker(BodyWalker):
                 if isinstance(value, (FunctionValue, MethodValue, Instance, Partial, ExternalObject)):
                     yield from self.call(value, handed, site)
 
-    def _object(self, value: ExternalObject, arguments: Arguments, site: Site | None) -> Iterator[Event]:
+    def _object(self, value: ExternalObject) -> Iterator[Event]:
         known = external_callable(value.name)
         if known is not None and value.arguments is not None:
             yield from self._runs(known, value.arguments, "call", value)
@@ -179,7 +182,7 @@ class Walker(BodyWalker):
             yield from self._runs(known, arguments, "now", receiver, site)
 
     def _external_bases(self, instance: Instance, moment: str) -> Iterator[Event]:
-        """What a library class does with the arguments that its subclass hands on to it."""
+        """What a library class does with the arguments that its subclass passes on to it."""
         for name, arguments in base_arguments(self.ev, instance):
             known = external_callable(name)
             if known is not None:
@@ -232,7 +235,9 @@ class Walker(BodyWalker):
                             yield from self.call(method, Arguments((), (), True, True), None)
 
     def _handed_over(self, values: Values) -> Iterator[Event]:
-        """A library's calls of what it was handed. One that is a library's too is an event where it was made."""
+        """A library's calls of callables that were passed to it. One that belongs to a library itself yields an event
+        at the place where it was created.
+        """
         for value in ordered(values):
             if isinstance(value, ExternalObject) and value.site is not None:
                 name = outside_name(value)
@@ -288,7 +293,7 @@ class Walker(BodyWalker):
 
 @cache
 def _is_heard(name: str) -> bool:
-    """Whether something may happen in a call of this outside function: an event, or a call of what it is given."""
+    """Whether a call of this outside function can yield anything: an event, or calls of what is passed to it."""
     return (
         is_notable(name)
         or external_callable(name) is not None

@@ -27,7 +27,7 @@ MAX_REFERENCES = 8
 MAX_FILES = 24
 
 
-#: A mention, behind the file and the scope in which it stands.
+#: A mention, behind the file and the scope in which it is.
 Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 
@@ -88,7 +88,7 @@ def _index_mentions(facts: ModuleFacts) -> _Mentions:
 
 
 def _mentions(scope: Scope) -> Iterator[tuple[str, tree.Expr]]:
-    """The names that stand in a scope as an argument or a bound value, also at the end of a dotted one."""
+    """The names that are in a scope as an argument or a bound value, also at the end of a dotted one."""
     roots: list[tree.Expr] = [
         arg.value for call, _ in scope.calls for arg in call.args if arg.keyword != "worker_init_fn"
     ]

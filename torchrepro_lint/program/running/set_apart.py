@@ -18,7 +18,7 @@ def sets_apart(context: tree.Expr) -> bool:
 
 
 def stands_apart(parents: Parents, node: Node) -> bool:
-    """Whether a node stands in a block for which the state of the generators is set alone."""
+    """Whether a node is in a block for which the state of the generators is set alone."""
     return any(
         isinstance(above, tree.With) and any(sets_apart(context) for context, _ in above.items)
         for above in parents.around(node)

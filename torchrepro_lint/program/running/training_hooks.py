@@ -20,7 +20,7 @@ __all__ = ["is_training_hook"]
 
 
 def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether the function of a scope is such a method, or stands under such a decorator."""
+    """Whether the function of a scope is such a method, or is under such a decorator."""
     node, around = scope.node, scope.parent
     if not isinstance(node, tree.FunctionDef) or around is None:
         return False

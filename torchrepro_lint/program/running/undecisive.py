@@ -35,7 +35,7 @@ def decides_nothing(ev: Evaluator, statement: tree.Stmt, frame: Frame) -> bool:
 
 
 def _is_idle(ev: Evaluator, parents: Parents, use: tree.Name, frame: Frame) -> bool:
-    """Whether a use stands in a condition whose outcome is proven, or where nothing runs."""
+    """Whether a use is in a condition whose outcome is proven, or where nothing runs."""
     if parents.function(use) is not frame.scope.node:
         return False
     inner: object = use

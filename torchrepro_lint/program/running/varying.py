@@ -1,6 +1,6 @@
 """What changes from one turn of a loop to the next: whether a seed that is set in it is another one in each turn.
 
-The loop may stand in another function than the seed, up the way by which that runs.
+The loop may be in another function than the seed, up the way by which that runs.
 """
 
 from __future__ import annotations

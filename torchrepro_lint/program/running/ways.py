@@ -1,7 +1,8 @@
-"""By which ways a statement comes to run: from its own scope out to the module, or to a function that nothing calls.
+"""The ways in which a statement comes to run: from its own scope outwards, up to a module or to a function that nothing
+calls.
 
-Two statements can run in one execution of the program unless they stand in different arms of one `if`. Where that `if`
-is may be seen only further out: one helper is called in the one arm, another in the other.
+Two statements can run in the same execution of the program unless they are in different arms (branches) of one `if`.
+That `if` may only be visible further out: one helper is called in one arm, another helper in the other.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ MAX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """One place on a way: a statement or call, the scope in whose body it stands, and the arms of `if`, `for` and the
-    like around it.
+    """One place on a way: a statement or call, the scope whose body contains it, and the arms of `if`, `for` and
+    similar statements around it.
     """
 
     facts: ModuleFacts
@@ -130,7 +131,7 @@ def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
 
 
 def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
-    """Whether the second statement surely runs after the first one, wherever their ways meet."""
+    """Whether the second statement certainly runs after the first one, wherever their ways meet."""
     return comes_later(first, second) and runs_with(first, second)
 
 
@@ -151,8 +152,8 @@ def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Sta
 
 
 def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
-    """How late a statement comes before the beginning of a way, where it runs whenever the way is taken: the larger,
-    the later in time. None where it comes after it, or may be left out.
+    """How late a statement that runs whenever the way is taken comes before the beginning of the way: the larger, the
+    later. None if it comes after the beginning, or may be skipped.
     """
     met = _meeting(way, switch)
     if met is None:
@@ -164,7 +165,9 @@ def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
 
 
 def are_exclusive(first: Stand, second: Stand) -> bool:
-    """Whether two places of one scope never run in the same run of it: other arms, or behind an arm that leaves."""
+    """Whether two places of one scope never run in the same run of it: they are in different arms, or one comes after
+    an arm that leaves the scope.
+    """
     arms = dict(second.path)
     for branch, arm in first.path:
         if isinstance(first.scope.branches.get(branch), (tree.If, tree.Match)) and arms.get(branch, arm) != arm:
@@ -175,7 +178,7 @@ def are_exclusive(first: Stand, second: Stand) -> bool:
 
 
 def _surely_with(inner: Stand, outer: Stand) -> bool:
-    """Whether `inner` runs wherever `outer` does: all arms that it stands in are those of `outer` too."""
+    """Whether `inner` runs wherever `outer` does: all arms around it are also around `outer`."""
     own = set(outer.path)
     return all(arm in own or arm[1] == "try" or _is_main_guard(inner.scope, *arm) for arm in inner.path)
 
@@ -197,21 +200,23 @@ def runs_as_script(way: Way) -> bool:
 
 
 def chosen_by(all_ways: tuple[Way, ...], word: re.Pattern[str], *, wanted: bool) -> bool:
-    """Whether on every way an `if` about a name with `word` in it stands around the place, in its arm for yes
-    (`wanted`) or in the one for no.
+    """Whether on every way the place is inside an `if` about a name that contains `word`, in the arm where it is true
+    (`wanted`) or in the one where it is false.
     """
     return all(_says(way, word, wanted=wanted) for way in all_ways)
 
 
 def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
-    """Whether an `if` around a place of the way says yes (`wanted`), or no, of a name with `word` in it."""
+    """Whether an `if` around a place of the way tests a name that contains `word`, in the arm where it is true
+    (`wanted`) or false.
+    """
     return any(
         says(test, holds, word) is wanted for stand in way for test, holds in tests_around(stand.scope, stand.path)
     )
 
 
 def tests_around(scope: Scope, path: ArmPath) -> Iterator[tuple[tree.Expr, bool]]:
-    """The tests of the `if` statements in whose arms a place stands, each with whether it held."""
+    """The tests of the `if` statements around a place, each with whether it holds in the arm of the place."""
     for branch, arm in path:
         statement = scope.branches.get(branch)
         if isinstance(statement, tree.If):
@@ -222,7 +227,7 @@ _NO = frozenset({None, False, -1, ""})  # 0 is False
 
 
 def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
-    """What a test that holds, or does not, says of a name with `word` in it: yes, no, or nothing."""
+    """What a test that holds, or does not hold, implies for a name that contains `word`: true, false, or nothing."""
     match test:
         case tree.Unary(op="not", operand=operand):
             return says(operand, not holds, word)

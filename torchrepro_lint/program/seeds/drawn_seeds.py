@@ -1,5 +1,5 @@
 """Seeds that are drawn from a generator which nothing has seeded: the global ones of Python, NumPy and torch take their
-first state from the system, so that the number is another one in every run.
+first state from the system, so the number differs in every run.
 """
 
 from __future__ import annotations

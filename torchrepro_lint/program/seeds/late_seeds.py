@@ -152,7 +152,7 @@ def _way(event: Event) -> list[Site]:
 
 
 def _scope_of(facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
-    """The scope in which both places stand: the module for two imports or calls there, else a function of calls."""
+    """The scope in which both places are: the module for two imports or calls there, else a function of calls."""
     for scope in facts.walk_scopes():
         numbers = {call.site for call, _ in scope.calls}
         if scope.parent is None:

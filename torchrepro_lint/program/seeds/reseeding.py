@@ -1,6 +1,6 @@
 """Global generators that are seeded again and again with the same number, inside the loop of epochs or steps.
 
-A seeding call and the loop that repeats it may stand in different functions; the way from one to the other shows that.
+A seeding call and the loop that repeats it may be in different functions; the way from one to the other shows that.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _comes_before(at: Stand, stand: Stand, repeated: Reseeding) -> bool:
 
 
 def _is_below(stand: Stand, path: ArmPath) -> bool:
-    """Whether a place stands in the block `path`, or in an arm below it that no other loop repeats."""
+    """Whether a place is in the block `path`, or in an arm below it that no other loop repeats."""
     below = stand.path[len(path) :]
     return stand.path[: len(path)] == path and not any(branch in stand.scope.loops for branch, _ in below)
 

@@ -1,4 +1,4 @@
-"""Seeds of the main process that come from the clock, the system or Python's hash of a text: another one in every run.
+"""Seeds of the main process that come from the clock, the system or Python's hash of a string, and differ in every run.
 
 The reader goes backwards from the expression that seeds, over the bindings that reach it, into the project's functions
 for what they return, and out to their callers for what they are given. It finds the call from which the number comes,
@@ -53,7 +53,7 @@ _DEFAULTING = frozenset({"get", "pop", "getenv", "getattr", "setdefault"})
 class Entropy:
     """Where a seed that differs in every run comes from.
 
-    `node` is the largest expression that is nothing but such a number (`int(time.time()) % 2**32`), to be replaced by a
+    `node` is the largest expression that is only such a number (`int(time.time()) % 2**32`), to be replaced by a
     constant; `name` the call inside it; `fallback`: it is used only where the user gives no seed. `path` are the places
     that the number passes between there and the call that seeds.
     """
@@ -172,7 +172,7 @@ class _Reader:
         return _either([self._binding(found, module) for found in bindings]) if bindings else None
 
     def _given(self, param: tree.Param, frame: Frame) -> Entropy | None:
-        """What the callers in sight give for a parameter; a default that is entropy is a fallback."""
+        """What the visible callers give for a parameter; a default that is entropy is a fallback."""
         node = frame.scope.node
         if not isinstance(node, tree.FunctionDef) or param.kind in ("star", "double-star"):
             return None

@@ -42,7 +42,7 @@ _ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
 
 @dataclass(frozen=True, slots=True)
 class ChangingSeed:
-    """A seeding call whose seed is another one in every run. `source` is None where no seed is given at all."""
+    """A seeding call whose seed differs in every run. `source` is None where no seed is given at all."""
 
     seeding: Evidence
     source: Entropy | None
@@ -75,7 +75,7 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     if known is None:
         return None  # a number in a configuration file
     if known.seed_parameter is None or (one.name.endswith(".seed") and one.name.startswith("torch.")):
-        # With an argument it raises: that is no seed from the system.
+        # With an argument it raises: that is not a seed from the system.
         return ChangingSeed(one, None, _is_guarded(program, one)) if not one.node.args else None
     written = one.value
     if written is None:
@@ -111,7 +111,7 @@ def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool
     return bool(values) and all(found and all(is_none(value) is True for value in found) for found in values)
 
 
-# --- what is no fault ---------------------------------------------------------------------------------------------
+# --- what is not a fault ---------------------------------------------------------------------------------------------
 
 
 def _is_innocent(program: Program, one: Evidence) -> bool:

@@ -99,7 +99,7 @@ def configuration_files(program: Program, one: CommandLineCall) -> list[Path]:
 
     Those below the folder of another program are that one's.
     """
-    # What is found hangs on files that are no Python.
+    # What is found depends on files that are no Python.
     program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
     home = one.facts.path.parent
     named = [text for arg in one.call.args for text in strings_in(arg.value) if text.endswith((".yaml", ".yml"))]

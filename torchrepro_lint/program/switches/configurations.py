@@ -1,14 +1,15 @@
-"""Seeds and switches in configuration files, where the program in sight provably uses them.
+"""Seeds and switches in configuration files, where the visible program provably uses them.
 
 Two frameworks say in the code which file they read: `LightningCLI` builds the Trainer from the YAML files that it is
 given, and `hydra.main` hands its function the configuration that is put together from those beside it. The evidence
-stands at the call that makes use of it.
+is at the call that makes use of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def configured_evidence(program: Program) -> list[Evidence]:
     """All of it, in the order of files and text."""
     found = [one for call in command_line_calls(program) for one in _of_command_line(program, call)]
     if program.project.containing("hydra"):
-        # From here on the answer hangs on files that are no Python.
+        # From here on the answer depends on files that are no Python.
         program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
         for path in program.project.matching(_switching()):
             facts = program.facts(path)
@@ -53,7 +54,7 @@ def configured_evidence(program: Program) -> list[Evidence]:
 
 
 def evidence_words() -> tuple[re.Pattern[bytes], ...]:
-    """Patterns of which one finds something in the bytes of each file that evidence stands in."""
+    """Patterns of which one finds something in the bytes of each file that evidence is in."""
     return EVIDENCE_WORDS, command_line_names(), _switching()
 
 
@@ -64,20 +65,18 @@ def _switching() -> re.Pattern[bytes]:
 
 
 def _of_command_line(program: Program, one: CommandLineCall) -> Iterator[Evidence]:
-    known = one.known
+    known, at = one.known, _Configured(one.call, one.frame, one.arms)
     for file in configuration_files(program, one):
         given = read_configuration(file)
         where = f"in {file.relative_to(program.root) if file.is_relative_to(program.root) else file.name}"
         trainer = given.get(known.trainer_key)
         if isinstance(trainer, Mapping):
             name = f"{known.trainer_key}.{{}} {where}"
-            yield from _switched(program, name, known.trainer, trainer, one.call, one.frame, one.arms)
+            yield from _switched(program, name, known.trainer, trainer, at)
         seed = given.get(known.seed_key)
         if seed is True or type(seed) is int:
-            yield _evidence(
-                program, f"{known.seed_key} {where}", "seed", "seeded", frozenset((Constant(seed),)),
-                one.call, one.frame, one.arms, known.seeding,
-            )  # fmt: skip
+            values: Values = frozenset((Constant(seed),))
+            yield _evidence(program, f"{known.seed_key} {where}", at, "seed", "seeded", values, known.seeding)
 
 
 # --- Hydra --------------------------------------------------------------------------------------------------------
@@ -88,7 +87,7 @@ def _of_call(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call
     if name in switch_call_names() or name == "instantiate":
         frame = frame_without_callers(program.ev, facts, scope)
         for where, function, keywords in _by_hydra(program, call, frame):
-            yield from _switched(program, where, function, keywords, call, frame, arms)
+            yield from _switched(program, where, function, keywords, _Configured(call, frame, arms))
 
 
 def _by_hydra(program: Program, call: tree.Call, frame: Frame) -> Iterator[tuple[str, str, Mapping[str, object]]]:
@@ -110,10 +109,18 @@ def _by_hydra(program: Program, call: tree.Call, frame: Frame) -> Iterator[tuple
 # --- evidence -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Configured:
+    """A call that a configuration is passed to, in one frame; `arms` are the arms of its scope around it."""
+
+    call: tree.Call
+    frame: Frame
+    arms: ArmPath
+
+
 def _switched(
-    program: Program, where: str, function: str, given: Mapping[str, object], call: tree.Call, frame: Frame,
-    arms: ArmPath,
-) -> Iterator[Evidence]:  # fmt: skip
+    program: Program, where: str, function: str, given: Mapping[str, object], at: _Configured
+) -> Iterator[Evidence]:
     """The switches of a call of `function` that the configuration sets, those aside that the code sets itself."""
     known = {
         key: value
@@ -125,24 +132,23 @@ def _switched(
         parameter = switch.parameter.name if switch.parameter is not None else ""
         if parameter in known and all(condition_holds(condition, arguments) for condition in switch.when):
             values: Values = frozenset((Constant(known[parameter]),))
-            yield _evidence(program, where.format(parameter), switch.effect, switch.level, values, call, frame, arms)
+            yield _evidence(program, where.format(parameter), at, switch.effect, switch.level, values)
 
 
 def _evidence(
-    program: Program, name: str, effect: str, level: str | None, values: Values, call: tree.Call, frame: Frame,
-    arms: ArmPath, seeds_by: str = "",
-) -> Evidence:  # fmt: skip
+    program: Program, name: str, at: _Configured, effect: str, level: str | None, values: Values, seeds_by: str = ""
+) -> Evidence:
     seeding = seeding_call(seeds_by)
     return Evidence(
         name=name,
         effect=effect,
         level=level,
         seeds=seeding.seeds if seeding is not None else frozenset(),
-        site=program.site(call, frame),
-        node=call,
+        site=program.site(at.call, at.frame),
+        node=at.call,
         value=None,
         values=values,
-        frame=frame,
-        path=arms,
-        roots=running_modules(program.ev, frame.facts, frame.scope),
+        frame=at.frame,
+        path=at.arms,
+        roots=running_modules(program.ev, at.frame.facts, at.frame.scope),
     )

@@ -1,7 +1,7 @@
 """What a program says of its determinism: seeds, switches, and the modules for which they hold.
 
 Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs
-where it is called from) and for all that they import. A helper that nothing calls is no evidence. A switch that is
+where it is called from) and for all that they import. A helper that nothing calls is not evidence. A switch that is
 given an option of that name (`cudnn.deterministic = args.deterministic`) shows intent as `if args.deterministic:`
 around it does: in some runs it is on.
 """
@@ -191,7 +191,7 @@ def fetches_items(scope: Scope) -> bool:
 
 
 def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> bool:
-    """Whether the seed is proven to be another one in every run: none is given, and there is no default."""
+    """Whether the seed is proven to differ in every run: none is given, and there is no default."""
     if seeding.default is not None:
         return False
     if seeding.seed_parameter is None:
@@ -290,7 +290,7 @@ def _running_modules(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> frozens
             found |= running_modules(ev, user, place)
     if found:
         return frozenset(found)
-    # Nothing in sight calls it. A method is called by a framework, a decorated function through its decorator, a main
+    # Nothing visible calls it. A method is called by a framework, a decorated function through its decorator, a main
     # by a console script; any other function is a helper that may never run.
     if isinstance(scope.parent.node, tree.ClassDef):
         return _where_made(ev, facts, scope) or frozenset((facts.path,))

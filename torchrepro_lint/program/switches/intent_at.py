@@ -50,7 +50,7 @@ def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
 def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evidence]:
     """What shows intent in the programs that run the place to which `places` lead, the stronger level first.
 
-    A seed or switch counts where it runs in the module that runs the place, or in one that imports that. What stands in
+    A seed or switch counts where it runs in the module that runs the place, or in one that imports that. What is in
     another arm of the same `if` is left out, and so is what only the tests of the place run.
     """
     above = _programs(program, places)
@@ -95,7 +95,7 @@ def _is_given_a_wish(one: Evidence) -> bool:
 
 
 def _other_arm_is_deterministic(stand: Stand) -> bool:
-    """Whether another arm of an `if` around the place switches determinism on, be it that no run in sight takes it."""
+    """Whether another arm of an `if` around the place switches determinism on, be it that no visible run takes it."""
     arms = {branch: arm for branch, arm in stand.path if isinstance(stand.scope.branches.get(branch), tree.If)}
     switches = [
         *(store.path for store in stand.scope.stores if _is_deterministic_store(store)),
@@ -115,7 +115,7 @@ def is_chosen_for_speed(places: tuple[Way, ...]) -> bool:
 
 
 def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) -> bool:
-    """Whether a switch stands under an option of its own (`if args.benchmark:`) whose value is not proven."""
+    """Whether a switch is under an option of its own (`if args.benchmark:`) whose value is not proven."""
     if program.ev.decide(one.path, one.frame) is True and len(ways_of(program, one)[0]) == 1:
         return False
     return chosen_by(ways_of(program, one), word, wanted=True)
@@ -132,7 +132,7 @@ def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
 
 def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: str) -> list[Evidence]:
     """The `intent` of runs that leave the switch `one` as it is. `if args.deterministic:` may show intent, and with it
-    take the switch back that stands above it, by another with `effect`.
+    take the switch back that is above it, by another with `effect`.
     """
     own = ways_of(program, one)
     takes_back = [

@@ -1,4 +1,4 @@
-"""Environment variables of determinism that a program sets when those who read them have already started.
+"""Environment variables of determinism that a program sets after their readers have started.
 
 Python reads `PYTHONHASHSEED` when it starts, so that an assignment reaches only processes that are started later. CUDA
 reads `CUDA_LAUNCH_BLOCKING` when it is first used.

@@ -37,7 +37,7 @@ def _may_lack(loader: Loader, role: str) -> bool:
 
 
 def first_draw(program: Program, loader: Loader) -> Effect | None:
-    """A draw in the workers that hangs on the base seed, which comes from the generator."""
+    """A draw in the workers that depends on the base seed, which comes from the generator."""
     if not loader.has_workers:
         return None
     run = program.worker_run(loader)

@@ -62,7 +62,7 @@ def _puts_back(event: Event, rng: str) -> bool:
 
 
 def _ends_a_block(event: Event, seeds: list[_Seed]) -> bool:
-    """Whether the call is of the context manager of a block that begins with one of the seeds: it comes behind it."""
+    """Whether the call is of the context manager of a block that begins with one of the seeds: it comes after it."""
     return any(
         seed.block is not None and event.chain[: seed.level + 1] == seed.event.chain[: seed.level + 1] for seed in seeds
     )

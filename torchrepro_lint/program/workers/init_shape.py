@@ -37,7 +37,7 @@ _MAX_STEPS: Final = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalledInit:
-    """A call in the place of the function: it gives None. `written`: it stands in the loader's own call."""
+    """A call in the place of the function: it gives None. `written`: it is in the loader's own call."""
 
     call: tree.Call
     name: str
@@ -85,7 +85,7 @@ def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
 
 def _expression(ev: Evaluator, loader: Loader) -> tuple[tree.Expr, Frame, bool] | None:
     """What is written for `worker_init_fn`, a name bound once in the same scope looked up, the frame in which that
-    stands, and whether it does in the call itself; what a dict of options holds does not.
+    is, and whether it does in the call itself; what a dict of options holds does not.
     """
     name = loader.known.keywords.get("worker_init_fn")
     written = next((arg.value for arg in loader.call.args if name is not None and arg.keyword == name), None)

@@ -50,7 +50,7 @@ class Seeding:
     """One call that seeds, reached from the init function.
 
     `rngs` are the global generators that it seeds, or {"receiver"} where that is an object which the worker keeps.
-    `call` stands in the frame `frame`; `top` is the call in the init function itself on the way to it, the same one
+    `call` is in the frame `frame`; `top` is the call in the init function itself on the way to it, the same one
     where it stands there; `chain` leads from the one to the other.
     """
 
@@ -68,7 +68,7 @@ class Seeding:
 
     @property
     def is_direct(self) -> bool:
-        """Whether it stands in the init function itself, and not in a function that this one calls."""
+        """Whether it is in the init function itself, and not in a function that this one calls."""
         return self.site == self.top
 
 
@@ -179,7 +179,7 @@ class InitWalk:
 
 
 def _name_of(value: Value) -> str | None:
-    """What a callee that is not the project's is called; a method of an object that nothing is known of by itself."""
+    """The name of a callee outside the project; for a method of an unknown object, that of the method alone."""
     if isinstance(value, MemberOf):
         return outside_name(value) or f"builtins.object.{value.attr}"
     return outside_name(value)

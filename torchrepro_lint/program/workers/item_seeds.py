@@ -75,7 +75,7 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 
 
 def is_for_evaluation(name: str) -> bool:
-    """Whether the name of a dataset class says that it is no training set: `TestImages`, `VideoValDataset`."""
+    """Whether the name of a dataset class says that it is not a training set: `TestImages`, `VideoValDataset`."""
     return _EVALUATION.search(_HUMP.sub("_", name)) is not None
 
 
@@ -137,7 +137,7 @@ def _precedes_every_draw(program: Program, places: list[Place], others: list[Pla
         if isinstance(node, tree.FunctionDef):
             if {attributes.decorator_name(decorator) for decorator in node.decorators} & _LAZY_DECORATORS:
                 return False
-            # What stands before the loop of a stream runs once for each worker and epoch.
+            # What is before the loop of a stream runs once for each worker and epoch.
             if index == 0 and node.name == "__iter__" and not place.in_loop:
                 return False
         for guard in guards(program.ev, place):

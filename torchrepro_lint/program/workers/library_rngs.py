@@ -31,7 +31,7 @@ _SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
 
 @dataclass(frozen=True, slots=True)
 class LibraryDraw:
-    """A draw from a library's own generator, with what is known of it."""
+    """A draw from a library's own generator, with what is known about it."""
 
     event: Event
     effect: RngEffect
@@ -98,7 +98,7 @@ def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool
 
 
 def draws_at_random(event: Event) -> bool:
-    """Whether a pipeline object holds anything that draws; what is no pipeline, or cannot be looked into, draws."""
+    """Whether a pipeline object holds anything that draws; what is not a pipeline, or cannot be looked into, draws."""
     value = event.receiver
     return not isinstance(value, ExternalObject) or _is_random(value)
 

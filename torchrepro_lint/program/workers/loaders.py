@@ -44,11 +44,11 @@ __all__ = ["Loader", "find_loaders"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loader:
-    """One loader: the call that makes it, in one frame.
+    """One loader: the call that creates it, in one frame.
 
-    `call`, `facts`, `scope` and `frame` are where the arguments are written; for a project subclass that gives torch's
-    DataLoader its arguments itself that is the call of the base's `__init__`, else the construction. `made_by` is the
-    construction when that is another call. `arguments` are those that reach `known`.
+    `call`, `facts`, `scope` and `frame` are where the arguments are written: the call of the base class's `__init__` in
+    a project subclass that passes the arguments to torch's DataLoader itself, and the construction otherwise. `made_by`
+    is the construction, if that is a different call. `arguments` are those that reach `known`.
     """
 
     call: tree.Call
@@ -71,14 +71,14 @@ class Loader:
         return self.cls is not None and not is_base_call
 
     def given(self, role: str) -> tuple[Values, bool]:
-        """What is passed for a role such as `worker_init_fn`, and whether it may be left out."""
+        """What is passed for a role such as `worker_init_fn`, and whether it may be missing."""
         name = self.known.keywords.get(role)  # type: ignore[call-overload]
         if name is None:
             return NOTHING, True
         return external_argument(self.arguments, self.known.parameters, name)
 
     def value(self, role: str) -> Values:
-        """What holds for a role: what is passed, or the default where it may be left out."""
+        """The value for a role: what is passed, or the default if it may be missing."""
         given, may_be_missing = self.given(role)
         if not may_be_missing:
             return given
@@ -94,7 +94,7 @@ class Loader:
         return all(isinstance(value, Constant) and value.value is None for value in given)
 
     def may_lack(self, role: str) -> bool:
-        """Whether on some way nothing, or None, is passed; an argument that cannot be followed does not count."""
+        """Whether nothing, or None, may be passed; an argument that cannot be followed does not count."""
         given, may_be_missing = self.given(role)
         if any(value is UNKNOWN for value in given):
             return any(isinstance(value, Constant) and value.value is None for value in given)
@@ -114,11 +114,11 @@ class Loader:
 
 
 def find_loaders(ev: Evaluator, asked: Set[Path] | None = None) -> list[Loader]:
-    """All loaders of the project, in the order of files and of the text, each frame's after the other. With `asked`,
-    those that are made in these files.
+    """All loaders of the project in the order of files and text; those of each frame follow one another. With `asked`,
+    only those created in these files.
     """
     names, files = _speaking_of_loaders(ev)
-    # What a file makes stands in it, but for the objects of its classes, which stand where the class initialises them.
+    # What a file makes is in it, but for the objects of its classes, which stand where the class initialises them.
     if asked is not None and not any(_defines_loaders(ev, path, names) for path in asked & files):
         files &= asked
     loaders: dict[tuple[Path, int], list[Loader]] = {}
@@ -167,7 +167,7 @@ def _subclasses(ev: Evaluator, facts: ModuleFacts) -> Iterator[str]:
 
 
 def _derives_from_loader(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether the class of which this is the body derives from a loader, whoever may call what stands around it."""
+    """Whether the class with this body derives from a loader, whoever calls the function around it."""
     assert isinstance(scope.node, tree.ClassDef) and scope.parent is not None
     if not scope.node.bases:
         return False
@@ -196,8 +196,8 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
 
 
 def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Loader]:
-    """The objects of a class of loaders of which no construction is in sight: a registry makes them, or a template by
-    the name that its configuration gives.
+    """The objects of a loader class that no visible code constructs, because a registry does, or a template that gets
+    its name from a configuration.
     """
     assert isinstance(scope.node, tree.ClassDef) and scope.parent is not None
     if not _derives_from_loader(ev, facts, scope):
@@ -242,7 +242,7 @@ def _plausible_names(facts: ModuleFacts, names: set[str]) -> set[str]:
 
 
 def _made_from(facts: ModuleFacts) -> Iterator[tuple[str, set[str]]]:
-    """The names that a file binds, each with the names that stand in what it is bound to."""
+    """The names that a file binds, each with the names that are in what it is bound to."""
     for scope in facts.walk_scopes():
         for bound, bindings in scope.bindings.items():
             for binding in bindings:
@@ -338,10 +338,10 @@ def _may_run(ev: Evaluator, init: BaseInit) -> bool:
 
 
 def _hands_on(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
-    """Whether a call passes its caller's arguments on, so that a missing one is missing at the construction.
+    """Whether a call passes its caller's arguments on, so that an argument missing here is missing at the construction.
 
-    An `__init__` that takes a worker function of its own and leaves it out drops it, whatever else it hands on; so does
-    one that takes no `**kwargs` and puts the arguments into a dict of its own.
+    An `__init__` that has a parameter for a worker function but does not pass it on drops it, whatever else it passes
+    on; so does one that has no `**kwargs` and puts the arguments into a dict of its own.
     """
     if any(isinstance(arg.value, tree.Name) and arg.keyword == arg.value.id == "worker_init_fn" for arg in call.args):
         return True

@@ -56,7 +56,7 @@ def attribute_of_main(attr: str, facts: ModuleFacts | None, *, of_object: bool) 
 
 
 def _attribute_changes(attr: str, facts: ModuleFacts, of_object: bool) -> bool:
-    called_once = method_words("called_once")  # what these assign is no change
+    called_once = method_words("called_once")  # what these assign is not a change
     for scope in facts.walk_scopes():
         for store in scope.stores:
             if not (isinstance(store.target, tree.Attribute) and store.target.attr == attr):

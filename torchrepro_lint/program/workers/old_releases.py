@@ -27,7 +27,7 @@ def newest_release(program: Program, path: Path, package: str) -> str | None:
 
 
 def _names_of(facts: ModuleFacts, package: str) -> Iterator[str]:
-    """The dotted names that a file imports from a package, or calls by way of an import, as far as its text tells."""
+    """The dotted names that a file imports from a package, or calls by way of an import, as far as its text shows."""
     imported: dict[str, str] = {}
     for scope in facts.walk_scopes():
         for name, bindings in scope.bindings.items():

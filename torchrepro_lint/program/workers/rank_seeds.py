@@ -129,7 +129,7 @@ def _passed_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, dep
 def _passed(
     ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope
 ) -> Iterator[tuple[tree.Expr, ModuleFacts, Scope]]:
-    """What the calls in sight pass for a parameter, each with where it is written."""
+    """What the visible calls pass for a parameter, each with where it is written."""
     parameter = parameter_of(scope, name)
     for one in calling_places(ev, facts, scope) if isinstance(scope.node, tree.FunctionDef) else ():
         written = written_argument(one.call, parameter)

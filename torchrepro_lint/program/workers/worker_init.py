@@ -88,7 +88,7 @@ def init_runs(ev: Evaluator, loader: Loader) -> list[InitRun]:
 
 
 def init_run(ev: Evaluator, value: Value, dataset: Values) -> InitRun | None:
-    """What happens when a worker calls `value` with its number; None where it is no callable that is known."""
+    """What happens when a worker calls `value` with its number; None where it is not a callable that is known."""
     return ev.remembered(("worker-init", value, dataset), lambda: _init_run(ev, value, dataset), None)
 
 

@@ -2,13 +2,13 @@
 
 What it does
     Finds `torch.use_deterministic_algorithms(True)` in a program that may run on torch 1.7 to 2.9 and does not set the
-    environment variable `CUBLAS_WORKSPACE_CONFIG`, sets it after CUDA was used, or sets it to another value than
-    `:4096:8` or `:16:8`.
+    environment variable `CUBLAS_WORKSPACE_CONFIG`, sets it only after CUDA has been used, or sets it to anything other
+    than `:4096:8` or `:16:8`.
 
 Why is this bad?
-    cuBLAS is deterministic only with a fixed workspace for each stream. Torch 1.7 to 2.9 checks that: the first product
-    of matrices on the GPU (a Linear layer, `matmul`, `einsum`) raises a RuntimeError. Torch 2.10 allocates the
-    workspaces itself and no longer asks.
+    cuBLAS is deterministic only with a fixed workspace for each stream. Torch 1.7 to 2.9 checks this: the first matrix
+    product on the GPU (a Linear layer, `matmul`, `einsum`) raises a RuntimeError. Since 2.10, torch allocates the
+    workspaces itself and no longer checks.
 
 Example
     ```python
@@ -35,18 +35,19 @@ Since
     torch 1.7, until 2.9.
 
 How it is proven
-    From torch's sources: the check was removed by pull request 161749, which 2.10 is the first release to have. On
-    another torch than those, nothing is to be seen.
+    From torch's source code: pull request 161749 removed the check, and 2.10 is the first release with it. On other
+    versions of torch there is nothing to observe.
 
 Fix safety
     Safe: sets the variable above the switch, unless the environment has set it already; or corrects the value. No
-    result is lost: without it, cuBLAS calls raise under the switch. The workspace takes some 24 MiB of the GPU's
-    memory.
+    result is lost, because without the variable cuBLAS calls raise under the switch. The workspace takes some 24 MiB of
+    GPU memory.
 
-Do not flag
-    `warn_only=True`; programs that never speak of a GPU or a device; projects in which a shell script, container file,
-    Makefile, .env or CI file sets the variable; frameworks that set it themselves (Lightning's Trainer, transformers'
-    `enable_full_determinism`).
+Not reported
+    - `warn_only=True`.
+    - Programs that never mention a GPU or a device.
+    - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
+    - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
 
 References
     https://docs.pytorch.org/docs/2.9/generated/torch.use_deterministic_algorithms.html
@@ -104,7 +105,7 @@ class CublasWorkspaceUnset(Rule):
                     yield finding
 
     def _unset(self, program: Program, one: Evidence) -> Finding:
-        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, products of matrices on CUDA raise a RuntimeError"
+        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
         fix, declined = set_variable_fix(program, one, _VARIABLE, _VALUES[0])
         return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
 

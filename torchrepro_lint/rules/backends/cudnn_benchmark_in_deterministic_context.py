@@ -2,13 +2,13 @@
 
 What it does
     Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
-    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism, or that seeds torch. The trace shows
-    where it does.
+    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism or seeds torch. The trace shows where
+    it does so.
 
 Why is this bad?
-    In benchmark mode cuDNN times several algorithms for each new shape and keeps the fastest. Which one wins can change
-    from run to run, and the algorithms round differently: the same seed no longer gives the same loss. Beside
-    `cudnn.deterministic = True` it still picks among the deterministic ones by timing.
+    In benchmark mode, cuDNN times several algorithms for each new shape and keeps the fastest. Which one wins can
+    change from run to run, and the algorithms round differently, so the same seed no longer gives the same loss. Even
+    with `cudnn.deterministic = True` it still chooses among the deterministic algorithms by timing.
 
 Example
     ```python
@@ -32,18 +32,22 @@ Since
     All versions of torch.
 
 How it is proven
-    `verify` shows that the switch is on when the program ends. That timing picks the algorithm is documented; whether
-    two runs differ depends on the GPU and on what else runs on it.
+    `verify` shows that the switch is on when the program ends. That the algorithm is chosen by timing is documented;
+    whether two runs differ depends on the GPU and its load.
 
 Fix safety
-    Safe: writes `False` in the place of the value, which the program's own wish for repeatable runs asks for. cuDNN
-    then takes one algorithm always, of those that it chose from before; the program may become slower.
+    Safe: replaces the value by `False`, as the program's own request for repeatable runs requires. cuDNN then always
+    uses the same one of these algorithms; the program may become slower.
 
-Do not flag
-    Programs without intent; the arm of an `if` that is not the deterministic one (`if args.deterministic: ... else:
-    cudnn.benchmark = True`); a switch that is set back to `False` on the same path, or beside the intent (`benchmark =
-    True`, then `if args.deterministic: benchmark = False`); an option of its own (`if args.benchmark:`), whose value is
-    not proven; what nothing calls. A seed that only the tests set is no intent of what they test.
+Not reported
+    - Programs that ask neither for determinism nor seed.
+    - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
+      True`).
+    - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
+      then `if args.deterministic: benchmark = False`).
+    - A switch with an option of its own (`if args.benchmark:`), whose value is not proven.
+    - Code that nothing calls.
+    - A seed that only the tests set does not count for the code that they test.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking

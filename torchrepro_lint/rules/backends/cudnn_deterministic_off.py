@@ -5,8 +5,8 @@ What it does
     for determinism in another place. The trace shows where.
 
 Why is this bad?
-    One half of the program takes back what the other half asks for: cuDNN picks nondeterministic algorithms for
-    convolutions again, and the runs differ although the program says that they do not.
+    One part of the program undoes what another part asks for: cuDNN chooses nondeterministic algorithms for
+    convolutions again, and runs differ although the program says that they do not.
 
 Example
     ```python
@@ -39,13 +39,15 @@ How it is proven
     `verify` shows that the switch is off when the bad program ends, and on at the end of the fixed one.
 
 Fix safety
-    Safe: writes `True` in the place of the value, as the program does elsewhere. cuDNN then takes its algorithms from
-    fewer; convolutions may become slower.
+    Safe: replaces the value by `True`, as the program has it elsewhere. cuDNN then has fewer algorithms to choose from;
+    convolutions may become slower.
 
-Do not flag
-    Programs that ask for determinism nowhere else; the arm of an `if` that is not the deterministic one; a switch that
-    is set back to `True` on the same path, or beside the wish (`if args.deterministic: cudnn.deterministic = True`);
-    values that are not proven.
+Not reported
+    - Programs that do not ask for determinism anywhere else.
+    - The branch of an `if` that is not the deterministic one.
+    - A switch that is set back to `True` on the same path, or next to the request for determinism (`if
+      args.deterministic: cudnn.deterministic = True`).
+    - Values that are not proven.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic

@@ -4,9 +4,9 @@ What it does
     Finds calls of the context manager `torch.backends.cudnn.flags` that leave out `enabled`.
 
 Why is this bad?
-    `flags` sets every switch of cuDNN, also those that are not named: `enabled` defaults to False and `allow_tf32` to
-    True. `with torch.backends.cudnn.flags(deterministic=True):` turns cuDNN off inside, and TF32 on. Convolutions then
-    run on slower kernels that may themselves be nondeterministic.
+    `flags` sets all switches of cuDNN, including those that are not passed: `enabled` defaults to False and
+    `allow_tf32` to True. `with torch.backends.cudnn.flags(deterministic=True):` therefore turns cuDNN off inside the
+    block, and TF32 on. Convolutions then run on slower kernels, which may themselves be nondeterministic.
 
 Example
     ```python
@@ -33,12 +33,13 @@ How it is proven
     Measured on torch 2.13: inside the bad program's block `torch.backends.cudnn.enabled` is False.
 
 Fix safety
-    Safe: passes `enabled=True`, so that cuDNN is in use inside as it is outside: a setting of cuDNN's own says that it
-    is meant to be.
+    Safe: passes `enabled=True`, so that cuDNN is used inside the block as it is outside. The call sets another option
+    of cuDNN, so it is meant to be in use.
 
-Do not flag
-    Calls that say `enabled`, or pass `**kwargs`; `set_flags`, whose arguments default to what they are. Benchmark mode
-    against the intent of the program is TRL301.
+Not reported
+    - Calls that pass `enabled` or `**kwargs`.
+    - `set_flags`, whose arguments default to the present values.
+    - Benchmark mode in a program that asks for determinism, which is TRL301.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#module-torch.backends.cudnn

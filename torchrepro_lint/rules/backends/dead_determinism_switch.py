@@ -2,13 +2,13 @@
 
 What it does
     Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
-    `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), a function that is assigned over
-    (`torch.manual_seed = 100`) or named and not called (`torch.manual_seed`), `==` in the place of `=`, and `cudnn`
-    without an import.
+    `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), an assignment to a function
+    (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`, and
+    `cudnn` without an import.
 
 Why is this bad?
-    Python takes an assignment to any attribute of a module, and torch never reads it. The program runs, says that it is
-    deterministic, and is not. Where `cudnn` is not bound, it stops with a NameError.
+    Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
+    that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError.
 
 Example
     ```python
@@ -30,16 +30,17 @@ Since
     All versions of torch. The attributes are those of torch 2.13.
 
 How it is proven
-    The name is not among the attributes of torch.backends, which a test compares with the installed torch, and a few
-    letters make it one of them. `verify` shows that the switch is off when the bad program ends.
+    The name is not among the attributes of torch.backends (a test compares these with the installed torch), and differs
+    from one of them by a few letters. `verify` shows that the switch is off when the bad program ends.
 
 Fix safety
-    Safe: writes the attribute that is meant, or the call: the line did nothing before, and does what it says from then
-    on. There is no fix where the argument of a call is not known.
+    Safe: writes the attribute or the call that is meant. The line had no effect before, and does what it says
+    afterwards. There is no fix if the argument of a call is not known.
 
-Do not flag
-    Names that are bound to anything but torch's modules; mocks (something to call on the right-hand side) and tests;
-    attributes that are no neighbour of a real one.
+Not reported
+    - Names that are bound to anything other than torch's modules.
+    - Mocks (a callable on the right-hand side) and tests.
+    - Attributes whose names are not close to a real one.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html

@@ -5,9 +5,9 @@ What it does
     `set_deterministic_debug_mode("warn")`, Lightning's `Trainer(deterministic="warn")`. Only in the `strict` profile.
 
 Why is this bad?
-    Operations without a deterministic kernel run on, nondeterministically, behind one warning. And two that do have one
-    do not use it: the backward passes of flash and of memory-efficient attention are deterministic only where
-    `warn_only` is off.
+    Operations without a deterministic kernel keep running nondeterministically, with a single warning. Moreover, two
+    operations that have a deterministic kernel do not use it: the backward passes of flash attention and of
+    memory-efficient attention are deterministic only if `warn_only` is off.
 
 Example
     ```python
@@ -31,14 +31,17 @@ Since
     torch 1.11.
 
 How it is proven
-    `verify` shows that the program ends with `warn_only` on. That attention looks at it is read from torch's sources.
+    `verify` shows that the program ends with `warn_only` on. That attention depends on it is known from torch's source
+    code.
 
 Fix safety
-    Unsafe: takes the warning back. The program raises where an operation has no deterministic kernel.
+    Unsafe: turns `warn_only` off. The program then raises where an operation has no deterministic kernel.
 
-Do not flag
-    Values that are not proven, helpers that nothing calls, libraries' own functions that always warn, and the arm for
-    those who ask for warnings (`if mode == "warn":`).
+Not reported
+    - Values that are not proven.
+    - Helper functions that nothing calls.
+    - Functions of libraries that always warn.
+    - The branch for users who ask for warnings (`if mode == "warn":`).
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
@@ -66,7 +69,7 @@ _OPTION = re.compile("warn", re.IGNORECASE)
 class DeterministicWarnOnly(Rule):
     code = "TRL304"
     name = "deterministic-warn-only"
-    summary = "deterministic mode only warns: nondeterminism goes on"
+    summary = "deterministic mode only warns, so operations stay nondeterministic"
     severity = Severity.WARNING
     profile = "strict"
 
@@ -80,8 +83,8 @@ class DeterministicWarnOnly(Rule):
             site = switch_site(one)
             fix, declined = set_value_fix(program, one, strict, Applicability.UNSAFE)
             message = (
-                f"{one.name} only warns here: operations without a deterministic kernel run on, and attention does not "
-                "use its deterministic backward pass"
+                f"{one.name} only warns here: operations without a deterministic kernel keep running, and attention "
+                "does not use its deterministic backward pass"
             )
             yield self.finding(program, site, message, [Link(site, "only warns")], fix=fix, declined=declined)
 

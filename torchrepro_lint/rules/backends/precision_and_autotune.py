@@ -5,8 +5,9 @@ What it does
     `torch.compile(mode="max-autotune")` in a program that asks for determinism. Only in the `strict` profile.
 
 Why is this bad?
-    TF32 keeps ten bits of the mantissa where the GPU has it and all of them where it has not: the same program gives
-    other results on another generation of GPUs. Autotuning picks kernels by timing, and another pick rounds otherwise.
+    TF32 keeps ten bits of the mantissa on GPUs that support it, and all bits on others, so the same program gives
+    different results on another generation of GPUs. Autotuning chooses kernels by timing, and different kernels round
+    differently.
 
 Example
     ```python
@@ -31,10 +32,10 @@ How it is proven
     From the documentation. `verify` shows that the switch is on when the program ends.
 
 Fix safety
-    No fix: on one kind of GPU, TF32 repeats as well, and it is a question of speed.
+    No fix: results with TF32 are repeatable on one kind of GPU, and whether to use it is a question of speed.
 
-Do not flag
-    Programs without deterministic intent, values that are not proven, helpers that nothing calls.
+Not reported
+    Programs that do not ask for determinism, values that are not proven, and helper functions that nothing calls.
 
 References
     https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
@@ -53,8 +54,8 @@ from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
 _WHY = {
-    "precision": "products of matrices are rounded otherwise on other GPUs",
-    "autotune": "kernels are chosen by timing, and may be others in the next run",
+    "precision": "matrix products are rounded differently on other GPUs",
+    "autotune": "kernels are chosen by timing, and may differ in the next run",
 }
 
 

@@ -11,7 +11,7 @@ __all__ = ["intent_link", "switch_site"]
 
 
 def switch_site(one: Evidence) -> Site:
-    """Where a finding about a switch stands: at the statement, or at the argument of a call."""
+    """Where a finding about a switch is: at the statement, or at the argument of a call."""
     if isinstance(one.node, tree.Call):
         for arg in one.node.args:
             if arg.value is one.value:

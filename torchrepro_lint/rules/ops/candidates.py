@@ -90,7 +90,7 @@ def candidates(
                     intent = of_trainings(program, path, intent)
                     if not any(one in wanted for one in intent):
                         continue
-                # What is shown, and mended, is a run that has such a pass.
+                # What is shown, and fixed, is a run that has such a pass.
                 intent.sort(key=lambda one: (one not in wanted, not trains(program, one.roots)))
             yield operation, rows[0], intent
 

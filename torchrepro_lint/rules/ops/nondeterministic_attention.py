@@ -6,9 +6,9 @@ What it does
     atomics (`torch_scatter`), in a program that asks for determinism. Only in the `strict` profile.
 
 Why is this bad?
-    Flash and memory-efficient attention add the gradients of keys and values in the order in which blocks finish. Both
-    have a deterministic way, which torch takes only under `torch.use_deterministic_algorithms(True)` without
-    `warn_only`. Other packages do not look at that flag at all.
+    Flash attention and memory-efficient attention add the gradients of keys and values in the order in which blocks
+    finish. Both have a deterministic implementation, which torch uses only under
+    `torch.use_deterministic_algorithms(True)` without `warn_only`. Other packages ignore that flag.
 
 Example
     ```python
@@ -35,15 +35,17 @@ Since
     torch 2.0.
 
 How it is proven
-    Read from the sources of torch and of the packages. `verify` runs the fixtures on a GPU and sees runs differ.
+    From the source code of torch and of the packages. `verify` runs the fixtures on a GPU and observes whether runs
+    differ.
 
 Fix safety
-    No fix: the message names an alternative.
+    No fix: the message suggests an alternative.
 
-Do not flag
-    Torch's own attention under `use_deterministic_algorithms(True)`, or with the math backend alone; forward passes
-    without gradients; programs without deterministic intent. `nn.MultiheadAttention` takes another way unless it is
-    called with `need_weights=False`.
+Not reported
+    - Torch's own attention under `use_deterministic_algorithms(True)`, or with only the math backend enabled.
+    - Forward passes without gradients.
+    - Programs that do not ask for determinism.
+    - `nn.MultiheadAttention`, unless it is called with `need_weights=False`: otherwise it does not use these kernels.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -110,7 +112,7 @@ def _why(row: OpRow) -> str:
 
 
 def _takes_another_way(program: Program, operation: Operation) -> bool:
-    """Whether every call in sight asks for the weights, as `nn.MultiheadAttention` does by default."""
+    """Whether every visible call asks for the weights, as `nn.MultiheadAttention` does by default."""
     if operation.name not in _OTHER_WAY:
         return False
     frame = operation.frame

@@ -1,15 +1,15 @@
 """TRL402 nondeterministic-op.
 
 What it does
-    Finds operations that are nondeterministic on CUDA in a program that asks for determinism by cuDNN's switch, or by a
-    framework's setting that stands for it, and does not call `torch.use_deterministic_algorithms`. In the `strict`
-    profile a program that seeds torch counts as well.
+    Finds operations that are nondeterministic on CUDA in a program that asks for determinism through cuDNN's switch, or
+    through a framework's setting that is equivalent to it, but does not call `torch.use_deterministic_algorithms`. In
+    the `strict` profile, it is enough that the program seeds torch.
 
 Why is this bad?
-    `torch.backends.cudnn.deterministic = True` reaches cuDNN's convolutions and nothing else, and a seed reaches random
-    draws only. Torch's own kernels that add with atomics (`scatter_add_`, `index_add_`, the backward passes of
-    `interpolate`, `gather`, pooling) add in the order in which CUDA's threads come: two runs differ in the last bits,
-    and after some thousand steps in everything.
+    `torch.backends.cudnn.deterministic = True` affects cuDNN's convolutions and nothing else, and a seed affects only
+    random draws. Torch's own kernels that use atomic additions (`scatter_add_`, `index_add_`, the backward passes of
+    `interpolate`, `gather`, pooling) add in the order in which CUDA threads happen to run: two runs differ in the last
+    bits, and after some thousand steps in everything.
 
 Example
     ```python
@@ -42,23 +42,27 @@ Since
     torch 1.7; each operation since the release that the table of operations names.
 
 How it is proven
-    `verify` runs the fixtures on a GPU under contention and sees two runs differ, and agree with the fix.
+    `verify` runs the fixtures on a busy GPU, and observes that two runs differ, and that they agree with the fix.
 
 Fix safety
     Unsafe: calls `torch.use_deterministic_algorithms(True)` below the switch, or with the option that the switch is
-    given. The program may become slower, and raises where an operation has no deterministic kernel; so there is no fix
-    where the tool sees such an operation.
+    given. The program may become slower, and raises where an operation has no deterministic kernel. If the tool sees
+    such an operation, there is no fix.
 
-Do not flag
-    What cuDNN's switch covers (convolutions, recurrent layers), products of matrices (`CUBLAS_WORKSPACE_CONFIG`),
-    attention (TRL404), plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`), sums of
-    whole numbers, programs and tensors that stay on the CPU, backward passes that do not happen, as those of what is
-    done to data (in files called transforms, augmentation, datasets); where nothing can meet: windows that do not
-    overlap, one index for each row, permutations, positions that a loop counts or a mask marks; where equal numbers
-    are added (a histogram of ones), or the greatest or the least is taken (`index_reduce_` with `amax`); medians of
-    which only the values are used. Programs in which an option may set torch's own flag
-    (`torch.set_deterministic_debug_mode(debug_mode)`). What stands in a function or class for which no program that
-    asks for determinism has a name: of a file of many networks it may use one.
+Not reported
+    - What cuDNN's switch covers (convolutions, recurrent layers), matrix products (`CUBLAS_WORKSPACE_CONFIG`) and
+      attention (TRL404).
+    - Plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`) and sums of integers.
+    - Programs and tensors that stay on the CPU.
+    - Backward passes that do not happen, such as those of data preparation (in files called transforms, augmentation,
+      datasets).
+    - Operations in which no two values are added to the same element: windows that do not overlap, one index for each
+      row, permutations, positions from a counting loop or a mask.
+    - Operations in which the order does not matter: equal numbers are added (a histogram of ones), the maximum or the
+      minimum is taken (`index_reduce_` with `amax`), or only the values of a median are used.
+    - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
+    - Functions and classes whose name occurs in no program that asks for determinism: in a file of many networks, such
+      a program may use only one.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms

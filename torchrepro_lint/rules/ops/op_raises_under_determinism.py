@@ -1,12 +1,13 @@
 """TRL401 op-raises-under-determinism.
 
 What it does
-    Finds operations that have no deterministic CUDA kernel at the torch version in use, in a program that calls
-    `torch.use_deterministic_algorithms(True)`: forward, or in the backward pass of what is trained.
+    Finds operations that have no deterministic CUDA kernel in the targeted version of torch, in a program that calls
+    `torch.use_deterministic_algorithms(True)`: in the forward pass, or in the backward pass of what is trained.
 
 Why is this bad?
-    The operation raises a RuntimeError as soon as it runs on the GPU; where the backward pass raises, it does so in the
-    first training step, far from the line that is to blame. On the CPU the same code works, so tests do not show it.
+    The operation raises a RuntimeError as soon as it runs on the GPU. If it is the backward pass that raises, this
+    happens in the first training step, far from the line that causes it. On the CPU the same code works, so tests do
+    not show the problem.
 
 Example
     ```python
@@ -30,22 +31,26 @@ Use instead
     ```
 
 Since
-    torch 1.7. Which operation raises, and since when, is said by the finding: it holds for the newest release that the
-    project's requirements admit, or for the newest one that is known.
+    torch 1.7. The finding says which operation raises and since which version. It holds for the newest release that the
+    project's requirements allow, or else for the newest known one.
 
 How it is proven
-    The table of operations comes from the alerts in torch's CUDA libraries, release by release, and from torch's own
-    documentation; `verify` runs the fixtures on a GPU and waits for the error.
+    The table of operations comes from the determinism alerts in torch's CUDA libraries, release by release, and from
+    torch's documentation. `verify` runs the fixtures on a GPU and expects the error.
 
 Fix safety
-    No fix: the message names an alternative.
+    No fix: the message suggests an alternative.
 
-Do not flag
-    `warn_only=True`; code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are called there
-    alone, wherever they are built; programs that never speak of a GPU and tensors that are proven to stay on the CPU;
-    backward passes that do not happen (`torch.no_grad()`, data that needs no gradient); methods of the same name on
-    what is no tensor; conditions on a shape or a kernel that the text does not prove; functions and classes for which
-    no program that sets the flag has a name.
+Not reported
+    - `warn_only=True`.
+    - Code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are only called there, wherever
+      they are built.
+    - Programs that never mention a GPU, and tensors that are proven to stay on the CPU.
+    - Backward passes that do not happen (`torch.no_grad()`, data that needs no gradient).
+    - Methods of the same name on something that is not a tensor.
+    - Operations that are nondeterministic only for certain shapes or kernels, if the code does not prove that these
+      occur.
+    - Functions and classes whose name occurs in no program that sets the flag.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html

@@ -1,14 +1,15 @@
 """TRL403 uninitialized-memory.
 
 What it does
-    Finds memory that is read before anything is written to it: a tensor of `torch.empty`, `empty_like`, `new_empty`,
-    `torch.Tensor(rows, columns)` or `resize_` whose first use is a sum, a product, `+=` or `print`, and parameters of
-    a module that nothing initialises. Only in the `strict` profile.
+    Finds memory that is read before anything is written to it: a tensor from `torch.empty`, `empty_like`, `new_empty`,
+    `torch.Tensor(rows, columns)` or `resize_` that is first used in a sum, a product, `+=` or `print`, and parameters
+    of a module that nothing initializes. Only in the `strict` profile.
 
 Why is this bad?
-    These calls leave the memory as they find it: the rest of a tensor that was freed, a page of zeros, bits that are a
-    NaN. It differs between runs and between machines, no seed reaches it, and mostly it is small enough to look right.
-    Since torch 2.1 `torch.use_deterministic_algorithms(True)` fills it with NaN: repeatable, and still wrong.
+    These calls leave the memory as they find it: the rest of a freed tensor, a page of zeros, bits that form a NaN. The
+    content differs between runs and between machines, no seed affects it, and most of the time it is small enough to
+    look right. Since torch 2.1, `torch.use_deterministic_algorithms(True)` fills it with NaN, which is repeatable but
+    still wrong.
 
 Example
     ```python
@@ -40,16 +41,18 @@ Since
     All versions.
 
 How it is proven
-    `verify` runs the fixtures under `torch.use_deterministic_algorithms(True)`, where memory that nobody wrote is NaN,
-    and sees the NaN arrive in what is printed.
+    `verify` runs the fixtures under `torch.use_deterministic_algorithms(True)`, where uninitialized memory is NaN, and
+    observes that the NaN reaches the output.
 
 Fix safety
-    No fix: whether zeros are meant, or a call that was to fill the memory is missing, is for the author to say.
+    No fix: only the author knows whether zeros are meant, or whether a call that fills the memory is missing.
 
-Do not flag
-    Memory that anything may write first: `fill_`, `copy_`, an item that is assigned, `out=`, `torch.nn.init`, another
-    function, a kernel, a collective operation, an alias; tensors without elements and on the `meta` device; questions
-    for the shape, the type or the device alone; `torch.baddbmm(torch.empty(...), ..., beta=0)`.
+Not reported
+    - Memory to which anything may write first: `fill_`, `copy_`, an assignment to an item, `out=`, `torch.nn.init`,
+      another function, a kernel, a collective operation, an alias.
+    - Tensors without elements, and tensors on the `meta` device.
+    - Uses of the shape, the type or the device alone.
+    - `torch.baddbmm(torch.empty(...), ..., beta=0)`.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.empty.html
@@ -80,10 +83,10 @@ class UninitializedMemory(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for made, read in uninitialized_reads(program):
             filling = [one for one in program.evidence_for(made.site.path) if one.effect in _FILLING]
-            trace = [Link(made.site, "leaves the memory as it finds it"), Link(read, "reads it")]
+            trace = [Link(made.site, "leaves the memory uninitialized"), Link(read, "reads it")]
             what = "it differs between runs"
             if filling and program.target.admits_from("2.1"):
                 what = "NaN, under use_deterministic_algorithms(True) from torch 2.1 on"
                 trace.append(intent_link(filling[0]))
-            message = f"{made.short} leaves memory as it finds it, and that is read before anything is written: {what}"
+            message = f"{made.short} leaves memory uninitialized, which is read before anything is written: {what}"
             yield self.finding(program, made.site, f"{message}; instead: torch.zeros, or write to it first", trace)

@@ -2,13 +2,13 @@
 
 What it does
     Finds DataLoaders that take their order, or the seeds of their workers, from torch's global random number generator
-    because no `generator` is passed: `shuffle` is true or not provably false, or there are workers whose code draws
+    because no `generator` is passed: `shuffle` is true or not proven to be false, or there are workers whose code draws
     random numbers.
 
 Why is this bad?
-    The global generator is shared with everything else that draws: one more `torch.rand`, another initialisation, an
-    evaluation pass more or less, and every later epoch comes in another order. Where nothing seeds torch, the order
-    differs in every run. A generator of the loader's own makes its order a function of its seed alone.
+    Everything else that draws shares the global generator: one more `torch.rand`, a different initialization, an
+    additional evaluation pass, and all later epochs come in another order. If nothing seeds torch, the order differs in
+    every run. With a generator of its own, the loader's order depends on that generator's seed alone.
 
 Example
     ```python
@@ -35,20 +35,22 @@ Since
 
 How it is proven
     `verify` shows that the order of the bad program differs between runs, and that of the fixed one does not. Measured
-    on 2.13: one stray `torch.rand` between two epochs changes the order of the second without a generator, and does
-    not with one.
+    on 2.13: a stray `torch.rand` between two epochs changes the order of the second one without a generator, and does
+    not change it with one.
 
 Fix safety
-    Safe: makes a generator once, outside the epoch loop, seeded with the program's own seed, and passes it. The order
-    changes once, when the fix is applied. Beside the `**kwargs` of a function it is made where no caller in the project
-    passes a generator; one elsewhere who does would get a TypeError.
+    Safe: creates a generator once, outside the epoch loop, seeded with the program's own seed, and passes it. The order
+    changes once, when the fix is applied. If the call also passes the `**kwargs` of its function, there is a fix only
+    if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
 
-Do not flag
-    `shuffle=False` with nothing random in the workers; a `sampler` or `batch_sampler` that is given on every way (the
-    loader's generator does not reach it: that is TRL202) unless worker code draws and nothing seeds torch; workers that
-    seed themselves from the system (TRL503), or each item from its index; what a dataset draws that only a test has;
-    frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate); what stands in `except TypeError`
-    for the same call with a generator, which torch before 1.6 did not take.
+Not reported
+    - `shuffle=False` with nothing random in the workers.
+    - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
+      TRL202), unless worker code draws and nothing seeds torch.
+    - Workers that seed themselves from the system (TRL503), or seed each item from its index.
+    - Draws in a dataset that only a test uses.
+    - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
+    - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

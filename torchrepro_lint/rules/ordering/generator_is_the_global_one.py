@@ -4,8 +4,8 @@ What it does
     Finds `generator=torch.manual_seed(x)` and `generator=torch.default_generator`.
 
 Why is this bad?
-    `torch.manual_seed` returns torch's global generator, which everything else draws from too. So passing it does not
-    keep the order apart from other draws, as a generator is meant to; and in passing it seeds the whole program anew.
+    `torch.manual_seed` returns torch's global generator, which everything else draws from too. Passing it does not
+    isolate the order from other draws, as a generator is meant to; and as a side effect it reseeds the whole program.
 
 Example
     ```python
@@ -29,15 +29,15 @@ Since
     All versions that have `generator` arguments.
 
 How it is proven
-    `verify` shows that a draw between two epochs moves the order of the second, and does not once the generator is the
-    loader's own.
+    `verify` shows that a draw between two epochs changes the order of the second one, and no longer does so when the
+    loader has a generator of its own.
 
 Fix safety
-    Safe: passes a generator with the same seed, so that the order is the one of that seed, whatever else draws. Where
-    nothing else seeds torch, the call stays in a line above, and all other draws stay what they are.
+    Safe: passes a new generator with the same seed, so that the order depends on that seed alone. If nothing else seeds
+    torch, the call is kept on a line above, so that all other draws stay the same.
 
-Do not flag
-    A parameter with the global generator as its default, as torch's own functions have: who calls the function decides.
+Not reported
+    A parameter that defaults to the global generator, as in torch's own functions: the callers of the function decide.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.manual_seed.html
@@ -60,7 +60,7 @@ from torchrepro_lint.rules.base import Rule
 class GeneratorIsTheGlobalOne(Rule):
     code = "TRL204"
     name = "generator-is-the-global-one"
-    summary = "generator= is given torch's global generator: torch.manual_seed(..) or torch.default_generator"
+    summary = "torch's global generator is passed as generator=: torch.manual_seed(..) or torch.default_generator"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -71,9 +71,8 @@ class GeneratorIsTheGlobalOne(Rule):
 
 
 def _message(one: GlobalGenerator) -> str:
-    if one.by_seeding:
-        return "torch.manual_seed() returns torch's global generator: as `generator` it keeps no order apart"
-    return "torch.default_generator is torch's global generator: as `generator` it keeps no order apart"
+    what = "torch.manual_seed() returns" if one.by_seeding else "torch.default_generator is"
+    return f"{what} torch's global generator: as `generator` it does not isolate the order from other draws"
 
 
 def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:

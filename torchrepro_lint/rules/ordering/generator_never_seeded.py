@@ -1,13 +1,13 @@
 """TRL203 generator-never-seeded.
 
 What it does
-    Finds a `torch.Generator()` that is used and never given a seed, and one that takes its seed from the operating
+    Finds a `torch.Generator()` that is used without ever being seeded, and one that takes its seed from the operating
     system with `.seed()`.
 
 Why is this bad?
-    A generator that is never seeded starts from a constant of torch's (67280421310721): its numbers are the same in
-    every run, whatever seed the user asks for, so that runs over several seeds are not independent. One that is seeded
-    with `.seed()` gives other numbers in every run, and no seed of the program reaches it.
+    A generator that is never seeded starts from a constant in torch (67280421310721): its numbers are the same in every
+    run, whatever seed the user asks for, so runs with several seeds are not independent. One that is seeded with
+    `.seed()` gives different numbers in every run, and no seed of the program affects it.
 
 Example
     ```python
@@ -35,15 +35,17 @@ Since
     All versions with `torch.Generator`.
 
 How it is proven
-    `verify` shows that runs with different seeds have the same order, and that it follows the seed once it is passed.
+    `verify` shows that runs with different seeds have the same order, and that the order follows the seed after the
+    fix.
 
 Fix safety
-    Safe: seeds the generator with the program's own seed, where it is made. What is drawn changes once, from numbers
-    that no seed of the program had a part in.
+    Safe: seeds the generator with the program's own seed where it is created. The drawn numbers change once; they did
+    not depend on any seed of the program before.
 
-Do not flag
-    Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only
-    where no seed is asked for; generators that nothing draws from.
+Not reported
+    - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if
+      no seed is asked for.
+    - Generators that nothing draws from.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
@@ -65,7 +67,7 @@ from torchrepro_lint.rules.base import Rule
 class GeneratorNeverSeeded(Rule):
     code = "TRL203"
     name = "generator-never-seeded"
-    summary = "torch.Generator that no seed reaches: it is never seeded, or from the operating system"
+    summary = "torch.Generator that is never seeded, or seeded from the operating system"
     severity = Severity.ERROR
 
     def check(self, program: Program) -> Iterator[Finding]:

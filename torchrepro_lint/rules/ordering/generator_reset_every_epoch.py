@@ -2,11 +2,11 @@
 
 What it does
     Finds the generator of a loader or sampler that is seeded with the same number in every epoch: in the epoch loop
-    itself, in a function that is called from it, or in the `__iter__` of a sampler of one's own.
+    itself, in a function called from it, or in the `__iter__` of a custom sampler.
 
 Why is this bad?
-    A generator that starts again from the same seed gives the same order again. Every epoch then has the same batches,
-    and the workers draw the same augmentations for them: the loss goes down, and nothing says that shuffling is off.
+    A generator that starts from the same seed gives the same order. Every epoch then has the same batches, and the
+    workers draw the same augmentations for them: the loss goes down, and nothing shows that shuffling is broken.
 
 Example
     ```python
@@ -39,14 +39,16 @@ Since
     torch 1.6 (`DataLoader(generator=)`).
 
 How it is proven
-    `verify` shows that the epochs of the bad program deliver the same batches, and those of the good one do not.
+    `verify` shows that all epochs of the bad program deliver the same batches, and those of the good one do not.
 
-Do not flag
-    A seed with the epoch in it; loaders that do not shuffle, or that are for evaluation; samplers without end;
-    generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
+Not reported
+    - A seed that contains the epoch.
+    - Loaders that do not shuffle, or that are used for evaluation.
+    - Infinite samplers.
+    - Generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
 
 Known limits
-    A seed that comes out of a call is taken to change.
+    A seed that is the result of a call is assumed to change.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -82,8 +84,8 @@ class GeneratorResetEveryEpoch(Rule):
 
     def _of_sampler(self, one: RepeatedOrder, program: Program) -> Finding:
         message = (
-            "the sampler seeds its generator with the same number whenever it is gone through: each epoch has the order"
-            " of the first"
+            "the sampler seeds its generator with the same number whenever it is iterated over: each epoch has the "
+            "order of the first"
         )
         trace = [
             Link(one.loop.site, "runs once per epoch"),

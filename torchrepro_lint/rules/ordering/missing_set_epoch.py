@@ -1,13 +1,13 @@
 """TRL206 missing-set-epoch.
 
 What it does
-    Finds epoch loops over a loader whose shuffling `DistributedSampler` is never told the epoch, and other loops that
-    go over it again and again (`while step < max_steps:`).
+    Finds epoch loops over a loader with a shuffling `DistributedSampler` that is never told the epoch, and other loops
+    that iterate over such a loader again and again (`while step < max_steps:`).
 
 Why is this bad?
-    The sampler's order is a function of its seed and of its epoch, and of nothing else. Without `set_epoch` the epoch
-    stays 0: every epoch has the order of the first, and each rank sees its own part of the data in the same batches
-    again and again. `torch.manual_seed` has no effect on it.
+    The order depends only on the sampler's seed and on its epoch. Without `set_epoch` the epoch stays 0: every epoch
+    has the order of the first, and each rank sees its own part of the data in the same batches again and again.
+    `torch.manual_seed` has no effect on it.
 
 Example
     ```python
@@ -45,12 +45,14 @@ How it is proven
     `verify` shows that the epochs of the bad program repeat each other, and that those of the fixed one do not.
 
 Fix safety
-    Unsafe: inserts `sampler.set_epoch(epoch)` at the head of the epoch loop, which changes what is trained on.
-    A loop over `_` gets the name `epoch`.
+    Unsafe: inserts `sampler.set_epoch(epoch)` at the beginning of the epoch loop, which changes the order of the
+    training data. A loop over `_` gets the name `epoch`.
 
-Do not flag
-    `shuffle=False`; samplers of validation and test data; programs that call `set_epoch` anywhere; Lightning, Hugging
-    Face's Trainer, accelerate and other frameworks that call it.
+Not reported
+    - `shuffle=False`.
+    - Samplers of validation and test data.
+    - Programs that call `set_epoch` anywhere.
+    - Lightning, Hugging Face's Trainer, accelerate and other frameworks that call it.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
@@ -80,7 +82,7 @@ class MissingSetEpoch(Rule):
             trace = [
                 Link(one.sampler.site, "makes the sampler"),
                 Link(one.loader.site, "makes the loader over it"),
-                Link(Site(one.loop.facts.path, one.loop.iteration.site), "runs over the loader in every epoch"),
+                Link(Site(one.loop.facts.path, one.loop.iteration.site), "iterates over the loader in every epoch"),
             ]
             message = "DistributedSampler.set_epoch is not called in this loop: every epoch has the order of the first"
             fix, declined = set_epoch_fix(program, one)

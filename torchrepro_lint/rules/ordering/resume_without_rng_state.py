@@ -1,13 +1,13 @@
 """TRL210 resume-without-rng-state.
 
 What it does
-    Finds checkpoints with an optimizer and a count of epochs or steps that are saved and loaded again, with no state
-    of a random number generator in them.
+    Finds checkpoints that are saved and loaded again with an optimizer and a count of epochs or steps, but without the
+    state of any random number generator.
 
 Why is this bad?
-    A run that is resumed seeds again and starts at the beginning of its random numbers, where the run that was never
-    stopped is far ahead. So it shuffles and augments otherwise, and repeats the orders of its first epochs: the two
-    runs do not give the same model.
+    A resumed run seeds again and starts at the beginning of its random numbers, where the uninterrupted run is far
+    ahead. It shuffles and augments differently, and repeats the orders of its first epochs: the two runs do not give
+    the same model.
 
 Example
     ```python
@@ -57,14 +57,15 @@ Since
     All versions.
 
 How it is proven
-    `verify` shows that the second half of a run has other batches after a resumption, and not with the state restored.
+    `verify` shows that the batches in the second half of a run differ after resuming, and agree if the state is
+    restored.
 
-Do not flag
+Not reported
     Programs that save the state of a generator anywhere; Lightning, Hugging Face's Trainer, accelerate and other
-    frameworks that keep it.
+    frameworks that save it.
 
 Known limits
-    Checkpoints whose keys cannot be read from the code.
+    Checkpoints whose keys cannot be read from the code are not reported.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.get_rng_state.html
@@ -84,11 +85,11 @@ from torchrepro_lint.rules.base import Rule
 class ResumeWithoutRngState(Rule):
     code = "TRL210"
     name = "resume-without-rng-state"
-    summary = "checkpoint with optimizer and epoch is resumed from without the state of any RNG"
+    summary = "training is resumed from a checkpoint without the state of any RNG"
     severity = Severity.WARNING
     profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in checkpoints_without_rng(program):
-            message = "the checkpoint is resumed from and holds no RNG state: a resumed run draws other numbers"
+            message = "training resumes from this checkpoint, which has no RNG state: it then draws different numbers"
             yield self.finding(program, one.save.site, message, [Link(one.load, "loads it")])

@@ -1,13 +1,13 @@
 """TRL208 set-iteration-order.
 
 What it does
-    Finds sets of texts (or of what may be texts) whose order of iteration fixes something: class numbers and
-    vocabularies by `enumerate`, lists that are looked up by position, samples, splits.
+    Finds sets of strings (or of what may be strings) whose iteration order determines something: class numbers and
+    vocabularies by `enumerate`, lists that are accessed by position, samples, splits.
 
 Why is this bad?
-    The hash of a text differs in every process unless PYTHONHASHSEED is set, and the order of a set follows the hashes.
-    So class 3 is another class in every run: a checkpoint that is loaded in a second process maps its outputs to the
-    wrong labels, and no seed repairs it.
+    The hash of a string differs between processes unless PYTHONHASHSEED is set, and the order of a set follows the
+    hashes. So class 3 is a different class in every run: a checkpoint that is loaded in a second process maps its
+    outputs to the wrong labels, and no seed can prevent it.
 
 Example
     ```python
@@ -22,20 +22,22 @@ Use instead
     ```
 
 Since
-    Python 3.3, which made hashes of texts differ between processes.
+    Python 3.3, since when hashes of strings differ between processes.
 
 How it is proven
-    `verify` runs each program with another PYTHONHASHSEED: what it prints differs, and does not once it is sorted.
+    `verify` runs each program with different values of PYTHONHASHSEED: its output differs, and no longer does so after
+    sorting.
 
 Fix safety
-    The set is sorted where it is made, or, of one that has a name, wherever it is iterated so that it matters.
-    Unsafe: `sorted(...)` fails for elements that cannot be compared, and gives other numbers than those that a saved
-    model may have been trained with.
+    Unsafe: sorts the set where it is created or, if it has a name, wherever its iteration order matters. `sorted(...)`
+    fails for elements that cannot be compared, and gives other numbers than those that a saved model may have been
+    trained with.
 
-Do not flag
-    Sets that are sorted, counted, or asked for membership; sets of numbers, whose order is the same in every run; a set
-    of one element; numbers that only tell elements apart (`chr(number[word])`, for a distance between two sentences); a
-    loop that takes one element after the other by its position (`for i in range(len(names)): print(names[i])`).
+Not reported
+    - Sets that are sorted, counted, or used for membership tests.
+    - Sets of numbers, whose order is the same in every run, and sets of one element.
+    - Numbers that only distinguish elements (`chr(number[word])`, for a distance between two sentences).
+    - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -62,12 +64,13 @@ _KEPT = "the set is kept as a set: it is to be sorted before it is handed on, or
 class SetIterationOrder(Rule):
     code = "TRL208"
     name = "set-iteration-order"
-    summary = "iteration order of a set, which differs between processes, fixes an index, samples or a split"
+    summary = "iteration order of a set, which differs between processes, determines an index, samples or a split"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
-            message = f"a set of texts has another order in every process, and here it fixes {_FIXES[one.sink.kind]}"
+            decided = _FIXES[one.sink.kind]
+            message = f"the order of a set of strings differs between processes, and here it determines {decided}"
             turns = [one.site] if one.at_once else turns_of(program, one)
             fix, declined = sort_fixes(program, turns) if turns is not None else (None, _KEPT)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)

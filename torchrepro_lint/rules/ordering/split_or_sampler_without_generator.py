@@ -2,14 +2,14 @@
 
 What it does
     Finds `random_split`, `RandomSampler`, `SubsetRandomSampler`, `WeightedRandomSampler`, and permutations by
-    `torch.randperm` that part a data set, which are given no `generator`.
+    `torch.randperm` that split a dataset, without a `generator`.
 
 Why is this bad?
     They draw from torch's global random number generator, which everything else draws from as well. One more draw
-    before them, such as another initialisation, moves the split: what was validated on in one run is trained on in the
-    next, and a checkpoint that is resumed has seen its validation data. Where each rank of a distributed program seeds
-    with its own number, each has another split, and trains on what the others validate on. The generator of the
-    DataLoader does not reach a sampler that is passed to it.
+    before them, such as a different initialization, changes the split: what was validation data in one run is trained
+    on in the next, and a resumed run has already trained on its validation data. If each rank of a distributed program
+    seeds with its own number, each has a different split, and trains on what the others validate on. The generator of
+    the DataLoader does not affect a sampler that is passed to it.
 
 Example
     ```python
@@ -34,22 +34,23 @@ Use instead
     ```
 
 Since
-    All versions; `generator` is there since torch 1.6 (`random_split`) and 1.7 (the samplers).
+    All versions; `generator` exists since torch 1.6 (`random_split`) and 1.7 (the samplers).
 
 How it is proven
     `verify` shows that the parts differ between runs, and that two ranks which seed with their rank share samples
     between training and validation.
 
 Fix safety
-    Safe: makes a generator with the program's own seed and passes it; in a distributed program one of the call's own,
-    whose seed leaves the rank out. The split changes once, when the fix is applied.
+    Safe: creates a generator with the program's own seed and passes it. In a distributed program, the call gets a
+    separate generator whose seed does not depend on the rank. The split changes once, when the fix is applied.
 
-Do not flag
-    Splits under `torch.random.fork_rng()`, or right behind a call that seeds torch; `torch.randperm` that mixes or
-    drops within a batch; a sampler given as `shuffle=`, which is only taken for true, or one into which the project
-    puts a generator afterwards (`sampler.generator = g`); frameworks that give the sampler a generator (Hugging Face's
-    Trainer, accelerate); what stands in `except TypeError` for the same call with a generator, which torch before 1.6
-    did not take.
+Not reported
+    - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.
+    - `torch.randperm` that shuffles or drops within a batch.
+    - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
+      afterwards (`sampler.generator = g`).
+    - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
+    - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
@@ -94,7 +95,7 @@ def _message(one: UnseededSplit, *, leaks: bool) -> str:
         return f"{name} without `generator`: the order comes from torch's global RNG, and any other draw changes it"
     if leaks:
         return (
-            f"{name} without `generator` in a program that seeds by rank: each rank splits otherwise, and trains on"
-            " what others validate on"
+            f"{name} without `generator` in a program that seeds by rank: each rank has a different split, and trains "
+            "on what others validate on"
         )
-    return f"{name} without `generator`: the split comes from torch's global RNG, and any draw before it moves it"
+    return f"{name} without `generator`: the split comes from torch's global RNG, and any earlier draw changes it"

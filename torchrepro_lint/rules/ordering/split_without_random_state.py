@@ -1,14 +1,14 @@
 """TRL209 split-without-random-state.
 
 What it does
-    Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and their relatives,
-    `DataFrame.sample` used as a split, without `random_state`, and `train_test_split` of Hugging Face's datasets
-    without `seed`.
+    Finds scikit-learn's `train_test_split`, `KFold(shuffle=True)`, `ShuffleSplit` and related classes without
+    `random_state`, `DataFrame.sample` used as a split without `random_state`, and `train_test_split` of Hugging Face's
+    datasets without `seed`.
 
 Why is this bad?
-    They draw from NumPy's global random number generator. `torch.manual_seed` does not reach it, and where nothing
-    seeds it the parts are others in every run: results are not comparable, and a run that is resumed trains on what it
-    validated on before.
+    They draw from NumPy's global random number generator. `torch.manual_seed` does not affect it, and if nothing seeds
+    it, the parts are different in every run: results are not comparable, and a resumed run trains on its former
+    validation data.
 
 Example
     ```python
@@ -28,15 +28,17 @@ Since
     All versions.
 
 How it is proven
-    Not shown by `verify`: it needs scikit-learn or pandas. Their documentation says so.
+    Not shown by `verify`, because it needs scikit-learn or pandas. Their documentation says so.
 
 Fix safety
     Safe: passes the program's own seed. The parts change once, when the fix is applied.
 
-Do not flag
-    `shuffle=False`; programs that seed NumPy's global generator before the split, or call a helper of an unknown
-    library that seeds by its name (both in the `strict` profile only: another draw before the split still moves it);
-    `sample(frac=1)` of a table that is not cut into parts afterwards; `table = table.sample(..)` likewise.
+Not reported
+    - `shuffle=False`.
+    - Programs that seed NumPy's global generator before the split, or call a helper of an unknown library whose name
+      says that it seeds. These are reported in the `strict` profile, since another draw before the split still changes
+      it.
+    - `sample(frac=1)` of a table that is not split afterwards, and likewise `table = table.sample(..)`.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
@@ -58,7 +60,7 @@ from torchrepro_lint.rules.base import Rule
 class SplitWithoutRandomState(Rule):
     code = "TRL209"
     name = "split-without-random-state"
-    summary = "split of scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
+    summary = "split by scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -74,5 +76,5 @@ class SplitWithoutRandomState(Rule):
 
 
 def _message(name: str, parameter: str, *, seeded: bool) -> str:
-    why = "and any draw before it moves the split" if seeded else "which nothing seeds before"
+    why = "and any earlier draw changes the split" if seeded else "which nothing seeds before"
     return f"{name} without `{parameter}`: it draws from NumPy's global RNG, {why}"

@@ -2,14 +2,14 @@
 
 What it does
     Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
-    whose order goes, unsorted, into the samples of a data set, a split, or the numbers of classes; also as the order of
-    the rows of a table that is made of the names or read from the files, and of the keys of a dict that is filled in a
-    loop.
+    whose unsorted order determines the samples of a dataset, a split, or class numbers. The order may also get there as
+    the order of rows in a table that is built from the names or read from the files, or as the order of keys in a dict
+    that is filled in a loop.
 
 Why is this bad?
-    These give names in the order of the file system, which differs between machines, between file systems, and after
-    a copy. The same seed then shuffles other lists: another split, other batches, other class numbers, on a run that is
-    seeded from end to end. Validation data of one machine is training data on the next.
+    These functions return names in the order of the file system, which differs between machines, between file systems,
+    and after copying. The same seed then shuffles a different list: another split, other batches, other class numbers,
+    in a run that is seeded throughout. What is validation data on one machine is training data on the next.
 
 Example
     ```python
@@ -37,17 +37,18 @@ Since
     All versions.
 
 How it is proven
-    `verify` shows what becomes of a split when the same files were written in another order.
+    `verify` shows how a split changes if the same files were written in a different order.
 
 Fix safety
-    Safe where a list is made: `sorted(...)` around it. Unsafe where the names are consumed as they come, since sorting
-    has to read them all first. The order changes once, when the fix is applied. None for walks: the folders and the
-    files of each folder have to be sorted.
+    Safe if a list is created: wraps it in `sorted(...)`. Unsafe if the names are consumed one by one, since sorting has
+    to read all of them first. The order changes once, when the fix is applied. There is no fix for walks, where both
+    the folders and the files of each folder have to be sorted.
 
-Do not flag
-    Listings that are sorted, also later, or whose table is; walks with anything sorted in their loop; listings that are
-    only counted, searched, reduced, or walked through for an effect of their own such as copying; whose end nothing in
-    sight reaches.
+Not reported
+    - Listings that are sorted, also later, or whose table is sorted.
+    - Walks with anything sorted in their loop.
+    - Listings that are only counted, searched, reduced, or iterated over for a side effect such as copying.
+    - Listings whose order is not seen to reach any of the uses above.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir

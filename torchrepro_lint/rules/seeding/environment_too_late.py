@@ -1,13 +1,14 @@
 """TRL505 environment-too-late.
 
 What it does
-    Finds environment variables of determinism that are set when their reader has already started: `PYTHONHASHSEED` in
-    a program that starts no other process, `CUDA_LAUNCH_BLOCKING` after CUDA was used.
+    Finds environment variables for determinism that are set after their reader has started: `PYTHONHASHSEED` in a
+    program that starts no other process, `CUDA_LAUNCH_BLOCKING` after CUDA has been used.
 
 Why is this bad?
     Python chooses the key of its string hash when it starts. `os.environ["PYTHONHASHSEED"] = "0"` in a running program
-    changes nothing in that program: sets of texts still come in another order in every run, while the line says that
-    they do not. Only processes that are started later see it; the workers of a DataLoader are no such processes.
+    does not change anything in that program: sets of strings still have a different order in every run, although the
+    line suggests otherwise. Only processes that are started later see the value, and the workers of a DataLoader are
+    not among them.
 
 Example
     ```python
@@ -51,11 +52,13 @@ How it is proven
     the program sets the variable.
 
 Fix safety
-    No fix: set the variable where the program is started (`PYTHONHASHSEED=0 python train.py`), or sort what is hashed.
+    No fix: set the variable where the program is started (`PYTHONHASHSEED=0 python train.py`), or sort the set.
 
-Do not flag
-    Programs that start other processes afterwards (subprocess, `os.exec*`, multiprocessing, job launchers), or that set
-    the variable only where it is missing; helpers that nothing calls; tests. `CUBLAS_WORKSPACE_CONFIG` is TRL303.
+Not reported
+    - Programs that start other processes afterwards (subprocess, `os.exec*`, multiprocessing, job launchers), or that
+      set the variable only if it is missing.
+    - Helper functions that nothing calls, and tests.
+    - `CUBLAS_WORKSPACE_CONFIG`, which is TRL303.
 
 References
     https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED
@@ -75,7 +78,7 @@ from torchrepro_lint.rules.base import Rule
 class EnvironmentTooLate(Rule):
     code = "TRL505"
     name = "environment-too-late"
-    summary = "an environment variable is set after those who read it have started"
+    summary = "an environment variable is set after what reads it has started"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

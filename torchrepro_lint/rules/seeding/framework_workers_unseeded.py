@@ -1,13 +1,13 @@
 """TRL507 framework-workers-unseeded.
 
 What it does
-    Finds Lightning's `seed_everything(...)` without `workers=True` in a program whose loaders Lightning makes itself
-    (`LightningDataModule.from_datasets`), where the code of their workers draws from NumPy's global RNG and the target
-    admits a torch older than 1.9.
+    Finds Lightning's `seed_everything(...)` without `workers=True` in a program whose loaders are created by Lightning
+    (`LightningDataModule.from_datasets`), if the code of their workers draws from NumPy's global RNG and the target
+    includes a torch older than 1.9.
 
 Why is this bad?
     Torch before 1.9 does not seed NumPy in the workers of a loader: every worker draws the same numbers, again in every
-    epoch. With `workers=True` Lightning gives each loader that has none a worker init function which seeds it.
+    epoch. With `workers=True`, Lightning passes a worker init function that seeds NumPy to each loader without one.
 
 Example
     ```python
@@ -51,15 +51,16 @@ Since
     Lightning 1.3 (`workers=`). Torch from 1.9 on seeds NumPy in its workers itself.
 
 How it is proven
-    Not shown: Lightning is no part of what `verify` runs with. The equal workers of torch < 1.9 are documented in
-    pytorch/pytorch#5059 and were changed by #56488.
+    Not shown, because `verify` runs without Lightning. That workers of torch < 1.9 draw the same numbers is documented
+    in pytorch/pytorch#5059, and was changed by #56488.
 
 Fix safety
-    Safe: adds `workers=True`. The draws of workers change; the seed of the program did not reach them before.
+    Safe: adds `workers=True`. The draws of the workers change; they did not depend on the program's seed before.
 
-Do not flag
-    Loaders that the project makes itself: those are TRL101 and TRL102, whose fix also holds without Lightning. A
-    `target-torch` of 1.9 or newer; `num_workers` missing or 0.
+Not reported
+    - Loaders that the project creates itself: these are TRL101 and TRL102, whose fix also works without Lightning.
+    - A `target-torch` of 1.9 or newer.
+    - `num_workers` missing or 0.
 
 References
     https://lightning.ai/docs/pytorch/stable/common/trainer.html#reproducibility

@@ -2,12 +2,12 @@
 
 What it does
     Finds programs that seed some of Python's `random`, NumPy and torch, and whose main process draws from one that they
-    leave out: in the training loop, in the initialisation of the model, in the dataset of a loader without workers.
+    do not seed: in the training loop, in the initialization of the model, in the dataset of a loader without workers.
 
 Why is this bad?
-    The three have generators of their own, and seeding one does nothing for the others. The program looks seeded, and
-    still every run draws other numbers. `torch.cuda.manual_seed` alone, or in the arm that runs where there is a GPU,
-    leaves torch's CPU generator out, from which models are initialised and loaders are shuffled.
+    Each of the three has its own generator, and seeding one does not affect the others. The program looks seeded, but
+    draws different numbers in every run. `torch.cuda.manual_seed` alone, or under a condition that there is a GPU, does
+    not seed torch's CPU generator, which initializes models and shuffles loaders.
 
 Example
     ```python
@@ -37,14 +37,17 @@ How it is proven
     `verify` shows that two runs of the bad program differ, and that those of the fixed one agree.
 
 Fix safety
-    Safe: seeds what is missing beside the others, in the usual order and with the same seed. What was drawn from it
-    differed in every run before. Declined where the seed is computed in the call.
+    Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed. Draws from it
+    differed in every run before. There is no fix if the seed is computed in the call.
 
-Do not flag
-    What the workers of a loader draw: torch seeds them (older versions leave NumPy to TRL101). Draws that no result
-    hangs on, such as a port or the name of a run. Programs of frameworks that seed by their configuration, or that call
-    a seeding helper which cannot be followed. Splits (TRL202, TRL209). Seeds in worker init functions, in loops of
-    epochs, in tests, and in the method `seed` by which gym seeds an environment.
+Not reported
+    - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
+    - Draws that no result depends on, such as a port or the name of a run.
+    - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
+      followed.
+    - Splits (TRL202, TRL209).
+    - Seeds in worker init functions, in epoch loops, in tests, and in the method `seed` with which gym seeds an
+      environment.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
@@ -68,7 +71,7 @@ _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's
 class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
-    summary = "the program seeds some of random, NumPy and torch, and draws from one that it leaves out"
+    summary = "the program seeds some of random, NumPy and torch, and draws from one that it does not seed"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):

@@ -1,13 +1,13 @@
 """TRL506 reseeded-in-loop.
 
 What it does
-    Finds seeding calls for the global random number generators (`random`, NumPy, torch) that stand in the loop of
-    epochs or training steps, directly or in a function called from it, with a seed that is the same each time; also in
-    the methods that Lightning, Hugging Face's Trainer and others call in each epoch or step.
+    Finds seeding calls for the global random number generators (`random`, NumPy, torch) in the loop over epochs or
+    training steps, directly or in a function called from it, with the same seed each time. Methods that Lightning,
+    Hugging Face's Trainer and others call in each epoch or step count as such a loop.
 
 Why is this bad?
-    Every turn of the loop draws the numbers of the turn before: the same order of the batches, the same augmentation,
-    the same dropout masks. The training sees less than it should, and no error tells.
+    Every iteration draws the same numbers as the one before: the same order of batches, the same augmentations, the
+    same dropout masks. The model sees less variety than it should, and there is no error.
 
 Example
     ```python
@@ -34,15 +34,17 @@ How it is proven
     `verify` shows that the epochs of the bad program repeat each other, and those of the good one do not.
 
 Fix safety
-    No fix: the call may have to go above the loop, to take the epoch into its seed, or to be wrapped in
+    No fix: the call may have to be moved above the loop, to include the epoch in its seed, or to be wrapped in
     `torch.random.fork_rng()`, and only the author knows which.
 
-Do not flag
-    A seed in which the epoch or the step takes part; loops over seeds, folds, runs or configurations, where each turn
-    is a run of its own; `torch.random.fork_rng()`, and code that saves the state of the generator and puts it back; the
-    first turn only (`if epoch == 0:`); a loop that seeds with the epoch before, where the constant is for the
-    evaluation that follows. A `torch.Generator` that is reset in each epoch is TRL205, worker init functions and code
-    of the dataset are the 1xx rules'.
+Not reported
+    - A seed that contains the epoch or the step.
+    - Loops over seeds, folds, runs or configurations, where each iteration is a separate run.
+    - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
+    - Seeding in the first iteration only (`if epoch == 0:`).
+    - A loop that also seeds with the epoch, if the constant seed is for the evaluation that follows.
+    - A `torch.Generator` that is reset in each epoch (TRL205), and worker init functions and code of the dataset
+      (TRL1xx).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html

@@ -1,12 +1,13 @@
 """TRL504 seed-after-randomness.
 
 What it does
-    Follows each program from where it starts, and finds what it builds or draws before the first call that seeds the
-    generator: a model whose first weights are drawn, noise, a shuffled list. The trace shows both ways.
+    Follows each program from its start, and finds what it builds or draws before the first call that seeds the
+    generator: a model whose initial weights are random, noise, a shuffled list. The trace shows how the program reaches
+    both.
 
 Why is this bad?
-    The seed reaches only what comes after it. A model that is built first has other weights in every run, although the
-    program seeds, and nothing in the results tells why they differ.
+    A seed only affects what comes after it. A model that is built before has different weights in every run although
+    the program seeds, and nothing in the results shows why they differ.
 
 Example
     ```python
@@ -37,12 +38,14 @@ How it is proven
     `verify` shows that two runs of the bad program differ, and that those of the repaired one agree.
 
 Fix safety
-    No fix: the call has to move above what it should reach, and its seed must be known there.
+    No fix: the seeding call has to be moved above what it should affect, and its seed must be known there.
 
-Do not flag
-    Models that are built to be loaded with trained weights only (no optimizer in the program); splits and samplers
-    (TRL202, TRL209); draws that no result hangs on; arms of an `if` that do not run together with the seed; programs in
-    which something that cannot be followed may have seeded before.
+Not reported
+    - Models that are only built in order to load trained weights (no optimizer in the program).
+    - Splits and samplers (TRL202, TRL209).
+    - Draws that no result depends on.
+    - Branches of an `if` that do not run together with the seed.
+    - Programs in which something that cannot be followed may have seeded before.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html

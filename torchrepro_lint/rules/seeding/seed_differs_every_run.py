@@ -1,15 +1,14 @@
 """TRL503 seed-differs-every-run.
 
 What it does
-    Finds seeds of the global random number generators that are another number in every run: from the clock, the
-    process id, the operating system, a UUID, Python's `hash` of a text, a draw from Python's or NumPy's global
-    generator that nothing has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`,
-    `torch.seed()`.
+    Finds seeds of the global random number generators that are different in every run: from the clock, the process id,
+    the operating system, a UUID, Python's `hash` of a string, a draw from Python's or NumPy's global generator that
+    nothing has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`.
 
 Why is this bad?
-    The call looks like seeding, and no run can be repeated. Python hashes texts with a key that it draws when it
-    starts, so `hash("experiment")` is no constant: a widely copied recipe of an experiment tracker seeds like that. A
-    seed from the clock also takes back what another line has seeded.
+    The call looks like seeding, but no run can be repeated. Python hashes strings with a random key that it chooses
+    when it starts, so `hash("experiment")` is not a constant, although a widely copied recipe from an experiment
+    tracker uses it as a seed. A seed from the clock also undoes the seeding of another line.
 
 Example
     ```python
@@ -33,20 +32,21 @@ Since
     All versions of torch, NumPy and Python (hashes of texts: Python 3.3).
 
 How it is proven
-    `verify` shows that what is printed differs between two runs, and agrees after the fix. Runs get another
-    `PYTHONHASHSEED` each.
+    `verify` shows that the output of two runs differs, and agrees after the fix. Each run gets a different
+    `PYTHONHASHSEED`.
 
 Fix safety
-    Unsafe: writes a constant in the place of the seed. A program that is meant to play another game each time would
-    stop doing so.
+    Unsafe: replaces the seed by a constant. A program that is meant to behave differently each time, such as a game,
+    would no longer do so.
 
-Do not flag
-    A fallback behind a seed that the user can give (`seed if seed is not None else int(time.time())`) is reported in
-    the `strict` profile only, and not at all where the chosen seed is printed, logged, saved or returned. A seed that
-    is drawn is left alone where it is told so, and where one is drawn for each sample or trial. Worker init
-    functions have rules of their own (TRL105). A function that saves the generator's state first and puts it back later
-    seeds for itself alone. Environments of reinforcement learning may want another seed for each game. Tests, and the
-    hash of a number, are left alone.
+Not reported
+    - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`) is only reported
+      in the `strict` profile, and not at all if the chosen seed is printed, logged, saved or returned.
+    - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
+    - Worker init functions, which are TRL105.
+    - A function that saves the generator's state and restores it later, and so seeds only for itself.
+    - Environments of reinforcement learning, which may need a new seed for each game.
+    - Tests, and the hash of a number.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html
@@ -68,7 +68,7 @@ from torchrepro_lint.rules.base import Rule
 class SeedDiffersEveryRun(Rule):
     code = "TRL503"
     name = "seed-differs-every-run"
-    summary = "the seed comes from the clock, the system or the hash of a text: another one in every run"
+    summary = "the seed comes from the clock, the system or the hash of a string, so it differs in every run"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in changing_seeds(program):
@@ -84,12 +84,12 @@ def _message(fault: ChangingSeed) -> str:
         what = (
             "draws a seed from the system" if name.startswith("torch.") else "without a seed takes one from the system"
         )
-        message = f"`{name}` {what}: another one in every run"
+        message = f"`{name}` {what}: it differs in every run"
     elif fault.source.name == "builtins.hash":
-        message = f"the seed of `{name}` is the hash of a text, which Python salts: another one in every run"
+        message = f"the seed of `{name}` is the hash of a string, which Python salts: it differs in every run"
     else:
         source = fault.source.name.removeprefix("builtins.")
-        message = f"the seed of `{name}` comes from `{source}`: another one in every run"
+        message = f"the seed of `{name}` comes from `{source}`: it differs in every run"
     return f"{message}, where the user gives none" if fault.fallback else message
 
 

@@ -1,12 +1,13 @@
 """TRL501 unseeded-entry-point.
 
 What it does
-    Finds programs (a `__main__` guard, a console script, a script with code at its top level) that draw random numbers,
-    by the weights of a model, a loader, NumPy or `random`, and seed nothing; and programs that seed and start processes
-    by `torch.multiprocessing.spawn`, which inherit nothing of that, and set no seed. In the `strict` profile only.
+    Finds programs (a `__main__` guard, a console script, a script with code at module level) that draw random numbers,
+    through the weights of a model, a loader, NumPy or `random`, and seed nothing. Also finds programs that seed and
+    then start processes with `torch.multiprocessing.spawn`, which inherit nothing of that and do not seed. Only in the
+    `strict` profile.
 
 Why is this bad?
-    No run of such a program can be repeated: no result that is worth keeping, no failure that is worth finding.
+    No run of such a program can be repeated, whether to reproduce a result or to debug a failure.
 
 Example
     ```python
@@ -37,13 +38,13 @@ How it is proven
     `verify` shows that two runs of the bad program differ, and that those of the fixed one agree.
 
 Fix safety
-    Unsafe: seeds at the top of the file, below the imports, which whoever imports the file gets too. A command line
-    option for the seed is often better.
+    Unsafe: seeds at the top of the file, below the imports, where it also affects those who import the file. A command
+    line option for the seed is often better.
 
-Do not flag
-    Modules that only define things, tests, demonstrations and benchmarks; programs that load trained weights and draw
-    nothing else; programs whose framework or configuration seeds, or that call a seeding helper which cannot be
-    followed.
+Not reported
+    - Modules that only contain definitions, tests, demonstrations and benchmarks.
+    - Programs that load trained weights and draw nothing else.
+    - Programs whose framework or configuration seeds, or that call a seeding helper which cannot be followed.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html

@@ -1,17 +1,17 @@
 """TRL107 generator-held-by-dataset.
 
 What it does
-    Finds generator objects (`numpy.random.Generator`, `RandomState`, `random.Random`, `torch.Generator`) that are made
-    in the main process (in `__init__`, at class or module level) and drawn from by code that DataLoader workers run.
-    There is one finding for each generator, at its first draw; the trace shows where it is made and how the workers get
-    to it.
+    Finds generator objects (`numpy.random.Generator`, `RandomState`, `random.Random`, `torch.Generator`) that are
+    created in the main process (in `__init__`, at class or module level) and that code in DataLoader workers draws
+    from. There is one finding for each generator, at its first draw; the trace shows where it is created and how the
+    workers reach it.
 
 Why is this bad?
-    Every worker gets a copy of the object, and all copies are in the same state: the workers draw the same numbers. The
-    workers of the next epoch are copies of the same object again, so that every epoch repeats the first. Neither torch
-    nor the canonical `seed_worker` touches such an object, since both seed the global generators only. With
-    `persistent_workers=True` the copies live on, and the workers still repeat each other. A `torch.Generator` on the
-    dataset also keeps spawn and forkserver workers from starting: it cannot be sent to them.
+    Every worker gets a copy of the object, and all copies have the same state: the workers draw the same numbers. The
+    workers of the next epoch get copies of the same object again, so every epoch repeats the first. Neither torch nor
+    the recommended `seed_worker` affects such an object, since both only seed the global generators. With
+    `persistent_workers=True` the copies live on, but the workers still repeat each other. In addition, a
+    `torch.Generator` on the dataset keeps spawn and forkserver workers from starting, because it cannot be pickled.
 
 Example
     ```python
@@ -60,27 +60,30 @@ Use instead
     ```
 
 Since
-    All versions of torch; measured on 2.13. ruff's NPY002 leads people from the global functions, which torch seeds
-    since 1.9, to such objects, which it does not.
+    All versions of torch; measured on 2.13. ruff's NPY002 recommends replacing the global functions, which torch seeds
+    since 1.9, by such objects, which it does not seed.
 
 How it is proven
-    `verify` sees the workers of the bad program deliver equal batches, and every epoch those of the one before.
+    `verify` observes that the workers of the bad program deliver equal batches, and that every epoch repeats the one
+    before.
 
 Fix safety
-    Unsafe: the generator is seeded at the end of the worker init function, through `get_worker_info().dataset` or as
-    a global; the loader gets a seeded `generator` where nothing seeds torch. That changes what is drawn, and relies
-    on the dataset to be the one that the tool sees there. A NumPy `Generator` has no method that seeds it and is
-    replaced; other names that hold the old one keep it. There is no fix where no chain of attributes leads from the
-    dataset to it, or where the function serves other datasets too.
+    Unsafe: the generator is seeded at the end of the worker init function, through `get_worker_info().dataset` or as a
+    global, and the loader gets a seeded `generator` if nothing seeds torch. This changes what is drawn, and relies on
+    the worker's dataset being the one that the tool sees. A NumPy `Generator` cannot be reseeded and is replaced; other
+    names for the old object keep it. There is no fix if no chain of attributes leads from the dataset to the generator,
+    or if the worker init function is used for other datasets too.
 
-Do not flag
-    Generators that worker code makes or seeds itself (on first use, by process or worker id, in `__iter__`), an init
-    function that reaches the dataset through `get_worker_info()`, or that is a method of the dataset; MONAI's loader,
-    which seeds its `Randomizable` objects; draws in samplers and other code of the main process; one generator for each
-    worker; a stream that shards itself and shuffles with the generator, since its workers must agree on the order.
+Not reported
+    - Generators that worker code creates or seeds itself (on first use, by process or worker id, in `__iter__`).
+    - An init function that accesses the dataset through `get_worker_info()`, or that is a method of the dataset.
+    - MONAI's loader, which seeds its `Randomizable` objects.
+    - Draws in samplers and other code of the main process.
+    - A separate generator for each worker.
+    - A stream that shards itself and shuffles with the generator, since its workers must agree on the order.
 
 Known limits
-    Whatever an init function does to `get_worker_info().dataset` is taken for reseeding.
+    Anything that an init function does to `get_worker_info().dataset` is assumed to reseed it.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading

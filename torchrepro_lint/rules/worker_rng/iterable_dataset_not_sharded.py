@@ -1,12 +1,12 @@
 """TRL110 iterable-dataset-not-sharded.
 
 What it does
-    Finds DataLoaders with worker processes over an `IterableDataset` whose `__iter__` goes through stored data (a list,
-    a file, an array, another dataset) without asking which worker it runs in.
+    Finds DataLoaders with worker processes and an `IterableDataset` whose `__iter__` goes through stored data (a list,
+    a file, an array, another dataset) without finding out in which worker it runs.
 
 Why is this bad?
-    Each worker has a copy of the dataset and iterates over all of it: every sample comes once for each worker. With
-    four workers an epoch is four times as long, and a validation score is computed over four copies.
+    Each worker has a copy of the dataset and iterates over all of it, so every sample comes once per worker. With four
+    workers an epoch is four times as long, and a validation score is computed over four copies.
 
 Example
     ```python
@@ -46,13 +46,15 @@ Since
     torch 1.2 (`IterableDataset`).
 
 How it is proven
-    `verify` sees each sample of the bad program come twice.
+    `verify` observes that each sample of the bad program comes twice.
 
-Do not flag
-    Code that asks for the worker info anywhere on its way, a dataset class whose methods speak of workers or shards, an
-    init function that reaches the dataset; one worker; a stream of numbers that are made up (nothing stored is
-    iterated), and an endless one in random order; libraries that shard for themselves (Hugging Face's datasets,
-    webdataset, torchdata), and whatever cannot be followed, with what a stream gathers from there.
+Not reported
+    - Code that uses the worker info anywhere on the way to the data, dataset classes whose methods mention workers or
+      shards, and init functions that access the dataset.
+    - Loaders with one worker.
+    - A stream of generated data (nothing stored is iterated over), and an infinite one in random order.
+    - Libraries that shard by themselves (Hugging Face's datasets, webdataset, torchdata).
+    - Anything that cannot be followed, and what a stream collects from there.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
@@ -90,8 +92,8 @@ class IterableDatasetNotSharded(LoaderRule):
         trace = [*([Link(made, f"the dataset: {stream.dataset.cls.name}")] if made is not None else []), *stream.chain]
         times = f"{count} times" if count is not None else "once for each worker"
         message = (
-            f"`{stream.dataset.cls.name}.__iter__` does not ask which worker it runs in, so that every worker gives "
-            f"the whole stream: each sample comes {times}"
+            f"`{stream.dataset.cls.name}.__iter__` does not check which worker it runs in, so every worker "
+            f"delivers the whole stream: each sample comes {times}"
         )
         return self.finding(program, loader.site, message, trace)
 

@@ -1,14 +1,14 @@
 """TRL109 library-rng-in-workers.
 
 What it does
-    Finds DataLoaders without a `worker_init_fn` whose workers draw from a generator that a library keeps for itself and
-    that torch does not seed: imgaug's global one, OpenCV's, those in the objects of albumentations since 1.4.21 and of
-    MONAI's random transforms, the one that scikit-image makes from entropy, ...
+    Finds DataLoaders without a `worker_init_fn` whose workers draw from a generator that belongs to a library and that
+    torch does not seed: the global ones of imgaug and OpenCV, those in the objects of albumentations since 1.4.21 and
+    in MONAI's random transforms, the one that scikit-image creates from entropy, and others.
 
 Why is this bad?
-    torch seeds its own generator, Python's and (since 1.9) NumPy's in each worker, and no other. Generators that the
-    main process made are copied: the workers draw the same numbers, and do so again in every epoch. Those that are made
-    from entropy differ in every run, whatever is seeded.
+    In each worker, torch seeds its own generator, Python's and (since 1.9) NumPy's, and no others. Generators that were
+    created in the main process are copied: the workers draw the same numbers, again in every epoch. Those that are
+    created from entropy differ in every run, whatever is seeded.
 
 Example
     ```python
@@ -54,22 +54,24 @@ Use instead
     ```
 
 Since
-    All versions of torch. Of the libraries: as their versions draw, which is read from the project's requirements. A
-    range counts when any version in it has the fault; where no version is named, the newest has to have it.
+    All versions of torch. The versions of the libraries are read from the project's requirements. If these allow a
+    range, it is enough that one version in it has the problem; if they name no version, the newest one must have it.
 
 How it is proven
-    From the libraries' sources; each row of the tool's table of random calls names its place. It is not shown by a run,
-    since the libraries are not among what the tool is tested with.
+    From the libraries' source code: each row of the tool's table of random calls names the place. No run shows it,
+    since the libraries are not installed where the tool is tested.
 
 Fix safety
-    Unsafe: a worker init function that seeds the library, or the pipeline that the dataset holds, is inserted and
-    passed. It changes what is drawn, and an attribute of the dataset may be another than the tool sees. There is no fix
-    for a generator that is made from entropy for each call, and none where no attribute leads to the pipeline.
+    Unsafe: inserts and passes a worker init function that seeds the library, or the pipeline that the dataset holds.
+    This changes what is drawn, and relies on an attribute of the dataset being what the tool sees. There is no fix for
+    a generator that is created from entropy in each call, or if no attribute leads to the pipeline.
 
-Do not flag
-    Loaders with a `worker_init_fn` (TRL102 looks into it), code that reseeds the library, MONAI's own loader, pipelines
-    in which nothing is random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`), objects
-    that are made anew for every item.
+Not reported
+    - Loaders with a `worker_init_fn`, which TRL102 examines.
+    - Code that reseeds the library.
+    - MONAI's own loader.
+    - Pipelines without anything random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`).
+    - Objects that are created anew for every item.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading

@@ -1,16 +1,16 @@
 """TRL101 numpy-rng-in-workers.
 
 What it does
-    Finds DataLoaders with worker processes whose code draws from NumPy's global random number generator while no
-    `worker_init_fn` is passed. The draw may be anywhere that the workers run: in the dataset's `__getitem__`, in a
-    transform of another file, in the collate function, or inside a library (`scipy.stats.*.rvs`, scikit-learn with
-    `random_state=None`, `skimage.util.random_noise`, `DataFrame.sample`, ...). The trace shows the way to it.
+    Finds DataLoaders with worker processes whose code draws from NumPy's global random number generator, if no
+    `worker_init_fn` is passed. The draw may be anywhere in the code that workers run: in the dataset's `__getitem__`,
+    in a transform of another file, in the collate function, or in a library (`scipy.stats.*.rvs`, scikit-learn with
+    `random_state=None`, `skimage.util.random_noise`, `DataFrame.sample`, ...). The trace shows how it is reached.
 
 Why is this bad?
-    Before torch 1.9 every worker starts with a copy of the parent's NumPy state: all workers draw the same numbers, and
-    draw them again in every epoch. Since torch 1.9 the workers reseed NumPy from torch's base seed, so the numbers
-    differ; but `np.random.seed` in the main process has no effect on them any more, and where torch is not seeded
-    they differ in every run.
+    Before torch 1.9, every worker starts with a copy of the parent's NumPy state: all workers draw the same numbers,
+    and draw them again in every epoch. Since torch 1.9, workers reseed NumPy from torch's base seed, so the numbers
+    differ; but `np.random.seed` in the main process no longer affects them, and if torch is not seeded, they differ in
+    every run.
 
 Example
     ```python
@@ -56,25 +56,28 @@ Use instead
     ```
 
 Since
-    All versions of torch. With a `target-torch` that admits nothing before 1.9 the finding is a warning, and there is
-    none where torch's generator is seeded in the program or the loader has a generator (the `strict` profile still
-    tells). Where the items seed NumPy with `get_worker_info().id`, every epoch draws the same numbers with any torch.
+    All versions of torch. If `target-torch` excludes versions before 1.9, the finding is a warning, and there is none
+    if the program seeds torch or the loader has a generator (it is still reported in the `strict` profile). If the
+    items seed NumPy with `get_worker_info().id`, every epoch draws the same numbers on any version of torch.
 
 How it is proven
-    `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not reach the
-    workers. The equal workers of torch < 1.9 are documented in pytorch/pytorch#5059 and were changed by #56488.
+    `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not affect the
+    workers. That workers of torch < 1.9 draw the same numbers is documented in pytorch/pytorch#5059, and was changed by
+    #56488.
 
 Fix safety
-    Safe: inserts the canonical `seed_worker` (or reuses the project's own), and a seeded generator. The draws change;
-    they were not under the program's control before. None where the items seed NumPy with the worker's number.
+    Safe: inserts the recommended `seed_worker` (or reuses the project's own) and a seeded generator. The draws change;
+    they were not under the program's control before. There is no fix if the items seed NumPy with the worker's number.
 
-Do not flag
-    Draws in `__init__` only, loaders with `num_workers` missing or proven 0, loaders that a framework seeds (MONAI's
-    with `set_determinism`, timm's `create_loader`, Lightning with `seed_everything(workers=True)`), datasets that seed
-    NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is TRL503's), or with
-    the worker's number where `persistent_workers=True` lets the workers live on, draws that follow a seed from the
-    item's index (`np.random.seed(index)` in `__getitem__`), and arms that a constant argument rules out (`train=False`
-    for the evaluation loader).
+Not reported
+    - Draws in `__init__` only.
+    - Loaders whose `num_workers` is missing or proven to be 0.
+    - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
+      `seed_everything(workers=True)`).
+    - Datasets that seed NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is
+      TRL503), or with the worker's number if `persistent_workers=True` keeps the workers alive.
+    - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`).
+    - Branches that a constant argument rules out (`train=False` for the evaluation loader).
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

@@ -1,13 +1,14 @@
 """TRL111 ranks-share-worker-seeds.
 
 What it does
-    Finds DataLoaders of distributed programs whose workers draw random numbers, while every rank seeds torch with the
-    same value. Only in the `strict` profile.
+    Finds DataLoaders of distributed programs whose workers draw random numbers, if every rank seeds torch with the same
+    value. Only in the `strict` profile.
 
 Why is this bad?
-    The seeds of the workers come from torch's seed. With one seed for all ranks, worker 0 of each rank draws the same
-    numbers as worker 0 of every other: the ranks see different samples with the same augmentations, and the effective
-    variety of a batch shrinks with the number of ranks. It is a matter of degree, and many programs live with it.
+    The seeds of the workers come from torch's seed. If all ranks have the same seed, worker 0 of each rank draws the
+    same numbers as worker 0 of every other rank: the ranks apply the same augmentations to different samples, and the
+    effective variety of a batch shrinks with the number of ranks. This is a matter of degree, and many programs live
+    with it.
 
 Example
     ```python
@@ -66,19 +67,21 @@ Since
     All versions of torch with torch.distributed.
 
 How it is proven
-    By reading: the base seed of the workers is drawn from torch's generator (torch/utils/data/dataloader.py). A run
-    with several ranks is not among the claims that `verify` can show.
+    From torch's source code: the base seed of the workers is drawn from torch's generator
+    (torch/utils/data/dataloader.py). `verify` cannot run several ranks.
 
 Fix safety
-    Unsafe: the rank is added to the seed of the loader's generator, or a generator with the rank in its seed is passed.
-    Other augmentations are drawn from then on, and the rank is read where the process group may not be there yet. A
-    generator that a split or a sampler uses, too, is left as it is, and the loader gets one of its own.
+    Unsafe: adds the rank to the seed of the loader's generator, or passes a generator with the rank in its seed. The
+    augmentations change, and the rank is queried where the process group may not be initialized yet. A generator that a
+    split or a sampler uses too is left as it is, and the loader gets a separate one.
 
-Do not flag
-    Programs in which the rank takes part in a seed of torch, in the generator's seed or in the init function; workers
-    that draw nothing; loaders without a sampler, which one rank may have for itself; a seed that is set before the
-    ranks are spawned, drawn at random, or computed unseen; an init function that draws its seeds; frameworks that mix
-    the rank in (Lightning with `seed_everything(workers=True)`, Hugging Face's Trainer).
+Not reported
+    - Programs in which the rank is part of a seed of torch, of the generator's seed, or of the init function's seed.
+    - Workers that draw nothing.
+    - Loaders without a sampler, which may exist on one rank only.
+    - A seed that is set before the ranks are spawned, drawn at random, or computed in code that cannot be followed.
+    - Init functions that draw their seeds.
+    - Frameworks that include the rank (Lightning with `seed_everything(workers=True)`, Hugging Face's Trainer).
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading

@@ -1,15 +1,15 @@
 """TRL108 reseeded-per-item.
 
 What it does
-    Finds seeds that are set anew for every item and never change: a constant seed of a global generator, or a generator
-    made with a constant, in the code that fetches an item (`__getitem__`, a transform, what they call) or collates a
-    batch. Also a generator made there from `torch.initial_seed()` or the worker info alone, which is the same for all
-    items of a worker. The finding stands at the first draw that follows.
+    Finds constant seeds that are set again for every item: a constant seed of a global generator, or a generator
+    created with a constant, in the code that fetches an item (`__getitem__`, a transform, and what they call) or
+    collates a batch. Also finds generators created there from `torch.initial_seed()` or the worker info alone, which
+    are the same for all items of a worker. The finding is at the first draw that follows.
 
 Why is this bad?
-    Every item gets the same draw: the same crop, the same flip, the same noise. From torch's seed of the worker, all
-    items of one worker do. A constant seed of a global generator also sets back the stream of everything else that the
-    process draws from it.
+    Every item gets the same draw: the same crop, the same flip, the same noise. With torch's seed of the worker, this
+    holds for all items of one worker. A constant seed of a global generator also resets the stream for everything else
+    in the process that draws from it.
 
 Example
     ```python
@@ -48,19 +48,21 @@ Since
     All versions of torch, with workers and without.
 
 How it is proven
-    `verify` sees equal batches within each worker.
+    `verify` observes equal batches within each worker.
 
-Do not flag
-    Seeds that the item, the epoch or something unknown takes part in; generators that are made once and kept (behind
-    `if self.rng is None`, in a cached property); streams that seed before their loop; a state that is saved before and
-    restored after; worker init functions.
+Not reported
+    - Seeds that depend on the item, the epoch or something unknown.
+    - Generators that are created once and kept (under `if self.rng is None`, in a cached property).
+    - Streams that seed before their loop.
+    - A state that is saved before and restored afterwards.
+    - Worker init functions.
 
 Known limits
-    Fixed noise for evaluation is often meant. It is silent where the code says so itself: the class of the dataset is
-    named for testing or validation, or the seed stands in an arm for evaluation (`if not self.train`) which constant
-    arguments prove to be the one that this dataset runs. Where a configuration decides, the finding is a warning: the
-    items do get equal noise there too, and the index in the seed would give each its own.
-    A constant `random_state=` that is handed to a library is not reported.
+    Fixed noise is often intended for evaluation. It is not reported if the code itself says so: the class of the
+    dataset is named for testing or validation, or the seed is in a branch for evaluation (`if not self.train`) which
+    constant arguments prove to be the one that this dataset runs. If a configuration decides, the finding is a warning:
+    the items get equal noise there too, and including the index in the seed would give each its own.
+    A constant `random_state=` that is passed to a library is not reported.
 
 References
     https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng
@@ -111,4 +113,4 @@ def _message(found: ItemSeed) -> str:
     if found.kind == "worker":
         whose = "batches" if found.unit == "batch" else "items"
         return f"{call} takes the worker's seed alone, so all {whose} of one worker get the same draw: add the index"
-    return f"{call} takes the same seed for {each}, so each gets the same draw: let the index take part in the seed"
+    return f"{call} takes the same seed for {each}, so each gets the same draw: include the index in the seed"

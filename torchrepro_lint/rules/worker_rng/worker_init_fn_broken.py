@@ -2,12 +2,12 @@
 
 What it does
     Finds worker init functions that cannot work: one that is called instead of passed (`worker_init_fn=seed_worker()`
-    passes None, and torch accepts it silently), one that cannot be called with the worker's number, a class whose
-    construction cannot take it, and a seed outside of NumPy's range (`np.random.seed(torch.initial_seed())`).
+    passes None, which torch silently accepts), one that cannot be called with the worker's number, a class whose
+    constructor does not accept it, and a seed outside NumPy's range (`np.random.seed(torch.initial_seed())`).
 
 Why is this bad?
-    A called function seeds the main process and leaves the workers unseeded. The others raise in the worker, at the
-    first batch: torch's seed has 64 bits, and NumPy takes 0 to 2**32 - 1.
+    If the function is called, it seeds the main process and leaves the workers unseeded. The others raise in the worker
+    at the first batch: torch's seed has 64 bits, but NumPy accepts only 0 to 2**32 - 1.
 
 Example
     ```python
@@ -58,13 +58,14 @@ How it is proven
     `verify` on torch 2.13: the program raises, or its workers ignore the function.
 
 Fix safety
-    Safe: `()` is dropped where the loader's own call calls a function without arguments, and `% 2**32` is added to a
-    seed out of range. The function was not passed before, or raised. One that takes other arguments is left to its
-    author.
+    Safe: removes `()` if a function without arguments is called in the loader's own call, and adds `% 2**32` to a seed
+    that is out of range. Before, the function was not passed, or raised. A function that takes other arguments is left
+    to its author.
 
-Do not flag
-    A call that gives a function (a factory), a factory that returns None by name (`return None`), `partial` that leaves
-    one argument free, bound methods, objects with `__call__`, decorated functions, classes with bases out of sight.
+Not reported
+    - A call that returns a function (a factory), a factory that explicitly returns None (`return None`), `partial` that
+      leaves one argument free.
+    - Bound methods, objects with `__call__`, decorated functions, and classes with bases that cannot be followed.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -98,7 +99,7 @@ class WorkerInitFnBroken(Rule):
         for found in faulty_seedings(program, Fault.RANGE):
             fix, declined = range_fix(program, found)
             message = (
-                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's seed of 64 bits, and NumPy takes 32: "
+                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's 64-bit seed, but NumPy accepts 32 bits: "
                 "it raises ValueError in the worker"
             )
             trace = trace_of(found, "the seed is out of range")

@@ -5,8 +5,8 @@ What it does
     process number, `os.urandom`, `uuid4`, an unseeded `default_rng()`.
 
 Why is this bad?
-    Workers differ, and nobody can get the same numbers again: no seed of the program reaches them. A clock in whole
-    seconds does not even tell the workers apart.
+    The workers differ, but nobody can get the same numbers again: no seed of the program affects them. A clock in whole
+    seconds does not even distinguish the workers.
 
 Example
     ```python
@@ -61,14 +61,15 @@ How it is proven
     `verify` on torch 2.13: two runs with the same seeds deliver different batches.
 
 Fix safety
-    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
-    What a rank adds to the seed stays in it: `+ num_workers * rank`. Unsafe where that adds no room for the workers of
-    each rank, or cannot be told; where the function does other things as well, or the project also calls it itself:
-    then only the seeds are replaced.
+    Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
+    stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
+    for the workers of each rank, or this cannot be determined. Also unsafe if the function does other things as well,
+    or the project calls it elsewhere: then only the seeds are replaced.
 
-Do not flag
-    Entropy that only stands in for a value that is missing, on a way that is not proven to be taken; a seed that the
-    main process took from the clock (TRL503); loaders whose workers are proven to draw nothing.
+Not reported
+    - Entropy that only replaces a missing value, on a path that is not proven to be taken.
+    - A seed that the main process takes from the clock (TRL503).
+    - Loaders whose workers are proven to draw nothing.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

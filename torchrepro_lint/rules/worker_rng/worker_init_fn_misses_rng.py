@@ -1,13 +1,13 @@
 """TRL102 worker-init-fn-misses-rng.
 
 What it does
-    Finds loaders whose `worker_init_fn` leaves out a generator that the workers draw from and that torch does not seed
-    itself: NumPy's global RNG before torch 1.9, and the generators of libraries: imgaug's global one, those that the
-    transforms of albumentations hold since 1.4.21.
+    Finds loaders whose `worker_init_fn` does not seed a generator that the workers draw from and that torch does not
+    seed itself: NumPy's global RNG before torch 1.9, and the generators of libraries, such as imgaug's global one and
+    those that the transforms of albumentations hold since 1.4.21.
 
 Why is this bad?
     Workers start with a copy of that generator's state in the main process. All of them draw the same numbers from it,
-    and draw them again in every epoch. Seeding `random` or torch in the function adds nothing: torch does that itself.
+    and draw them again in every epoch. Seeding `random` or torch in the function does not help: torch does that itself.
 
 Example
     ```python
@@ -58,21 +58,22 @@ Use instead
     ```
 
 Since
-    For NumPy: where `target-torch` is unknown or admits a version before 1.9. For libraries: all versions of torch.
+    For NumPy: if `target-torch` is unknown or includes a version before 1.9. For libraries: all versions of torch.
 
 How it is proven
     Documented in pytorch/pytorch#5059; since #56488 (torch 1.9) workers seed NumPy too. `verify` shows on torch 2.13
     that the seeded workers differ.
 
 Fix safety
-    Safe: NumPy is seeded as well, by the canonical body where the function only seeds, else by a line at its end.
-    The generator of a library is seeded by a line at the end, where the library has a call for it. The draws change;
-    they were the same in every worker, or different in every run. Unsafe where a pipeline is seeded that the dataset
-    holds: an attribute of the dataset may be another than the tool sees.
+    Safe: seeds NumPy as well, with the recommended body if the function does nothing but seed, or else by a line at its
+    end. The generator of a library is seeded by a line at the end, if the library has a function for it. The draws
+    change; they were the same in every worker, or different in every run. Unsafe if the fix seeds a pipeline that the
+    dataset holds, since it relies on an attribute of the dataset being what the tool sees.
 
-Do not flag
-    Functions in which a call could not be followed, that may come from elsewhere, that are a library's own, or that go
-    to the dataset which the worker has.
+Not reported
+    - Functions with a call that could not be followed, functions that may come from elsewhere, and functions of
+      libraries.
+    - Functions that access the worker's dataset.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -103,7 +104,7 @@ _OF_LIBRARIES = {"imgaug": "imgaug's global RNG", "opencv": "OpenCV's RNG", "fak
 class WorkerInitFnMissesRng(Rule):
     code = "TRL102"
     name = "worker-init-fn-misses-rng"
-    summary = "a worker init function leaves out a generator that the workers draw from"
+    summary = "a worker init function does not seed a generator that the workers draw from"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for loaders in program.asked_loader_sites():

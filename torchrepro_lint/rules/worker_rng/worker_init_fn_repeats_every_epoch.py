@@ -5,10 +5,10 @@ What it does
     `np.random.get_state()[1][0] + worker_id`.
 
 Why is this bad?
-    Workers are started anew for each epoch, and each time the function gives them the seed that they had before. Every
-    epoch draws the numbers of the first one: an augmentation that was meant to vary is frozen. The `get_state` recipe
-    does no better: since torch 1.9 the first word of the state is 0x80000000 in every worker of every run, so it also
-    ignores every seed of the program.
+    Workers are started anew for each epoch, and each time the function gives them the same seed as before. Every epoch
+    draws the numbers of the first one: an augmentation that should vary is frozen. The `get_state` recipe is no better:
+    since torch 1.9 the first word of the state is 0x80000000 in every worker of every run, so it also ignores every
+    seed of the program.
 
 Example
     ```python
@@ -57,7 +57,7 @@ Use instead
     ```
 
 Since
-    All versions of torch. From torch 1.9 on such a function makes things worse: without it NumPy is seeded from torch's
+    All versions of torch. Since torch 1.9 such a function makes things worse: without it, NumPy is seeded from torch's
     base seed, which differs in each epoch.
 
 How it is proven
@@ -65,15 +65,16 @@ How it is proven
     TRL103.
 
 Fix safety
-    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
-    What a rank adds to the seed stays in it: `+ num_workers * rank`. Unsafe where that adds no room for the workers of
-    each rank, or cannot be told; where the function does other things as well, or the project also calls it itself:
-    then only the seeds are replaced.
+    Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
+    stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
+    for the workers of each rank, or this cannot be determined. Also unsafe if the function does other things as well,
+    or the project calls it elsewhere: then only the seeds are replaced.
 
-Do not flag
-    Seeds in which an epoch, a step or torch's base seed takes part; objects whose attribute is assigned after they were
-    made; loaders with `persistent_workers=True` (the function runs once and the streams go on), and loaders whose
-    workers are proven to draw nothing.
+Not reported
+    - Seeds that depend on an epoch, a step or torch's base seed.
+    - Objects with an attribute that is assigned after their creation.
+    - Loaders with `persistent_workers=True` (the function runs once, and the streams continue).
+    - Loaders whose workers are proven to draw nothing.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

@@ -1,13 +1,13 @@
 """TRL103 worker-init-fn-same-in-every-worker.
 
 What it does
-    Finds worker init functions that seed every worker alike: with a constant, with a seed of the main process, or with
-    the upper bits of torch's seed (`torch.initial_seed() // 2**32` without the worker's number), which all workers of
-    an epoch share.
+    Finds worker init functions that give all workers the same seed: a constant, a seed of the main process, or the
+    upper bits of torch's seed (`torch.initial_seed() // 2**32` without the worker's number), which all workers of an
+    epoch share.
 
 Why is this bad?
-    Each worker then draws the same numbers: the same crops, the same noise, the same negatives, as often as there are
-    workers. With a constant every epoch repeats them too.
+    All workers then draw the same numbers: the same crops, the same noise, the same negatives, once per worker. With a
+    constant, every epoch repeats them too.
 
 Example
     ```python
@@ -63,14 +63,15 @@ How it is proven
     the functions called on the way, `partial` and closures; a seed that could not be followed is never reported.
 
 Fix safety
-    Safe where the function does nothing but seed: its body becomes the canonical one, its name and its arguments stay.
-    What a rank adds to the seed stays in it: `+ num_workers * rank`. Unsafe where that adds no room for the workers of
-    each rank, or cannot be told; where the function does other things as well, or the project also calls it itself:
-    then only the seeds are replaced.
+    Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
+    stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
+    for the workers of each rank, or this cannot be determined. Also unsafe if the function does other things as well,
+    or the project calls it elsewhere: then only the seeds are replaced.
 
-Do not flag
-    `torch.initial_seed() % 2**32`, `torch.initial_seed() // 2**32 + worker_id`, `get_worker_info().seed % 2**32`,
-    draws of torch or `random` in the worker as a seed, and loaders whose workers are proven to draw nothing.
+Not reported
+    - `torch.initial_seed() % 2**32`, `torch.initial_seed() // 2**32 + worker_id`, and `get_worker_info().seed % 2**32`.
+    - Draws of torch or `random` in the worker as a seed.
+    - Loaders whose workers are proven to draw nothing.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -93,7 +94,7 @@ from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
 class WorkerInitFnSameInEveryWorker(Rule):
     code = "TRL103"
     name = "worker-init-fn-same-in-every-worker"
-    summary = "a worker init function seeds every worker alike"
+    summary = "a worker init function gives every worker the same seed"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in faulty_seedings(program, Fault.SAME):

@@ -1,6 +1,6 @@
-"""Why two runs parted: the first operation that gave another result for the same inputs, or the draw that did.
+"""Why two runs differed: the first operation that gave another result for the same inputs, or the draw that did.
 
-Works on records of the second rung. An operation whose inputs agree and whose result differs is the cause by itself.
+Works on records of the second stage. An operation whose inputs agree and whose result differs is the cause by itself.
 Where the inputs differ already, they are followed back by their content to what made them; a number that was drawn is
 not a tensor, so there the nearest draw that differs is taken, and its RNG is followed back to how it was seeded.
 """
@@ -52,8 +52,8 @@ _SEEDED_BY = {
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`at` are the entries of both runs that the runs parted at. `rng` is the RNG whose draw it is, by name; `seed` the
-    call that seeded it differently, in both runs. `chain` leads from where the difference was seen to `at`.
+    """`at`: the entries of both runs at which they differ. `rng`: the name of the RNG, if the cause is a draw. `seed`:
+    the calls that seeded it differently in the two runs. `chain`: the way from where the difference was seen to `at`.
     """
 
     why: Why
@@ -74,7 +74,7 @@ class Cause:
 
 
 def find_cause(first: Record, second: Record, divergence: Divergence) -> Cause | None:
-    """The cause of a divergence between two records of the second rung; None where one of the runs just ended."""
+    """The cause of a divergence between two records of the second stage; None where one of the runs just ended."""
     if divergence.first is None or divergence.second is None:
         return None
     seen: Pair = (divergence.first, divergence.second)
@@ -101,9 +101,9 @@ def _of_worker(first: Record, second: Record, worker: str, seen: Pair) -> Cause 
     """What a worker did differently in the epoch of a batch."""
     here = [_of_epoch(record, worker, seen[0].epoch) for record in (first, second)]
     walked = _walk(here[0], here[1], worker)
-    if walked.parted is not None and _is_operation(walked.parted):
-        return Cause("operation", walked.parted, chain=(seen,))
-    made = _maker(walked, walked.parted) if walked.parted else None
+    if walked.differed is not None and _is_operation(walked.differed):
+        return Cause("operation", walked.differed, chain=(seen,))
+    made = _maker(walked, walked.differed) if walked.differed else None
     drawn = made if made is not None and made[0].kind == "draw" else walked.last_draw
     return None if drawn is None else _of_draw(first, second, drawn, (seen,))
 
@@ -111,38 +111,38 @@ def _of_worker(first: Record, second: Record, worker: str, seen: Pair) -> Cause 
 def _of_process(first: Record, second: Record, process: str, seen: Pair) -> Cause:
     """What a process did differently before, and at, an entry that is not a cause by itself."""
     walked = _walk(first, second, process, seen)
-    parted = walked.parted or seen
-    chain = () if parted == seen else (seen,)
-    if _is_operation(parted):
-        return Cause("operation", parted, chain=chain)
-    if parted[0].kind == "batch" and parted != seen:
-        return _of_batch(first, second, process, parted)
-    made = _maker(walked, parted)
+    differed = walked.differed or seen
+    chain = () if differed == seen else (seen,)
+    if _is_operation(differed):
+        return Cause("operation", differed, chain=chain)
+    if differed[0].kind == "batch" and differed != seen:
+        return _of_batch(first, second, process, differed)
+    made = _maker(walked, differed)
     if made is not None and made[0].kind == "draw":
-        return _of_draw(first, second, made, (*chain, parted))
+        return _of_draw(first, second, made, (*chain, differed))
     if walked.last_draw is not None:
-        return _of_draw(first, second, walked.last_draw, (*chain, parted))
-    return Cause("flow" if parted[0].identity != parted[1].identity else "outside", parted, chain=chain)
+        return _of_draw(first, second, walked.last_draw, (*chain, differed))
+    return Cause("flow" if differed[0].identity != differed[1].identity else "outside", differed, chain=chain)
 
 
 def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause | None:
     walked = _walk(first, second, process, seen)
-    if walked.parted is not None and walked.parted != seen and _is_operation(walked.parted):
-        return Cause("operation", walked.parted, chain=(seen,))
+    if walked.differed is not None and walked.differed != seen and _is_operation(walked.differed):
+        return Cause("operation", walked.differed, chain=(seen,))
     return None if walked.last_draw is None else _of_draw(first, second, walked.last_draw, (seen,))
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What a process did up to the first result that differs: `parted`, with the draws that differ before it.
+    """What a process did up to the first result that differs: `differed`, with the draws that differ before it.
 
-    The draws of what workers are seeded with stand by themselves: nothing in the process hangs on them.
+    The draws of what workers are seeded with stand by themselves: nothing in the process depends on them.
     """
 
     steps: tuple[Pair, ...]
     draws: tuple[Pair, ...]
     base_seeds: tuple[Pair, ...]
-    parted: Pair | None
+    differed: Pair | None
 
     @property
     def last_draw(self) -> Pair | None:

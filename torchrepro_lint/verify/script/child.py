@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.watch.recorder import Recorder
 
-_OURS = (__file__, runpy.__file__, "<frozen runpy>")  # what stands around a script in its tracebacks
+_OURS = (__file__, runpy.__file__, "<frozen runpy>")  # what is around a script in its tracebacks
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     faulthandler.enable(open(job["trace"], "w"), all_threads=True)  # noqa: SIM115
     header = Header(**{**job["header"], "command": tuple(job["header"]["command"])})
     recorder = install(Plan.from_json(job["plan"]), header)
-    recorder.tell("environment", detail=before_start(), places=NOWHERE)
+    recorder.record("environment", detail=before_start(), places=NOWHERE)
     if header.perturbation is not None:
         from torchrepro_lint.verify.script import vary
         from torchrepro_lint.verify.script.watch.effects import Effects
@@ -75,7 +75,7 @@ def _run(command: tuple[str, ...], recorder: Recorder) -> None:
 
         ended, status = "exception", 1
         traceback = _without_us(error.__traceback__)
-        recorder.tell("failure", type(error).__name__, shown=str(error), places=(innermost(traceback), None))
+        recorder.record("failure", type(error).__name__, shown=str(error), places=(innermost(traceback), None))
         # As Python ends: by the hook, which the script may have set.
         sys.excepthook(type(error), error.with_traceback(traceback), traceback)
         sys.exit(1)

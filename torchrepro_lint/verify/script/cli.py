@@ -27,7 +27,7 @@ from torchrepro_lint.verify.script.report_page import page_of
 from torchrepro_lint.verify.script.text import text
 from torchrepro_lint.verify.script.time_limit import TooLong
 
-AGREED, PARTED, COULD_NOT_RUN = 0, 1, 2
+AGREED, DIFFERED, COULD_NOT_RUN = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ScriptOptions:
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
-    """Run the script and print the answer. 0: no difference observed; 1: runs parted; 2: could not be run.
+    """Run the script and print the answer. 0: no difference observed; 1: runs differed; 2: could not be run.
 
     Raises:
         TorchReproLintError: there is no such script, or no place for the records.
@@ -61,7 +61,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
         raise TorchReproLintError("skipped: there is no CUDA device here")
     if options.report is not None and not options.report.absolute().parent.is_dir():
         # Said now, and not when all has run.
-        raise TorchReproLintError(f"{options.report}: there is no folder {options.report.parent} to write it in")
+        raise TorchReproLintError(f"{options.report}: the folder {options.report.parent} does not exist")
     with _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
         environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
         launcher = Launcher(folder, options.timeout, environment, progress.show)
@@ -92,11 +92,11 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
 
 
 def compare_main(arguments: Sequence[str]) -> int:
-    """Compare two records that were saved. 0: no difference; 1: they part; 2: there is nothing to compare."""
+    """Compare two records that were saved. 0: no difference; 1: they differ; 2: there is nothing to compare."""
     parser = ArgumentParser(
         f"{PROGRAM} verify compare",
-        "Say where two saved records of a script first part. Nothing is run, and torch is not needed.",
-        "exit status: 0 no difference, 1 the records part, 2 a file is no record or there is nothing to compare",
+        "Show where two saved recordings of a script first differ. Nothing is run, and torch is not needed.",
+        "exit status: 0 no difference, 1 the records differ, 2 a file is not a recording, or nothing to compare",
     )
     parser.add_argument("first", type=path_named, metavar="A", help="a record that `verify --save` has written")
     parser.add_argument("second", type=path_named, metavar="B", help="another one, perhaps of another machine")
@@ -128,8 +128,8 @@ def _write(path: Path, html: str) -> None:
 
 def _status(results: Sequence[Result]) -> int:
     outcomes = {result.outcome for result in results}
-    if Outcome.PARTED in outcomes:
-        return PARTED
+    if Outcome.DIFFERED in outcomes:
+        return DIFFERED
     return COULD_NOT_RUN if Outcome.COULD_NOT_RUN in outcomes else AGREED
 
 

@@ -45,7 +45,7 @@ def _of_seconds(function: Callable[[float], Any]) -> Callable[..., Any]:
 
 
 def _of_a_tuple(function: Callable[..., Any], before: int) -> Callable[..., Any]:
-    """A function of a time tuple, by default that of now, which stands behind `before` other arguments."""
+    """A function of a time tuple, by default that of now, which stands after `before` other arguments."""
     return lambda *arguments: function(*arguments, *([] if len(arguments) > before else [time.localtime()]))
 
 

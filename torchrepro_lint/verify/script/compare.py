@@ -1,4 +1,4 @@
-"""Where two records first part. Offline: neither torch nor numpy, and no process, is needed."""
+"""Where two records first differ. Offline: neither torch nor numpy, and no process, is needed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def differs(process: str, first: Entry | None, second: Entry | None) -> Divergen
 
 
 def _rank(divergence: Divergence) -> tuple[int, bool, bool]:
-    """What one rank does reaches the others: the earliest step comes first, then what parted by its own doing."""
+    """What one rank does reaches the others: the earliest step comes first, then what differed by its own doing."""
     return (divergence.entry.step or 0, not inputs_agree(divergence), divergence.process != MAIN)
 
 

@@ -14,15 +14,15 @@ Kind: TypeAlias = Literal[
     # What is compared:
     "batch",  # a loader gave a batch. inputs: the indices that were asked for; output: the batch
     "loss",  # backward was called. output: the tensor that it was called on
-    "gradient",  # rung 2, before an optimizer's step. name: the parameter; output: its gradient
-    "parameter",  # name: the optimizer, in rung 2 the parameter. output: the parameters before training, after a step
-    "op",  # rung 2: an operation. inputs: its tensors and arguments; output: its tensors
-    "draw",  # rung 2: a number was drawn. name: the RNG's call; inputs: the RNG's state before; output: the state after
+    "gradient",  # stage 2, before an optimizer's step. name: the parameter; output: its gradient
+    "parameter",  # name: the optimizer, in stage 2 the parameter. output: the parameters before training, after a step
+    "op",  # stage 2: an operation. inputs: its tensors and arguments; output: its tensors
+    "draw",  # stage 2: a number was drawn. name: the call; inputs: the RNG's state before; output: its state after
     # What explains a difference and is none itself:
     "seed",  # an RNG was seeded. name: the call; output: the value, also in `shown`
     "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
     # What happened to the run:
-    "environment",  # detail: what is known of the environment by now; later entries add and overrule
+    "environment",  # detail: what is known about the environment by now; later entries add and overrule
     "process",  # a process of the run began. detail: how it was started
     "note",  # something that limits what can be seen. name: what; shown: in words
     "failure",  # an uncaught exception. name: its type; shown: its text
@@ -92,14 +92,14 @@ def is_base_seed(via: Place | None) -> bool:
 class Header:
     """How the run was made.
 
-    `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `rung` is
+    `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `stage` is
     how closely it was watched: 1, or 2 for every operation and draw. `run` counts from 1. `perturbation` names the one
     thing that was varied. `started` is the time in ISO 8601.
     """
 
     command: tuple[str, ...]
     folder: str
-    rung: int = 1
+    stage: int = 1
     run: int = 1
     perturbation: str | None = None
     started: str = ""

@@ -1,4 +1,4 @@
-"""What the linter says of the place that two runs parted at: a proven finding there, or the rule about such a fault."""
+"""The linter's word on the place where two runs differ: a proven finding there, or the rule about such faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.p
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`finding` explains the cause; `proven` where it stands at one of its lines or its chain passes one, and otherwise
+    """`finding` explains the cause; `proven` where it is at one of its lines or its chain passes one, and otherwise
     it is of the same kind and in one of its files.
     """
 
@@ -73,12 +73,12 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
 
 
 def link(result: Result) -> Link | None:
-    """The finding that explains why runs parted; None where there is none, or the files cannot be read here.
+    """The finding that explains why runs differed; None where there is none, or the files cannot be read here.
 
     Raises:
         TooLong: the linter has more to follow in this project than an answer can wait for.
     """
-    if result.outcome is not Outcome.PARTED:
+    if result.outcome is not Outcome.DIFFERED:
         return None
     places = [place for place in _places(result) if Path(place.file).is_file()]
     files = [Path(path) for path in dict.fromkeys(place.file for place in places)]
@@ -112,7 +112,7 @@ def _places(result: Result) -> Iterator[Place]:
 
 
 def _passes(finding: Finding, place: Place) -> bool:
-    """Whether a finding stands at a line, or its chain passes it."""
+    """Whether a finding is at a line, or its chain passes it."""
     path = Path(place.file)
     first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
     if finding.location.path == path and first <= place.line <= last:

@@ -15,7 +15,7 @@ from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.timeline import timeline
 from torchrepro_lint.verify.script.timeline_svg import COLUMNS, draw
 
-Outcome: TypeAlias = Literal["first", "agreed", "parted", "failed", "other"]
+Outcome: TypeAlias = Literal["first", "agreed", "differed", "failed", "other"]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -42,7 +42,7 @@ class FrameLine:
 
 @dataclass(frozen=True, slots=True)
 class PageDivergence:
-    """Where two runs first part: in words, the line of code with its neighbours, and what more there is to say."""
+    """Where two runs first differ: in words, the line of code with its neighbours, and what more there is to say."""
 
     words: str
     place: Place | None
@@ -104,7 +104,7 @@ def _body(page: Page) -> Iterator[str]:
 
 
 def _divergence(divergence: PageDivergence) -> Iterator[str]:
-    yield f"<h2>Where they first part</h2>\n<p>{_text(divergence.words)}</p>\n"
+    yield f"<h2>Where they first differ</h2>\n<p>{_text(divergence.words)}</p>\n"
     if (place := divergence.place) is not None:
         function = f" in {place.function}" if place.function else ""
         yield f"<p><code>{_text(f'{place.file}:{place.line}')}</code>{_text(function)}</p>\n"
@@ -131,7 +131,7 @@ def _timeline(runs: Sequence[PageRun]) -> Iterator[str]:
     yield f'<div class="scroll">{draw(lines, [run.name for run in recorded])}</div>\n'
     steps = "Each column is one step" if lines.width == 1 else f"Each column is {lines.width} steps"
     yield (
-        f'<p class="soft">{_key("same")}as in the first run {_key("parted")}another hash {_key("missing")}nothing.'
+        f'<p class="soft">{_key("same")}as in the first run {_key("differed")}another hash {_key("missing")}nothing.'
         f" {steps}; the shade changes with the hash.</p>\n"
     )
 
@@ -139,7 +139,7 @@ def _timeline(runs: Sequence[PageRun]) -> Iterator[str]:
 def _key(look: str) -> str:
     style = {
         "same": "background: var(--same)",
-        "parted": "background: var(--bad)",
+        "differed": "background: var(--bad)",
         "missing": "border: 1px dashed var(--bad)",
     }[look]
     return f'<span class="key" style="{style}"></span>'

@@ -1,4 +1,4 @@
-"""The ladder: some runs watched cheaply; where they part, the step that parted once more, with every operation."""
+"""The ladder: some runs watched cheaply; where they differ, the step that differed once more, with every operation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Outcome(Enum):
     """What is to be said of some runs. The values are the words of the JSON output."""
 
     AGREED = "agreed"
-    PARTED = "parted"
+    DIFFERED = "differed"
     NOTHING_TO_VARY = "nothing to vary"
     COULD_NOT_RUN = "could not run"
 
@@ -41,7 +41,7 @@ class Outcome(Enum):
 class Result:
     """What came of some runs of one script under one condition.
 
-    `reason` says why nothing can be said. `runs` are those of the first rung; `pair` are the two that parted, or the
+    `reason` says why nothing can be said. `runs` are those of the first stage; `pair` are the two that differed, or the
     first and the last, and `comparison` is theirs. `closer` are the records in which the `cause` was found.
     `perturbation` names what was varied. `tries` counts the closer pairs of runs. `lost` are the RNGs whose state a
     training that was resumed did not have again.
@@ -135,7 +135,7 @@ class Ladder:
         comparison = compare(*pair)
         result = replace(result, pair=pair, comparison=comparison)
         if comparison.divergence is not None:
-            return replace(result, outcome=Outcome.PARTED, lost=lost_states(whole, first, second))
+            return replace(result, outcome=Outcome.DIFFERED, lost=lost_states(whole, first, second))
         if comparison.total == 0 or not list(second.of_kind("loss", "parameter")):
             return replace(result, reason="the second half trained nothing, so there is nothing to compare")
         return replace(result, outcome=Outcome.AGREED)
@@ -151,7 +151,7 @@ class Ladder:
         header = Header(
             command=command or self._command,
             folder=self._folder,
-            rung=1 if plan is None else plan.rung,
+            stage=1 if plan is None else plan.stage,
             run=number,
             perturbation=varied,
             started=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -172,28 +172,28 @@ class Ladder:
             comparison = compare(records[0], record, kinds)
             stopped = any(one.trouble is not None and not one.failed for one in (runs[0], run))
             if comparison.divergence is not None and not (_cut_off(comparison) and stopped):
-                parted = Result(
-                    Outcome.PARTED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
+                differed = Result(
+                    Outcome.DIFFERED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
                 )
-                return self._closer(parted, (varied[0], varied[number]), number + 1, kinds)
+                return self._closer(differed, (varied[0], varied[number]), number + 1, kinds)
         comparison = compare(records[0], records[-1], kinds)
         pair = (records[0], records[-1])
         if any(troubles):
             # Some ended well and some did not, and what they did until then was the same.
             failed = any(run.failed for run in runs)
-            outcome = Outcome.PARTED if failed else Outcome.COULD_NOT_RUN
+            outcome = Outcome.DIFFERED if failed else Outcome.COULD_NOT_RUN
             return Result(outcome, self._command, tuple(runs), _trouble(runs), pair, comparison)
         if comparison.total == 0:
             return self._whole(runs, varied, kinds)
         return Result(Outcome.AGREED, self._command, tuple(runs), None, pair, comparison)
 
     def _closer(
-        self, parted: Result, varied: tuple[str | None, str | None], number: int, kinds: Collection[Kind]
+        self, differed: Result, varied: tuple[str | None, str | None], number: int, kinds: Collection[Kind]
     ) -> Result:
-        """Run the two that parted again, with all that led to it recorded, and find the cause."""
-        assert parted.comparison is not None and parted.pair is not None
-        divergence = parted.comparison.divergence
-        record = parted.pair[0]
+        """Run the two that differed again, with all that led to it recorded, and find the cause."""
+        assert differed.comparison is not None and differed.pair is not None
+        divergence = differed.comparison.divergence
+        record = differed.pair[0]
         for attempt in range(1, CLOSER_TRIES + 1):
             assert divergence is not None
             plan = window(record, divergence)
@@ -201,23 +201,23 @@ class Ladder:
                 self._run(run, one, plan, f"-closer-{attempt}") for run, one in zip((1, number), varied, strict=True)
             ]
             first, second = (run.record for run in closer)
-            parted = replace(parted, tries=attempt)
+            differed = replace(differed, tries=attempt)
             troubled = any(run.trouble is not None and not run.failed for run in closer)
             if first is None or second is None or troubled:
-                return replace(parted, reason=f"watched closely, {_trouble(closer)}")
+                return replace(differed, reason=f"watched closely, {_trouble(closer)}")
             comparison = compare(first, second, _closely(kinds))
             found = comparison.divergence
             if found is not None and _within(found, plan):
                 cause = find_cause(first, second, found)
-                return replace(parted, closer=(first, second), cause=cause)
+                return replace(differed, closer=(first, second), cause=cause)
             if found is not None:
                 # It happened again, and elsewhere: look there.
                 divergence, record = found, first
-        return parted
+        return differed
 
     def _whole(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         """No batch, loss or step was seen: every operation of the whole program is compared instead, or its draws."""
-        plan = Plan("", rung=2)
+        plan = Plan("", stage=2)
         closer = [self._run(number, varied[number - 1], plan, "-closer-1") for number in (1, len(runs))]
         result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), tries=1)
         first, second = (run.record for run in closer)
@@ -230,7 +230,7 @@ class Ladder:
         result = replace(result, pair=(first, second), closer=(first, second), comparison=comparison)
         if comparison.divergence is not None:
             cause = find_cause(first, second, comparison.divergence)
-            return replace(result, outcome=Outcome.PARTED, cause=cause)
+            return replace(result, outcome=Outcome.DIFFERED, cause=cause)
         if comparison.total == 0:
             what = "no batch, loss, optimizer step, operation of torch or random number"
             return replace(result, reason=f"nothing was recorded: {what}")
@@ -238,13 +238,13 @@ class Ladder:
 
 
 def _within(divergence: Divergence, plan: Plan) -> bool:
-    """Whether the runs parted where everything was recorded."""
+    """Whether the runs differed where everything was recorded."""
     mark = divergence.entry.detail.get("mark")
     return not isinstance(mark, int) or plan.start <= mark < (plan.stop or mark + 1)
 
 
 def _closely(kinds: Collection[Kind]) -> Collection[Kind]:
-    """What is compared in the second rung: what is compared at all, and what leads to it."""
+    """What is compared in the second stage: what is compared at all, and what leads to it."""
     return RESULTS if frozenset(kinds) == RESULTS else frozenset(kinds) | {"gradient", "op"}
 
 

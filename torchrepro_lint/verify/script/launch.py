@@ -105,7 +105,7 @@ def scratch_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _abort(process: subprocess.Popen[bytes]) -> None:
-    """Have the process say where it stands, and end."""
+    """Have the process say where it is, and end."""
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -127,7 +127,7 @@ def _trouble(record: Record, status: int | None, timeout: float, trace: Path) ->
 
 
 def _stood(trace: Path) -> str:
-    """Where the main thread stood, by what it said when it was aborted: the innermost line that is no library's."""
+    """Where the main thread stood, by what it said when it was aborted: the innermost line that is not a library's."""
     try:
         text = trace.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -19,7 +19,7 @@ def permute(seed: int, met: Callable[[], None]) -> None:
 
     The same seed gives the same names the same order in every process, whatever order they come in, unless that would
     be the order of the file system itself: then it is reversed. Folders of the Python installation and of the kernel
-    are left alone: they are no data of the program. `met` is called when a listing has changed.
+    are left alone: they are not data of the program. `met` is called when a listing has changed.
     """
 
     def shuffled(path: Any, items: list[Item], name: Callable[[Item], bytes]) -> list[Item]:

@@ -1,4 +1,4 @@
-"""What a DataLoader is given from outside that a training must not hang on."""
+"""What a DataLoader is given from outside that a training must not depend on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def draw_between_passes(dataloader: ModuleType, met: Callable[[], None]) -> None
         if not first:
             met()
             torch = dataloader.torch
-            # It is no operation of the program, and not to be recorded as one.
+            # It is not an operation of the program, and not to be recorded as one.
             with quietly(torch):
                 torch.empty((), dtype=torch.int64).random_()
         first = False

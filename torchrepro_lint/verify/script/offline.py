@@ -13,7 +13,7 @@ from torchrepro_lint.verify.script.record import Record
 
 
 def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> Result:
-    """Where two records part; with records of the second rung, also why."""
+    """Where two records differ; with records of the second stage, also why."""
     runs = tuple(Run(record, path, _seconds(record)) for record, path in zip((first, second), paths, strict=True))
     comparison = compare(first, second)
     result = Result(
@@ -26,9 +26,9 @@ def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> 
         from_files=True,
     )
     if comparison.divergence is not None:
-        closely = min(first.header.rung, second.header.rung) > 1
+        closely = min(first.header.stage, second.header.stage) > 1
         cause = find_cause(first, second, comparison.divergence) if closely else None
-        return replace(result, outcome=Outcome.PARTED, cause=cause)
+        return replace(result, outcome=Outcome.DIFFERED, cause=cause)
     if comparison.total == 0:
         reason = "the records have nothing in common that could be compared"
         return replace(result, outcome=Outcome.COULD_NOT_RUN, reason=reason)

@@ -52,7 +52,7 @@ def _threads(run: int) -> dict[str, str]:
 
 PERTURBATIONS: dict[str, Perturbation] = {
     "hashseed": Perturbation(
-        "another PYTHONHASHSEED: the order of sets of text and what hash() gives",
+        "another PYTHONHASHSEED: the order of sets of strings and the results of hash()",
         ("TRL208", "TRL503"),
         environment=_hash_seed,
     ),
@@ -61,28 +61,28 @@ PERTURBATIONS: dict[str, Perturbation] = {
         ("TRL207",),
     ),
     "workers": Perturbation(
-        "one worker more in each DataLoader that has workers; what workers draw hangs on their number, unless it is "
+        "one more worker in each DataLoader that has workers; what workers draw depends on their number, unless it is "
         "seeded by the index",
         ("TRL101", "TRL110", "TRL201"),
     ),
     "eval": Perturbation(
-        "one draw from torch's global RNG before each pass over a DataLoader but the first, as one more evaluation "
-        "makes it; the batches are to stay",
+        "one extra draw from torch's global RNG before each pass over a DataLoader except the first, like that of an "
+        "additional evaluation; only batches are compared",
         ("TRL201", "TRL202"),
         compared=frozenset({"batch"}),
     ),
     "clock": Perturbation(
-        f"the time of day, {SHIFT // 86_400} days and some hours later: time and datetime",
+        f"the time of day, {SHIFT // 86_400} days and some hours later, in time and datetime",
         ("TRL503",),
     ),
     "threads": Perturbation(
-        "another number of threads for OpenMP, MKL and OpenBLAS, by the environment: 1, or 2 where it is 1",
+        "another number of threads for OpenMP, MKL and OpenBLAS, set in the environment: 1, or 2 if it is 1",
         (),
         environment=_threads,
     ),
     RESUME: Perturbation(
-        "the training in two halves with a checkpoint between them, by the options of the script that --resume-first "
-        "and --resume-with give",
+        "the training in two halves with a checkpoint in between, using the script's options given with "
+        "--resume-first and --resume-with",
         ("TRL210",),
     ),
 }
@@ -104,8 +104,8 @@ def named(names: str, can_resume: bool = False) -> tuple[str, ...]:
             raise TorchReproLintError(f'"{name}" is not a perturbation{hint}')
     if RESUME in wanted and not can_resume:
         raise TorchReproLintError(
-            "resume needs --resume-first and --resume-with: the options of the script that train the first half and "
-            "leave a checkpoint, and those that go on from it"
+            "resume needs --resume-first and --resume-with: the options with which the script trains the first half "
+            "and saves a checkpoint, and those with which it continues from there"
         )
     possible = [name for name in PERTURBATIONS if can_resume or name != RESUME]
     return tuple(possible) if ALL in wanted else tuple(dict.fromkeys(wanted))

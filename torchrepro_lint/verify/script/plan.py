@@ -21,14 +21,14 @@ class FetchWindow:
 class Plan:
     """What is recorded in a run; it goes to each process of it.
 
-    Marks count what a process has told of batches, losses and parameters. With rung 2, operations and draws are
+    Marks count what a process has told of batches, losses and parameters. With stage 2, operations and draws are
     recorded from the mark `start` up to the mark `stop`, or to the end; in a loader's workers in these `fetches`. With
     `leave`, the main process ends at the mark `stop`, by SystemExit: what comes then is of no interest. With `contend`,
     a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner.
     """
 
     path: str
-    rung: int = 1
+    stage: int = 1
     start: int = 0
     stop: int | None = None
     fetches: tuple[FetchWindow, ...] = ()
@@ -38,7 +38,7 @@ class Plan:
     @property
     def closely(self) -> bool:
         """Whether operations and draws are to be recorded at all."""
-        return self.rung > 1
+        return self.stage > 1
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Plan:

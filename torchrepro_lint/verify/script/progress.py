@@ -35,7 +35,7 @@ class Progress:
         if not self._line.is_seen or 0 <= seconds - self._last < _EVERY:
             return
         self._last = seconds
-        closely = ", closely" if header.rung > 1 else ""
+        closely = ", closely" if header.stage > 1 else ""
         varied = f" with {header.perturbation} varied" if header.perturbation else ""
         self._line.show(f"run {header.run}{varied}{closely}: {seconds:.0f} s{_latest(record)}")
 

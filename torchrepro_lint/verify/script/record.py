@@ -116,7 +116,7 @@ def read_record(path: Path) -> Record:
     """Read a record.
 
     Raises:
-        RecordError: there is no such file, it is no record, it is of a later format, or a whole line is damaged.
+        RecordError: there is no such file, it is not a record, it is of a later format, or a whole line is damaged.
     """
     try:
         data = path.read_bytes()

@@ -21,12 +21,12 @@ from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
 
 _LOOKS: dict[LadderOutcome, Outcome] = {
     LadderOutcome.AGREED: "agreed",
-    LadderOutcome.PARTED: "parted",
+    LadderOutcome.DIFFERED: "differed",
     LadderOutcome.COULD_NOT_RUN: "failed",
     LadderOutcome.NOTHING_TO_VARY: "other",
 }
 # What a page leads with, where the answers differ.
-_GRAVEST = (LadderOutcome.PARTED, LadderOutcome.COULD_NOT_RUN, LadderOutcome.AGREED, LadderOutcome.NOTHING_TO_VARY)
+_GRAVEST = (LadderOutcome.DIFFERED, LadderOutcome.COULD_NOT_RUN, LadderOutcome.AGREED, LadderOutcome.NOTHING_TO_VARY)
 
 Answer = tuple[Result, Link | None]
 
@@ -69,8 +69,8 @@ def _plain_runs(result: Result) -> Iterator[PageRun]:
             look, words = "failed", run.trouble
         elif number == 1:
             look, words = "first", "the others are compared with it"
-        elif result.outcome is LadderOutcome.PARTED and result.pair is not None and run.record is result.pair[1]:
-            look, words = "parted", _parted(result)
+        elif result.outcome is LadderOutcome.DIFFERED and result.pair is not None and run.record is result.pair[1]:
+            look, words = "differed", _differed(result)
         else:
             look, words = "agreed", "no difference observed"
         yield _run(f"run {number}", "nothing", look, words, "", run)
@@ -81,7 +81,7 @@ def _varied_run(result: Result) -> PageRun:
     varied = PERTURBATIONS[name]
     words = {
         LadderOutcome.AGREED: "no difference observed",
-        LadderOutcome.PARTED: _parted(result),
+        LadderOutcome.DIFFERED: _differed(result),
         LadderOutcome.NOTHING_TO_VARY: "the script has nothing of the kind to vary",
         LadderOutcome.COULD_NOT_RUN: result.reason or "could not run",
     }[result.outcome]
@@ -92,10 +92,10 @@ def _run(name: str, varied: str, look: str, verdict: str, rules: str, run: Run) 
     return PageRun(name, varied, look, verdict, rules, run.record)  # type: ignore[arg-type]
 
 
-def _parted(result: Result) -> str:
+def _differed(result: Result) -> str:
     comparison = result.comparison
     if comparison is None or comparison.divergence is None:
-        return result.reason or "parted"
+        return result.reason or "differed"
     return wording.where(comparison.divergence)
 
 

@@ -37,7 +37,7 @@ class Timeline:
         columns = self.runs[run]
         return columns[column].get(lane) if column < len(columns) else None
 
-    def first_parted(self) -> int | None:
+    def first_difference(self) -> int | None:
         """The first column in which some run has something else than the first run."""
         for column in range(self.columns):
             if any(len({self.hash(run, column, lane) for run in range(len(self.runs))}) > 1 for lane in LANES):

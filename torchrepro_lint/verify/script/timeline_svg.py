@@ -15,7 +15,7 @@ _LETTER = 7.3  # pixels, the width of a letter of a name
 
 
 def draw(timeline: Timeline, names: Sequence[str]) -> str:
-    """An SVG element. Each cell is one hash: shades change with the hash, what parts from the first run is marked."""
+    """An SVG element. Each cell is one hash: shades change with the hash, what differs from the first run is marked."""
     left = 74 + int(_LETTER * max(map(len, names), default=0))
     cell = min(_WIDEST, max(_NARROWEST, _DRAWN // max(1, timeline.columns)))
     height = _TOP + len(names) * (len(LANES) * _LANE + _GAP)
@@ -25,7 +25,7 @@ def draw(timeline: Timeline, names: Sequence[str]) -> str:
         top = _TOP + run * (len(LANES) * _LANE + _GAP)
         parts.append(f'<text x="0" y="{top + 22}">{escape(name)}</text>')
         parts.extend(_lanes(timeline, run, left, top, cell))
-    if (first := timeline.first_parted()) is not None:
+    if (first := timeline.first_difference()) is not None:
         at = left + first * cell - 1
         parts.append(f'<line class="first" x1="{at}" x2="{at}" y1="0" y2="{height}"/>')
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
@@ -51,7 +51,7 @@ def _lanes(timeline: Timeline, run: int, left: int, top: int, cell: int) -> Iter
             if mine == first:
                 look = f'class="same" opacity="{_shade(mine or "")}"'
             else:
-                look = f'class="{"parted" if mine else "missing"}"'
+                look = f'class="{"differed" if mine else "missing"}"'
                 words += f"; the first run has {first or 'nothing'}"
             place = f'x="{left + column * cell}" y="{y}" width="{cell - 1}" height="{_LANE - 2}"'
             yield f"<rect {place} {look}><title>{escape(words)}</title></rect>"

@@ -1,4 +1,4 @@
-"""Putting a variation in place, in the watched process. What it does stands in `listing`, `clock` and `loaders`."""
+"""Putting a variation in place, in the watched process. What it does is in `listing`, `clock` and `loaders`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to look at closely in the second rung: the step that parted, and the one before."""
+"""What to look at closely in the second stage: the step that differed, and the one before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def window(record: Record, divergence: Divergence) -> Plan:
     last = mark if isinstance(mark, int) else len(told)
     return Plan(
         path="",
-        rung=2,
+        stage=2,
         start=_start(told, divergence.entry, last),
         stop=last + 1,
         fetches=_fetches(record, divergence),

@@ -1,4 +1,4 @@
-"""The sentences: what came of the runs, where they parted, and why. Never more than was seen."""
+"""The sentences: what came of the runs, where they differed, and why. Never more than was seen."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _PLURALS = {
     "op": ("operation", "operations"),
     "draw": ("random number drawn", "random numbers drawn"),
 }
-_FILES = 5  # names that are told
+_FILES = 5  # at most this many file names are printed
 _RNGS = {
     "random": "Python's `random`",
     "numpy": "NumPy's global RNG",
     "torch": "torch's global RNG",
     "torch.Generator": "a torch.Generator",
-    "random.Random": "a random.Random of its own",
+    "random.Random": "a random.Random object",
     "numpy.random.Generator": "a NumPy Generator",
     "numpy.random.RandomState": "a NumPy RandomState",
 }
@@ -48,12 +48,12 @@ def verdict(result: Result) -> str:
     comparison = result.comparison
     assert comparison is not None
     if result.outcome is Outcome.NOTHING_TO_VARY:
-        return f"nothing to vary: {what} does not meet what {result.perturbation} varies"
+        return f"nothing to vary: {what} does not use what {result.perturbation} varies"
     if result.outcome is Outcome.AGREED:
         return f"no difference observed in {runs} of {what}{varied}: {counts(comparison)} agreed"
     if comparison.divergence is None:
-        return f"parted: {runs} of {what}{varied} did not end alike: {result.reason}"
-    return f"parted: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
+        return f"difference observed: {runs} of {what}{varied} did not end in the same way: {result.reason}"
+    return f"difference observed: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
 
 
 def _varied(result: Result) -> str:
@@ -71,7 +71,7 @@ def counts(comparison: Comparison) -> str:
 
 
 def where(divergence: Divergence) -> str:
-    """Where two runs first part."""
+    """Where two runs first differ."""
     entry = divergence.entry
     process = "" if divergence.process == MAIN else f", in {divergence.process}"
     if divergence.how == "length":
@@ -79,8 +79,8 @@ def where(divergence: Divergence) -> str:
     if divergence.how == "order":
         second = divergence.second
         assert second is not None
-        return f"they first part in {when(entry)}, where one does {what(entry)} and the other {what(second)}{process}"
-    return f"they first part in {when(entry)}, at {what(entry)}{process}"
+        return f"they first differ in {when(entry)}, where one does {what(entry)} and the other {what(second)}{process}"
+    return f"they first differ in {when(entry)}, at {what(entry)}{process}"
 
 
 def when(entry: Entry) -> str:
@@ -113,25 +113,27 @@ def place(at: Place, folder: str) -> str:
 
 
 def reason(cause: Cause) -> str:
-    """One or two sentences on why the runs parted."""
+    """One or two sentences on why the runs differed."""
     entry = cause.at[0]
     name = f"{what(entry)}"
     if cause.why == "operation":
-        return f"{name} gave another result for the same inputs."
+        return f"{name} gave a different result for the same inputs."
     if cause.why == "order":
-        return f"the sampler asked for other indices ({_asked(cause)}), and no draw that was seen differs before it."
+        return (
+            f"the sampler asked for different indices ({_asked(cause)}), although no recorded draw before it differs."
+        )
     if cause.why == "data":
         return (
-            f"{name} holds something else for the same indices, and no draw that was seen differs before it: what is "
-            "left is the order of a listing or a set, the content of files, the clock, or an RNG that is not watched."
+            f"{name} has different content for the same indices, although no recorded draw before it differs. Possible "
+            "causes: the order of a listing or a set, the content of files, the clock, or an RNG that is not watched."
         )
     if cause.why == "flow":
         other = what(cause.at[1])
-        return f"the runs go different ways: one does {name}, the other {other}, and no draw that was seen differs."
+        return f"the runs take different paths: one does {name}, the other {other}, although no recorded draw differs."
     if cause.why == "outside":
         return (
-            f"the inputs of {name} differ already, and nothing that is watched made them: what is left is arithmetic "
-            "outside torch, the order of a listing or a set, the content of files, the clock, or an RNG not watched."
+            f"the inputs of {name} differ already, and were not computed by anything that is watched. Possible causes: "
+            "arithmetic outside torch, the order of a listing or a set, the content of files, the clock, another RNG."
         )
     return " ".join(_of_draw(cause))
 
@@ -149,12 +151,12 @@ def _of_draw(cause: Cause) -> Iterator[str]:
         assert cause.seed is not None
         yield f"which is seeded only later, by {cause.seed[0].name}{_at(cause.seed[0])}."
     elif cause.why == "state":
-        yield "whose state had differed before; how it was seeded is not seen."
+        yield "whose state already differed; how it was seeded was not recorded."
     elif cause.why == "seed":
         assert cause.seed is not None
         yield f"which {_seed(cause.seed)}."
     else:
-        yield "which was seeded alike and had been drawn from differently before."
+        yield "which was seeded with the same number, but earlier draws from it differ."
 
 
 def _seeded_by_parent(cause: Cause) -> bool:
@@ -193,25 +195,28 @@ def notes(result: Result) -> Iterator[str]:
             yield f"{name}: {words}"
     comparison = result.comparison
     if comparison is not None and comparison.unread:
-        yield f"{comparison.unread} of what was compared holds what cannot be read, and counts for nothing"
+        yield f"{comparison.unread} of the compared values could not be read, and were ignored"
     if comparison is not None and comparison.alone:
         yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
-    if result.outcome is Outcome.PARTED and result.closer is None and result.tries:
-        yield f"it did not happen again in {result.tries} closer pairs of runs, so its cause is not known"
-    if result.outcome is Outcome.PARTED and result.met:
+    if result.outcome is Outcome.DIFFERED and result.closer is None and result.tries:
+        yield f"the difference did not occur again in {result.tries} fully recorded pairs of runs: its cause is unknown"
+    if result.outcome is Outcome.DIFFERED and result.met:
         folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
-        yield f"{result.perturbation} is met at {', '.join(place(at, folder) for at in result.met)}"
+        yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
     if result.lost:
         names = ", ".join(rng_name(name) for name in result.lost)
-        yield f"the second half goes on with another state of {names}: see torchrepro-lint rule TRL210"
-    if result.left and result.outcome is Outcome.PARTED and not _proven(result.cause):
+        yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
+    if result.left and result.outcome is Outcome.DIFFERED and not _proven(result.cause):
         names = ", ".join(result.left[:_FILES]) + (", ..." if len(result.left) > _FILES else "")
-        yield f"the first run left {names} in its folder, and the next one found it there: it may not have begun alike"
+        yield (
+            f"the first run left {names} in its folder, and the next run found it there: the runs may not have started "
+            "from the same state"
+        )
     if any(record is not None and _wants_input(record) for record in records):
-        yield "the script asks for standard input, and there is none here"
+        yield "the script reads standard input, which is not available here"
     ends = {record.end.name for record in records if record is not None and record.end is not None}
     if "os._exit" in ends:
-        yield "the script leaves by os._exit"
+        yield "the script exits through os._exit"
     if result.reason is not None and comparison is not None and comparison.divergence is not None:
         yield result.reason
 
@@ -230,7 +235,7 @@ class Overhead:
 
 
 def overhead(result: Result) -> Overhead | None:
-    """The peak overhead of watching in the runs of the first rung; None where no run has told it."""
+    """The peak overhead of watching in the runs of the first stage; None where no run has told it."""
     told = []
     for run in result.runs:
         end = run.record.end if run.record is not None else None

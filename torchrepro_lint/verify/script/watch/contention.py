@@ -13,11 +13,11 @@ _PATIENCE = 5.0  # seconds that a kernel under way has to finish
 
 
 class Contention:
-    """Starts when the program has begun to use CUDA, and ends with it. Then `tell` hears if it could not be kept up."""
+    """Starts when the program has begun to use CUDA, and ends with it. `report` is told if it could not be kept up."""
 
-    def __init__(self, torch: Any, tell: Callable[[str], None]) -> None:
+    def __init__(self, torch: Any, report: Callable[[str], None]) -> None:
         self._torch = torch
-        self._tell = tell
+        self._report = report
         self._threads: list[threading.Thread] = []
         self._troubles: list[str] = []
         self._over = threading.Event()
@@ -35,12 +35,12 @@ class Contention:
     def end(self) -> None:
         """Stop: Python must not end with a thread inside CUDA."""
         if not self._threads:
-            self._tell("the script has not used CUDA, so there was nothing to disturb")
+            self._report("the script has not used CUDA, so there was nothing to disturb")
         self._over.set()
         for thread in self._threads:
             thread.join(_PATIENCE)
         for trouble in self._troubles:
-            self._tell(trouble)
+            self._report(trouble)
 
     def _work(self, device: int) -> None:
         try:

@@ -98,7 +98,7 @@ class DrawWatch:
             if (places[1] is not None and is_of_python(places[1])) or within_import():
                 return result  # a name for a temporary file, a pause before the next try, what a library starts with
             value = shown(result)
-            self._recorder.tell(
+            self._recorder.record(
                 "draw",
                 name,
                 inputs=before,

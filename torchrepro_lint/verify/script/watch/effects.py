@@ -26,4 +26,4 @@ class Effects:
         places = caller()
         if places[0] not in self._told:
             self._told.add(places[0])
-            self._recorder.tell("note", TOOK_EFFECT, shown=self._varied, places=places)
+            self._recorder.record("note", TOOK_EFFECT, shown=self._varied, places=places)

@@ -1,4 +1,4 @@
-"""Batches: in the process that receives them, and in rung 2 in the worker that makes them."""
+"""Batches: in the process that receives them, and in stage 2 in the worker that makes them."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ class BatchWatch:
         recorder = self._recorder
         number, self._fetched = self._fetched, self._fetched + 1
         if number == 0:
-            recorder.tell_states()
+            recorder.record_states()
         recorder.fetch(number)
         if not recorder.within_window:
             return fetch()
-        recorder.tell_states()
+        recorder.record_states()
         try:
             return fetch()
         finally:
             recorder.fetched()
-            recorder.tell_states()
+            recorder.record_states()

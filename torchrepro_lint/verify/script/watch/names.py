@@ -1,4 +1,4 @@
-"""The names of modules and parameters, as their outermost module has them. Asked for in rung 2 only."""
+"""The names of modules and parameters, as their outermost module has them. Asked for in stage 2 only."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class OperationWatch:
     def watch(self, torch: Any) -> None:
         """Follow the window of this process."""
         operations = _Operations(torch, self._recorder, self._names)
-        self._make = lambda: _mode(torch, operations)
+        self._make = lambda: _mode(operations)
         self._recorder.on_window(self.follow)
         self.follow()
 
@@ -72,7 +72,7 @@ class _ModeOfThread(threading.local):
     active: Any = None
 
 
-def _mode(torch: Any, operations: _Operations) -> Any:
+def _mode(operations: _Operations) -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -88,7 +88,7 @@ def _mode(torch: Any, operations: _Operations) -> Any:
 
 
 def _takes_base_seed(name: str, places: Places) -> bool:
-    """Whether a loader reads what its workers are seeded with. It is told as drawn, and nothing else hangs on it."""
+    """Whether a loader reads what its workers are seeded with. It is told as drawn, and nothing else depends on it."""
     return name == "_local_scalar_dense" and is_base_seed(places[1])
 
 
@@ -145,7 +145,7 @@ class _Operations:
             "reads": given.tensors or None,
             "makes": made.tensors or None,
         }
-        self._recorder.tell(
+        self._recorder.record(
             "draw" if draws else "op",
             f"{func.namespace}.{name}",
             inputs=given.digest(before if draws else None),

@@ -95,7 +95,7 @@ class ProcessWatch:
         within = "" if self._recorder.name == MAIN else f"{self._recorder.name}, "
         self._recorder.become(self._starting or Identity(f"{within}fork {self._forks}"))
         self._forks, self._starting = 0, None
-        self._recorder.tell("process", "fork", places=NOWHERE)
+        self._recorder.record("process", "fork", places=NOWHERE)
 
 
 class Watched:
@@ -112,11 +112,11 @@ class Watched:
         if install.installed is not None:
             return self._target(*args, **kwargs)
         recorder = install.install(self._plan, identity=self._identity)
-        recorder.tell("process", "spawn", places=NOWHERE)
+        recorder.record("process", "spawn", places=NOWHERE)
         try:
             result = self._target(*args, **kwargs)
         except Exception as error:
-            recorder.tell("failure", type(error).__name__, shown=str(error))
+            recorder.record("failure", type(error).__name__, shown=str(error))
             recorder.end("exception", 1)
             raise
         recorder.end("return", 0)

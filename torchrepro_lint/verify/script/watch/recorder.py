@@ -1,4 +1,4 @@
-"""Who tells what: the process and its step, and whether operations are recorded now."""
+"""What a process records: the process and its step, and whether operations are recorded now."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Identity:
 
 
 class Recorder:
-    """Tells the record what one process sees. After a fork the child has to take it over: `become`."""
+    """Writes down what one process does. After a fork the child has to take it over: `become`."""
 
     def __init__(self, plan: Plan, header: Header | None = None, identity: Identity | None = None) -> None:
         identity = identity or Identity()
@@ -57,7 +57,7 @@ class Recorder:
 
     @property
     def name(self) -> str:
-        """The name under which this thread tells: that of the process in its main thread."""
+        """The name under which this thread records: that of the process in its main thread."""
         return self.process + self._standings.here.within
 
     @property
@@ -71,12 +71,12 @@ class Recorder:
 
     @property
     def recording(self) -> bool:
-        """Whether operations and draws are to be told now."""
+        """Whether operations and draws are to be recorded now."""
         return self.within_window and not self._standings.here.inside
 
     @property
     def within_window(self) -> bool:
-        """Whether this process stands where operations and draws are to be told."""
+        """Whether this process stands where operations and draws are to be recorded."""
         plan = self.plan
         if not plan.closely:
             return False
@@ -110,7 +110,7 @@ class Recorder:
         for hook in self._window_hooks:
             hook()
 
-    def tell(
+    def record(
         self,
         kind: Kind,
         name: str = "",
@@ -127,28 +127,28 @@ class Recorder:
             here = self._standings.here
             entry = Entry(kind, name, self.name, here.step, here.epoch, self.worker, place, via)
             self._outbox.put(Outgoing(replace(entry, **fields) if fields else entry, inputs, output, shown))
-            here.told += 1
+            here.entries += 1
 
     def mark(self, kind: Kind, name: str, **fields: Any) -> None:
         """Add an entry that windows are counted by; its `detail` has its number, from 0."""
         here = self._standings.here
         if here.marks == 0:
-            self.tell_environment()
-            self.tell_states()
+            self.record_environment()
+            self.record_states()
         detail = {**fields.pop("detail", {}), "mark": here.marks}
-        self.tell(kind, name, detail=detail, **fields)
+        self.record(kind, name, detail=detail, **fields)
         here.marks += 1
         self._window_may_have_changed()
         if self.plan.leave and here.marks == self.plan.stop and self.name == MAIN:
             raise SystemExit(0)
 
     def finish_step(self) -> None:
-        """Begin the next step. What was told before the last one is written: no device computes that any more."""
+        """Begin the next step. What was recorded before the last one is written: no device computes that any more."""
         here = self._standings.here
         here.step += 1
-        self.tell_states()
-        self._outbox.settle(here.told)
-        here.told = 0
+        self.record_states()
+        self._outbox.settle(here.entries)
+        here.entries = 0
         self._dearest = max(self._dearest, (self._watching - self._watched_before, here.step - 1))
         self._watched_before = self._watching
 
@@ -172,29 +172,29 @@ class Recorder:
                 return self.content(tensors)
 
     def hands_off(self) -> _HandsOff:
-        """A context in which the tool itself computes: nothing of that is told."""
+        """A context in which the tool itself computes: nothing of that is recorded."""
         return _HandsOff(self)
 
-    def tell_states(self) -> None:
+    def record_states(self) -> None:
         """Add the states of the RNGs."""
         with self.hands_off():
             states = rng_states()
-        self.tell("rng", detail=states, places=NOWHERE)
+        self.record("rng", detail=states, places=NOWHERE)
 
-    def tell_environment(self) -> None:
-        """Add what is known of the environment by now."""
-        self.tell("environment", detail=environment.at_present(), places=NOWHERE)
+    def record_environment(self) -> None:
+        """Add what is known about the environment by now."""
+        self.record("environment", detail=environment.at_present(), places=NOWHERE)
 
     def note(self, name: str, words: str) -> None:
         """Add something that limits what can be seen."""
-        self.tell("note", name, shown=words)
+        self.record("note", name, shown=words)
 
     def end(self, how: str, status: int) -> None:
         """Say that this process ends."""
         for hook in self._end_hooks:
             hook()
         if self.worker is None:
-            self.tell_environment()
+            self.record_environment()
         self.flush()
         detail = {
             "status": status,
@@ -203,7 +203,7 @@ class Recorder:
             "dearest step": [self._dearest[1], round(self._dearest[0], 4)],
             "room": room_taken,
         }
-        self.tell("end", how, detail=detail, places=NOWHERE)
+        self.record("end", how, detail=detail, places=NOWHERE)
 
     def flush(self) -> None:
         """Write all that waits."""

@@ -50,7 +50,7 @@ class SeedWatch:
             # `torch.seed()` gives what it took from the operating system.
             if not given and isinstance(result, int):
                 value = f"{_FROM_SYSTEM}: {result}"
-            self._recorder.tell(
+            self._recorder.record(
                 "seed", name, output=_hash(value), shown=value[:_WIDEST], detail={} if given else {"entropy": True}
             )
             return result

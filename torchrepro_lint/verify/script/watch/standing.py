@@ -11,14 +11,14 @@ class Standing:
     """Of one thread. `within` follows the name of the process: empty for the main thread, which is the process itself.
 
     `step` counts its optimizer steps, `epoch` its passes over the loader that it began last, `marks` what it told that
-    windows are counted by, `told` its entries since its last step, `inside` how deep in the tool's own code it is.
+    windows are counted by, `entries` its entries since its last step, `inside` how deep in the tool's own code it is.
     """
 
     within: str = ""
     epoch: int | None = None
     step: int = 0
     marks: int = 0
-    told: int = 0
+    entries: int = 0
     inside: int = 0
 
 

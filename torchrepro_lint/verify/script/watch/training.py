@@ -16,7 +16,7 @@ _DIGITS = 9  # a float32 comes back from so many
 
 
 class TrainingWatch:
-    """Tells each loss, and the parameters of each optimizer before training and after each step; in rung 2, gradients
+    """Tells each loss, and the parameters of each optimizer before training and after each step; in stage 2, gradients
     and the parameters by name.
     """
 
@@ -72,13 +72,13 @@ class TrainingWatch:
             for name, parameter in self._parameters(optimizer):
                 if parameter.grad is not None:
                     content = self._recorder.content(parameter.grad)
-                    self._recorder.tell("gradient", name, output=content, detail={"optimizer": number})
+                    self._recorder.record("gradient", name, output=content, detail={"optimizer": number})
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._recorder.recording:
             number = self._number(optimizer)
             for name, parameter in self._parameters(optimizer):
-                self._recorder.tell(
+                self._recorder.record(
                     "parameter", name, output=self._recorder.content(parameter), detail={"optimizer": number}
                 )
         self._tell_parameters(optimizer)

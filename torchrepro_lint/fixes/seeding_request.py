@@ -1,0 +1,66 @@
+"""What the seeding code for a call is planned from: what the call needs, and what is known about the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torchrepro_lint.fixes.seed_expression import HandedSeed
+from torchrepro_lint.fixes.wanting import KnownLoaders
+from torchrepro_lint.fixes.worker_init import ExistingInit
+from torchrepro_lint.fixes.worker_lines import WorkerTarget
+
+__all__ = ["LoaderNeeds", "Ranks", "Surroundings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoaderNeeds:
+    """What a loader is to be given.
+
+    Attributes:
+        init: Whether it needs a worker init function.
+        generator: Whether it needs a seeded generator.
+        existing_init: A correct worker init function elsewhere in the project. One in the same file is found anyway.
+        also_seeds: What the worker init function has to seed besides the global generators; it is a new function then.
+        workers_draw: Whether worker code draws random numbers. It always does where `init` is set.
+        may_hold: The keywords that a `**kwargs` of the call may already contain.
+    """
+
+    init: bool = False
+    generator: bool = False
+    existing_init: ExistingInit | None = None
+    also_seeds: Sequence[WorkerTarget] = ()
+    workers_draw: bool = False
+    may_hold: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is known about the program around the call.
+
+    Attributes:
+        seed: The constant for programs that have no seed of their own.
+        repeated: Whether the function around the call runs more than once per training; None to decide by the file.
+        handed: Seeds that the function gets through its parameters.
+        known: The calls in the file that create loaders, whatever they are called.
+    """
+
+    seed: int = 0
+    repeated: bool | None = None
+    handed: Sequence[HandedSeed] = ()
+    known: KnownLoaders | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """What is known about the processes of a distributed program.
+
+    Attributes:
+        mentioned: Whether the program mentions ranks.
+        started: Whether it is known that it may start several ranks, each of which creates this loader.
+        in_seed: Whether the rank must be part of the generator's seed; the generator is a new one then.
+    """
+
+    mentioned: bool = False
+    started: bool = False
+    in_seed: bool = False
