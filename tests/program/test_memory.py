@@ -91,10 +91,11 @@ def test_a_function_that_calls_itself_with_ever_new_arguments_is_followed_so_far
     assert named(program, "y") == "'end'"
 
 
-def test_each_of_many_calls_of_a_function_is_looked_into_with_its_own_arguments(tmp_path: Path) -> None:
-    calls = ", ".join(f"only({number})" for number in range(100))
-    program = program_of(tmp_path, f"def only(x):\n    return x\nasked = ({calls})\ny = asked[99]\n")
-    assert named(program, "y") == "99"
+def test_of_many_calls_of_a_function_the_last_ones_have_their_constants_still(tmp_path: Path) -> None:
+    calls = ", ".join(f"pick(data[{number}], 'test')" for number in range(100))
+    pick = "def pick(x, mode):\n    if mode == 'train':\n        return 'flipped'\n    return 'plain'\n"
+    program = program_of(tmp_path, f"{pick}asked = ({calls})\ny = asked[99]\n")
+    assert named(program, "y") == "'plain'"
 
 
 def test_a_function_that_calls_itself_twice_with_ever_new_arguments_is_followed_so_far(tmp_path: Path) -> None:

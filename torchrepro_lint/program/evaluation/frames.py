@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.program.evaluation.values import NOTHING, Values
+from torchrepro_lint.program.evaluation.values import NOTHING, Constant, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.reliance import Reliance
 
-__all__ = ["Frame", "enclosing_frame", "of_any_call"]
+__all__ = ["Frame", "enclosing_frame", "of_any_call", "of_plain_arguments"]
 
 
 class Frame:
@@ -85,4 +85,16 @@ def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
 def of_any_call(ev: Evaluator, frame: Frame) -> Frame:
     """The frame in which of the parameters only the object is known whose method it is."""
     kept = tuple(param for param in frame.params if param[0] == frame.scope.self_name)
+    return ev.shared(Frame(frame.facts, frame.scope, frame.parent, kept))
+
+
+def of_plain_arguments(ev: Evaluator, frame: Frame) -> Frame:
+    """The frame in which only those parameters are known that are constants, such as a mode or a flag, and the object
+    whose method it is.
+    """
+    kept = tuple(
+        param
+        for param in frame.params
+        if param[0] == frame.scope.self_name or all(isinstance(value, Constant) for value in param[1])
+    )
     return ev.shared(Frame(frame.facts, frame.scope, frame.parent, kept))

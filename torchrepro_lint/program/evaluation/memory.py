@@ -35,10 +35,6 @@ MAX_ANEW: Final = 2
 #: How deep a function is followed that calls itself with ever new arguments; see `Memory.inside`.
 MAX_RECURSION: Final = 8
 
-#: How many calls of one function with different arguments a question looks into; see `Memory.may_enter`. A project of
-#: thirty models that each ask one function for three data sets needs some hundred.
-MAX_FRAMES: Final = 1_000
-
 #: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
 MAX_CALLERS: Final = 8
 
@@ -103,14 +99,13 @@ class Memory:
         """Whether the present question ran out of its budget, so that some answers were left unknown."""
         return self.steps > MAX_STEPS
 
-    def may_enter(self, function: Hashable) -> bool:
-        """Whether the present question may look at one more call of a function with arguments of its own.
+    def may_enter(self, function: Hashable, limit: int) -> bool:
+        """Whether the present question may look into one more of the calls of a function: so many at most.
 
         A function that calls itself twice with ever new arguments is followed twice as often with each step further in.
-        Past the limit its calls are all taken for one, of which the arguments are unknown.
         """
         self._entered[function] += 1
-        if self._entered[function] > MAX_FRAMES:
+        if self._entered[function] > limit:
             self._is_cut = True
             return False
         return True
