@@ -259,6 +259,7 @@ _MAX_LOOKED_AT = 60  # a larger expression is a table of data
 
 
 def _mentioned(root: tree.Expr) -> set[str]:
+    """The names in an expression, but for what it calls: `DataLoader(data)` is a loader, and no class of loaders."""
     found: set[str] = set()
     pending = [root]
     for _ in range(_MAX_LOOKED_AT):
@@ -268,7 +269,12 @@ def _mentioned(root: tree.Expr) -> set[str]:
         match node:
             case tree.Name(id=name) | tree.Attribute(attr=name):
                 found.add(name)
-        pending.extend(sub_expressions(node))
+        parts = list(sub_expressions(node))
+        if isinstance(node, tree.Call):
+            parts = [part for part in parts if part is not node.func]
+            if isinstance(node.func, tree.Attribute):
+                parts.append(node.func.value)  # `LOADERS.get(kind)`
+        pending.extend(parts)
     return found
 
 
