@@ -37,7 +37,7 @@ __all__ = ["bound_frame", "evaluate_arguments", "external_argument", "merged", "
 #: How many calls of one function a question looks into with all their arguments. Of further calls only the arguments
 #: that are constants are known: a project of thirty models calls the function that makes its data sets hundreds of
 #: times, but in three modes.
-MAX_FRAMES: Final = 32
+MAX_FRAMES: Final = 12
 #: How many sets of such constants it looks into. Of calls beyond them no argument is known.
 MAX_PLAIN_FRAMES: Final = 200
 
