@@ -22,6 +22,7 @@ MethodTable = Literal[
     "values_and_indices",
     "one_number",
     "permutations",
+    "list_fills",
     "tables",
     "decorators",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_dicts, order_flow
 from torchrepro_lint.program.running.statements import own_statements
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_handed"]
-
-_FILLS: Final = frozenset({"append", "extend", "insert"})
 
 
 def through_handed(
@@ -50,7 +49,7 @@ def _into_attributes(program: Program, carrier: Carrier, call: tree.Call) -> Ite
                             value=tree.Attribute(value=tree.Name(id=name), attr=filled) as owner, attr=attr
                         )
                     )
-                ) if name == own and attr in _FILLS and f"self.{filled}" not in scope.bindings:
+                ) if name == own and attr in method_words("list_fills") and f"self.{filled}" not in scope.bindings:
                     yield from order_flow.stored(program, inside, owner)
                 case tree.Assign(targets=(tree.Subscript(value=tree.Attribute(value=tree.Name(id=name))),)) if (
                     name == own

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["counts", "numbering", "position_names", "through_comprehension", "through_loop", "through_turns"]
-
-_FILLS = frozenset({"append", "extend", "insert"})
 
 
 def through_comprehension(
@@ -87,7 +86,7 @@ def _through_body(
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 yield from order_flow.stored(program, carrier.listed(carrier.node), target)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
-                attr in _FILLS
+                attr in method_words("list_fills")
             ):
                 if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")

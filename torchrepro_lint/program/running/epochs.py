@@ -135,14 +135,7 @@ def is_one_step(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
     return is_training_hook(ev, facts, scope) or any(
         isinstance(call.func, tree.Attribute)
         and call.func.attr == "step"
-        and _OPTIMIZER.search(_last_word(call.func.value)) is not None
+        and _OPTIMIZER.search(called_name(call.func.value) or "") is not None
         and not any(branch in scope.loops for branch, _ in path)
         for call, path in scope.calls
     )
-
-
-def _last_word(node: tree.Expr) -> str:
-    match node:
-        case tree.Name(id=word) | tree.Attribute(attr=word):
-            return word
-    return ""
