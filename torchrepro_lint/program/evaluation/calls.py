@@ -87,16 +87,14 @@ def _returned(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
 
 def _returns_within_limits(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
     with ev.inside(("returns", frame.scope)) as is_shallow:
-        if is_shallow and ev.may_enter(frame.scope, MAX_FRAMES):
+        if not is_shallow:
+            return _returns_of_any(ev, function, frame)
+        if ev.may_enter(frame.scope, MAX_FRAMES):
             return _returns(ev, function, frame)
-        if is_shallow:
-            plain = of_plain_arguments(ev, frame)
-            if plain == frame:
-                return _returns_of_plain(ev, function, frame)
-            return ev.remembered(
-                ("returns", plain), lambda: _returns_of_plain(ev, function, plain), NOTHING, unknown()
-            )  # fmt: skip
-    return _returns_of_any(ev, function, frame)
+        plain = of_plain_arguments(ev, frame)
+        if plain == frame:  # this very question
+            return _returns_of_plain(ev, function, frame)
+        return ev.remembered(("returns", plain), lambda: _returns_of_plain(ev, function, plain), NOTHING, unknown())
 
 
 def _returns_of_plain(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:

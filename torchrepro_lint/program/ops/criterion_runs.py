@@ -53,8 +53,9 @@ def _by_name(ev: Evaluator, path: Path) -> dict[int, list[tuple[tree.Call, Frame
 def _find_by_name(ev: Evaluator, path: Path) -> dict[int, list[tuple[tree.Call, Frame]]]:
     found: dict[int, list[tuple[tree.Call, Frame]]] = {}
     facts = ev.project.facts(path)  # asked within the question, which rests on it
-    for scope in facts.walk_scopes() if facts is not None else ():
-        assert facts is not None
+    if facts is None:
+        return found
+    for scope in facts.walk_scopes():
         for call, _ in scope.calls:
             if not isinstance(call.func, tree.Name) or not _is_criterion(call):
                 continue
@@ -87,8 +88,9 @@ def _runs_in(ev: Evaluator, path: Path, *, handed: bool) -> _Runs:
 def _find_runs_in(ev: Evaluator, path: Path, handed: bool) -> _Runs:
     found: _Runs = {}
     facts = ev.project.facts(path)
-    for scope in facts.walk_scopes() if facts is not None else ():
-        assert facts is not None
+    if facts is None:
+        return found
+    for scope in facts.walk_scopes():
         calls = [call for call, _ in scope.calls if _is_criterion(call)]
         if not calls:
             continue

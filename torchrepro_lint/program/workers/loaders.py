@@ -269,12 +269,11 @@ def _mentioned(root: tree.Expr) -> set[str]:
         match node:
             case tree.Name(id=name) | tree.Attribute(attr=name):
                 found.add(name)
-        parts = list(sub_expressions(node))
-        if isinstance(node, tree.Call):
-            parts = [part for part in parts if part is not node.func]
-            if isinstance(node.func, tree.Attribute):
-                parts.append(node.func.value)  # `LOADERS.get(kind)`
-        pending.extend(parts)
+            case tree.Call(func=func, args=args):
+                pending.extend(sub_expressions(func))  # `LOADERS` of `LOADERS.get(kind)`
+                pending.extend(arg.value for arg in args)
+                continue
+        pending.extend(sub_expressions(node))
     return found
 
 
