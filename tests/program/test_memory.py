@@ -219,6 +219,21 @@ def test_what_a_question_left_unknown_when_it_ran_out_of_its_budget_the_next_one
     assert memory.remembered("crowd", crowd, "again") == "found"
 
 
+def test_a_table_of_the_project_is_made_once_though_an_entry_hangs_on_a_limit() -> None:
+    memory, _, answer = _nested()
+    made: list[None] = []
+
+    def table() -> str:
+        made.append(None)
+        answer()
+        return "table"
+
+    for _ in range(3):
+        memory.begin_question()
+        assert memory.of_project("table", table, "again") == "table"
+    assert len(made) == 1
+
+
 def test_equal_sets_that_answer_different_questions_are_one() -> None:
     memory = Memory()
     first, second = (memory.remembered(name, lambda: frozenset(["b", "a"]), frozenset()) for name in ("one", "two"))

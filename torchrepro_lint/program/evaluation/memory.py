@@ -172,11 +172,17 @@ class Memory:
 
     def of_project(self, name: str, compute: Callable[[], Answer], again: Answer) -> Answer:
         """A table of the whole project, computed once: a question of its own, as the one that first needs it may have
-        little left of its budget.
+        little left of its budget. That an entry hangs on a limit is no reason to find all of them anew.
         """
+
+        def whole() -> Answer:
+            answer = compute()
+            self._is_cut = False
+            return answer
+
         steps, self.steps = self.steps, 0
         try:
-            return self.remembered((name,), compute, again)
+            return self.remembered((name,), whole, again)
         finally:
             self.steps = steps
 

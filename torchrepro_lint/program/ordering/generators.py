@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
@@ -19,6 +20,7 @@ from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
 __all__ = ["GENERATOR", "Seeding", "consumers", "is_used", "made_generators", "may_be_seeded_by", "seedings"]
@@ -54,8 +56,21 @@ class Seeding:
 
 
 def made_generators(program: Program) -> Iterator[list[KnownCall]]:
-    """The calls of `torch.Generator` whose findings somebody waits for, grouped by place."""
-    return asked_calls(program, frozenset({GENERATOR}))
+    """The calls of `torch.Generator` whose findings somebody waits for, grouped by place; not those that are surely
+    seeded with a number or a state.
+    """
+    return asked_calls(program, frozenset({GENERATOR}), unless=lambda site: site in _seeded(program))
+
+
+def _seeded(program: Program) -> frozenset[Site]:
+    """The places that make what is seeded with a number or a state."""
+    return program.ev.of_project("seeded-generators", lambda: frozenset(_find_seeded(program)), frozenset())
+
+
+def _find_seeded(program: Program) -> Iterator[Site]:
+    for one in seedings(program):
+        if one.method != "seed":
+            yield from one.made
 
 
 def seedings(program: Program) -> tuple[Seeding, ...]:
@@ -74,11 +89,13 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                 if not isinstance(call.func, tree.Attribute) or call.func.attr not in _METHODS:
                     continue
                 ev.begin_question()
-                if not may_be(ev, call.func.value, frame_without_callers(ev, facts, scope), _may_be_generator):
+                alone = frame_without_callers(ev, facts, scope)
+                if not may_be(ev, call.func.value, alone, _may_be_generator):
                     continue
                 made: set[Site] = set()
                 is_open = False
-                for frame in contexts(ev, facts, scope):
+                frames = (alone,) if _is_made_here(ev, call.func.value, alone) else contexts(ev, facts, scope)
+                for frame in frames:
                     if not ev.may_run(call.site, arms, frame):
                         continue
                     for value in ev.values(call.func.value, frame):
@@ -93,6 +110,12 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
 
 def _is_generator(value: Value) -> bool:
     return isinstance(value, ExternalObject) and value.name == GENERATOR
+
+
+def _is_made_here(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
+    """Whether an expression makes a generator, as `torch.Generator()` does, whoever calls the scope."""
+    values = ev.values(node, alone)
+    return isinstance(node, tree.Call) and bool(values) and all(map(_is_generator, values))
 
 
 def _may_be_generator(value: Value) -> bool:

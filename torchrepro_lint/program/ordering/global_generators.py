@@ -14,7 +14,8 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf, Site, Unknown, Value
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open, may_be
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
+from torchrepro_lint.program.running.handed_parameters import may_be_handed
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.seeds.kept_states import is_undone
 
@@ -90,11 +91,11 @@ def _takes_it_by_position(call: tree.Call) -> bool:
 
 
 def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
-    """A quick check that does not look for the callers of the scope: whether the call may get the global generator."""
+    """A quick check that does not follow the callers of the scope: whether the call may get the global generator."""
     arg = _generator_argument(program, call, alone)
     if arg is None:
         return is_open(program.ev, call.func, alone)
-    return may_be(program.ev, arg.value, alone, _is_global)
+    return may_be_handed(program.ev, arg.value, alone, _is_global)
 
 
 def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool:

@@ -48,6 +48,7 @@ __all__ = [
     "frames_meaning",
     "frames_of_method",
     "instances_of",
+    "is_called_unseen",
     "is_class",
     "is_meant",
     "is_open",
@@ -55,6 +56,7 @@ __all__ = [
     "ordered",
     "plain_definition",
     "subclasses",
+    "uses_without_calls",
     "visible_calls",
 ]
 
@@ -104,8 +106,9 @@ def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Fr
         return ev.module_frame(facts)
     if isinstance(scope.node, tree.FunctionDef) and isinstance(parent.scope.node, tree.ClassDef) and scope.self_name:
         assert parent.parent is not None
-        instance = Instance(ClassValue(parent.scope.node, parent.parent), None, None)
-        return bound_frame(ev, FunctionValue(scope.node, parent), Arguments((values_of(instance),), (), True, True))
+        cls = ClassValue(parent.scope.node, parent.parent)
+        function = FunctionValue(scope.node, parent)
+        return bound_frame(ev, function, _without_object(scope.node, cls) or _anything(Instance(cls, None, None)))
     return ev.shared(Frame(facts, scope, parent))
 
 
@@ -113,24 +116,33 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
     """Frames of a function that nothing visible calls."""
     assert isinstance(scope.node, tree.FunctionDef)
     function = FunctionValue(scope.node, outer)
-    if isinstance(outer.scope.node, tree.ClassDef) and outer.parent is not None:
-        decorators = {classes.decorator_name(decorator) for decorator in scope.node.decorators}
-        cls = ClassValue(outer.scope.node, outer.parent)
-        if "staticmethod" in decorators:
-            yield bound_frame(ev, function, Arguments((), (), True, True))
-            return
-        if "classmethod" in decorators:
-            yield bound_frame(ev, function, Arguments((values_of(cls),), (), True, True))
-            return
-        for instance in instances_of(ev, cls):
-            if scope.node.name == "__init__":
-                frames = [frame for _, frame in init_frames(ev, instance) if frame.scope is scope]
-                if frames:
-                    yield frames[0]
-                    continue
-            yield bound_frame(ev, function, Arguments((values_of(instance),), (), True, True))
+    if not isinstance(outer.scope.node, tree.ClassDef) or outer.parent is None:
+        yield bound_frame(ev, function, _anything())
         return
-    yield bound_frame(ev, function, Arguments((), (), True, True))
+    cls = ClassValue(outer.scope.node, outer.parent)
+    if (given := _without_object(scope.node, cls)) is not None:
+        yield bound_frame(ev, function, given)
+        return
+    for instance in instances_of(ev, cls):
+        if scope.node.name == "__init__":
+            frames = [frame for _, frame in init_frames(ev, instance) if frame.scope is scope]
+            if frames:
+                yield frames[0]
+                continue
+        yield bound_frame(ev, function, _anything(instance))
+
+
+def _without_object(node: tree.FunctionDef, cls: ClassValue) -> Arguments | None:
+    """What a static method or a class method gets where nothing visible calls it; None for the method of an object."""
+    decorators = {classes.decorator_name(decorator) for decorator in node.decorators}
+    if "staticmethod" in decorators:
+        return _anything()
+    return _anything(cls) if "classmethod" in decorators else None
+
+
+def _anything(*receiver: Value) -> Arguments:
+    """Arguments of which nothing is known, behind the object or the class whose method is called."""
+    return Arguments(tuple(values_of(value) for value in receiver), (), True, True)
 
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -138,16 +150,26 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
     name = scope.node.name
     if name == "__init_subclass__" and isinstance(outer.scope.node, tree.ClassDef):
         yield from _frames_of_subclasses(ev, scope, outer)
-    if name in method_words("called_by_frameworks") or (name.startswith("__") and name.endswith("__")):
-        return  # called by the language or a framework, with arguments that no call shows
+    if is_called_unseen(name):
+        return
     for call, frame in visible_calls(ev, facts, scope):
         for function in ordered(ev.values(call.func, frame)):
             yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
-    for value, arguments in started_uses(ev, scope):
+    for value, arguments in uses_without_calls(ev, scope):
         yield from _frames_from(ev, value, arguments, scope, outer)
+
+
+def is_called_unseen(name: str) -> bool:
+    """Whether the language or a framework calls what has this name, with arguments that no call shows."""
+    return name in method_words("called_by_frameworks") or (name.startswith("__") and name.endswith("__"))
+
+
+def uses_without_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+    """Where a function runs without a call of it that is written: in a process, as a decorator; with its arguments."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    yield from started_uses(ev, scope)
     if _takes_one(scope.node):
-        for value, arguments in decorator_uses(ev, scope):
-            yield from _frames_from(ev, value, arguments, scope, outer)
+        yield from decorator_uses(ev, scope)
 
 
 def _takes_one(node: tree.FunctionDef) -> bool:

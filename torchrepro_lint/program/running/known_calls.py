@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
-from torchrepro_lint.program.running.call_index import aliases_of
+from torchrepro_lint.program.running.call_index import NamedCall, aliases_of
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, may_be
 from torchrepro_lint.program.word_index import any_word
 
@@ -58,7 +58,9 @@ class KnownCall:
 def all_calls(program: Program, names: frozenset[str]) -> Iterator[list[KnownCall]]:
     """The calls of any of `names` (canonical; a method with its type), grouped by place, in the order of the text."""
     for path in program.project.matching(_words(names)):
-        yield from _in_file(program, path, names)
+        for one in _in_file(program, path, names):
+            if group := _known_calls(program, one, names):
+                yield group
 
 
 def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
@@ -74,15 +76,24 @@ def all_names(program: Program, one: KnownCall) -> frozenset[str | None]:
     )
 
 
-def asked_calls(program: Program, names: frozenset[str], *, others: bool = False) -> Iterator[list[KnownCall]]:
+def asked_calls(
+    program: Program,
+    names: frozenset[str],
+    *,
+    others: bool = False,
+    unless: Callable[[Site], bool] = lambda site: False,
+) -> Iterator[list[KnownCall]]:
     """Those of `all_calls` in files whose findings are wanted; with `others`, in all files. Each group is a separate
-    question.
+    question. For calls at places that `unless` holds of, nobody looks who makes them.
     """
     words = _words(names)
     for path in program.project.matching(words) if others else program.asked_with(words):
-        for group in _in_file(program, path, names):
-            program.ev.begin_question()
-            yield group
+        for one in _in_file(program, path, names):
+            if unless(Site(path, one.call.site)):
+                continue
+            if group := _known_calls(program, one, names):
+                program.ev.begin_question()
+                yield group
 
 
 @cache
@@ -90,35 +101,47 @@ def _words(names: frozenset[str]) -> re.Pattern[bytes]:
     return any_word(last_parts(names))
 
 
-def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
-    return program.ev.remembered(("known-calls", path, names), lambda: _find(program, path, names), [])
+def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall]:
+    """The calls in a file that may be of any of `names`, as far as is told without their callers."""
+    return program.ev.remembered(("named-calls", path, names), lambda: _find(program, path, names), [])
 
 
-def _find(program: Program, path: Path, names: frozenset[str]) -> list[list[KnownCall]]:
+def _find(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall]:
     ev = program.ev
     last = last_parts(names)
     facts = program.facts(path) if program.project.may_call_any(path, last) else None
     if facts is None:
         return []
     last |= aliases_of(facts, last)
-    found: list[tuple[int, list[KnownCall]]] = []
+    found: list[NamedCall] = []
     for scope in facts.walk_scopes():
-        calls = [(call, arms) for call, arms in scope.calls if called_name(call.func) in last]
-        for call, arms in calls:
+        for call, arms in scope.calls:
+            if called_name(call.func) not in last:
+                continue
             ev.begin_question()
             alone = frame_without_callers(ev, facts, scope)
-            if not may_be(ev, call.func, alone, lambda value: _name(value) in names):
-                continue
-            group = [
-                KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
-                for frame in contexts(ev, facts, scope)
-                if ev.may_run(call.site, arms, frame)
-                for name in _names(program, call, frame)
-                if name in names
-            ]
-            if group:
-                found.append((call.site, group))
-    return [group for _, group in sorted(found, key=lambda pair: pair[0])]
+            if may_be(ev, call.func, alone, lambda value: _name(value) in names):
+                found.append(NamedCall(facts, scope, call, arms))
+    return sorted(found, key=lambda one: one.call.site)
+
+
+def _known_calls(program: Program, one: NamedCall, names: frozenset[str]) -> list[KnownCall]:
+    """What the call is in each frame in which it runs, where it is of any of `names`."""
+    key = ("known-calls", id(one.call), names)
+    return program.ev.remembered(key, lambda: _find_known_calls(program, one, names), [])
+
+
+def _find_known_calls(program: Program, one: NamedCall, names: frozenset[str]) -> list[KnownCall]:
+    ev = program.ev
+    facts, scope, call, arms = one
+    ev.begin_question()
+    return [
+        KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
+        for frame in contexts(ev, facts, scope)
+        if ev.may_run(call.site, arms, frame)
+        for name in _names(program, call, frame)
+        if name in names
+    ]
 
 
 def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:
