@@ -128,8 +128,8 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         return
     ev.begin_question()
     alone = frame_without_callers(ev, facts, scope)
-    calls = [(call, path) for call, path in calls if _is_setattr(call) or may_be(ev, call.func, alone, _is_external)]
-    stores = [store for store in stores if may_be(ev, store.target.value, alone, _is_external)]
+    calls = [(call, path) for call, path in calls if _is_setattr(call) or may_be(ev, call.func, alone, _is_known)]
+    stores = [one for one in stores if may_be(ev, one.target.value, alone, partial(_has_switch, store=one))]
     if not calls and not stores:
         return
     found: dict[tuple[int, str, str], list[Evidence]] = {}
@@ -147,8 +147,19 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         yield replace(same[0], always=always, roots=running_modules(ev, facts, scope))
 
 
-def _is_external(value: Value) -> bool:
-    return isinstance(value, External) or _called_name(value) is not None
+def _is_known(value: Value) -> bool:
+    """Whether a call of the value switches or seeds something; `re.compile(...)` does not, as `torch.compile(...)`."""
+    name = _called_name(value)
+    return name is not None and (bool(call_switches(name)) or seeding_call(name) is not None)
+
+
+def _has_switch(owner: Value, store: Store) -> bool:
+    return isinstance(owner, External) and bool(assignment_switch(_assigned_name(owner, store)))
+
+
+def _assigned_name(owner: External, store: Store) -> str:
+    assert isinstance(store.target, tree.Attribute)
+    return canonical(f"{owner.name}.{store.target.attr}")
 
 
 def _called_name(value: Value) -> str | None:
@@ -245,9 +256,9 @@ def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame) -> Iterator[E
         if not isinstance(statement, tree.Assign) or not ev.may_run(statement.site, store.path, frame):
             continue
         for owner in ev.values(store.target.value, frame):
-            if not isinstance(owner, External) or not isinstance(store.target, tree.Attribute):
+            if not isinstance(owner, External):
                 continue
-            name = canonical(f"{owner.name}.{store.target.attr}")
+            name = _assigned_name(owner, store)
             values = containers.unpack(ev, ev.values(store.value, frame), store.unpack)
             for switch in assignment_switch(name):
                 written = _item(store)
