@@ -9,11 +9,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import BrokenRule, WordRule, toolkit
+from fakes import BrokenRule, FakeProgram, WordRule, toolkit
 
 from torchrepro_lint import __version__
 from torchrepro_lint.arguments import check_parser, settings_override
@@ -447,6 +448,28 @@ def test_explain_knows_what_hides_a_finding(write, capsys: pytest.CaptureFixture
     assert f"This finding is not reported: it is in the baseline {root}/known.json." in capsys.readouterr().out
     explain([f"{root}/b.py:2"], KIT)
     assert "This finding is not reported: `per-file-ignores` names it for this file." in capsys.readouterr().out
+
+
+def test_explain_names_the_profile_that_alone_reports_a_finding(write, capsys: pytest.CaptureFixture[str]) -> None:
+    class MoreWhenStrict(WordRule):
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            return super().check(program) if program.settings.profile == "strict" else iter(())
+
+    root = write({"pyproject.toml": "", "a.py": "import torch\nbad\n"})
+    explain([f"{root}/a.py:2"], toolkit(MoreWhenStrict("TRL101", "bad-word", "bad")))
+    assert "This finding is not reported: only the `strict` profile reports it." in capsys.readouterr().out
+
+
+def test_explain_shows_a_finding_as_it_is_reported(write, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = "unfixable = ['TRL101']\n"
+    root = write({"torchrepro-lint.toml": settings, "a.py": "import torch\nbad\nx = 1  # noqa: TRL101\n"})
+    explain([f"{root}/a.py:2"], KIT)
+    out = capsys.readouterr().out
+    assert "a.py:2:1: TRL101 found bad\n" in out and "the settings leave TRL101 to be mended by hand" in out
+    assert "not reported" not in out
+    explain([f"{root}/a.py:3"], KIT)
+    out = capsys.readouterr().out
+    assert "a.py:3:8: TRL901 [*] unused suppression" in out and "not reported" not in out
 
 
 def test_version_and_help() -> None:

@@ -44,13 +44,15 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     # A chain that passes through the line may be that of a finding in any file.
     files = {path, *Projects({}).whole(path)}
     everything = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
-    at_line = [finding for finding in everything.findings if _stands_at(finding, path, row)]
-    reported = set(check([path], toolkit=toolkit).findings)
+    reported = {_key(finding): finding for finding in check([path], toolkit=toolkit).findings}
+    # A finding is shown as it is reported: settings can take its fix away, and the profile can change its message.
+    found = {**{_key(finding): finding for finding in everything.findings}, **reported}
+    at_line = sorted((one for one in found.values() if _stands_at(one, path, row)), key=lambda one: one.sort_key)
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
-        if finding not in reported:
+        if _key(finding) not in reported:
             print(f"This finding is not reported: {_why_not(finding, toolkit)}.\n")
-    passing = [one for one in everything.findings if one not in at_line and _passes(one, path, row)]
+    passing = [one for one in everything.findings if not _stands_at(one, path, row) and _passes(one, path, row)]
     if passing:
         print("This line is part of the proof of:")
         for finding in passing:
@@ -68,6 +70,11 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     return 2 if everything.errors else 0
 
 
+def _key(finding: Finding) -> tuple[str, Location]:
+    """What a finding has in common in every profile and under all settings."""
+    return finding.code, finding.location
+
+
 def _why_not(finding: Finding, toolkit: Toolkit) -> str:
     """What keeps a finding from being reported."""
     path = finding.location.path
@@ -76,9 +83,12 @@ def _why_not(finding: Finding, toolkit: Toolkit) -> str:
         return "the settings do not select it"
     if is_ignored_in(path, finding, settings):
         return "`per-file-ignores` names it for this file"
-    if settings.baseline is not None and finding in check([path], {"baseline": None}, toolkit=toolkit).findings:
+    key = _key(finding)
+    if settings.baseline and key in map(_key, check([path], {"baseline": None}, toolkit=toolkit).findings):
         return f"it is in the baseline {settings.baseline}"
-    return "a comment suppresses it"
+    if key in map(_key, check([path], suppressed_too=True, toolkit=toolkit).findings):
+        return "a comment suppresses it"
+    return "only the `strict` profile reports it"
 
 
 def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
