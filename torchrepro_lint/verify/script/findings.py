@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Place
 from torchrepro_lint.verify.script.ladder import Outcome, Result
@@ -81,12 +82,15 @@ def link(result: Result) -> Link | None:
     if result.outcome is not Outcome.DIFFERED:
         return None
     places = [place for place in _places(result) if Path(place.file).is_file()]
-    files = [Path(path) for path in dict.fromkeys(place.file for place in places)]
+    files = {Path(place.file) for place in places}
     if not files:
         return None
     try:
         with time_limit(PATIENCE):
-            report = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
+            # A chain that passes one of the lines may be that of a finding in any file.
+            projects = Projects({"select": ("ALL",), "profile": "strict"})
+            everything = files.union(*map(projects.whole, files))
+            report = check(everything, projects=projects, suppressed_too=True)
     except TorchReproLintError:
         return None
     codes = rules_for(result)
@@ -97,7 +101,8 @@ def link(result: Result) -> Link | None:
         if any(_passes(finding, place) for place in places):
             return Link(finding, proven=True)
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
-    return Link(about[0], proven=False) if about and about[0].code == codes[0] else None
+    nearby = [finding for finding in about if finding.location.path in files]
+    return Link(nearby[0], proven=False) if nearby and nearby[0].code == codes[0] else None
 
 
 def _places(result: Result) -> Iterator[Place]:

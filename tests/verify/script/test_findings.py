@@ -1,0 +1,54 @@
+"""Which of the linter's findings explains the line where two runs differed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torchrepro_lint.verify.script.cause import Cause
+from torchrepro_lint.verify.script.entries import Entry, Place
+from torchrepro_lint.verify.script.findings import Link, link
+from torchrepro_lint.verify.script.ladder import Outcome, Result
+
+MODEL = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(x)
+"""
+TRAIN = """\
+import torch
+
+from model import Net
+
+model = Net()
+torch.manual_seed(0)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.rand(2, 4)).sum().backward()
+optimizer.step()
+"""
+
+
+def late_draw(path: Path, row: int) -> Link | None:
+    """The finding about runs that differed in a draw at this line, before the RNG was seeded."""
+    entry = Entry("draw", "aten.uniform_", place=Place(str(path), row), detail={"rng": "torch"})
+    return link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("late", (entry, entry), "torch")))
+
+
+def test_a_finding_in_another_file_whose_chain_passes_the_line(write) -> None:
+    root = write({"pyproject.toml": "", "model.py": MODEL, "train.py": TRAIN})
+    found = late_draw(root / "model.py", 7)
+    assert found is not None and found.proven
+    assert (found.finding.code, found.finding.location.path) == ("TRL504", root / "train.py")
+
+
+def test_a_finding_in_another_file_that_only_is_of_that_kind(write) -> None:
+    root = write({"pyproject.toml": "", "model.py": MODEL, "train.py": TRAIN})
+    assert late_draw(root / "model.py", 1) is None
+    found = late_draw(root / "train.py", 7)
+    assert found is not None and not found.proven
