@@ -18,6 +18,10 @@ from verify_runs import answer, command, ends, script
         ("import os\nos._exit(0)", "nothing was recorded"),
         ("import os\nos._exit(4)", "each run ended with exit status 4"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "run 1 was ended by SIGKILL"),
+        (
+            "import os, signal, torch\nos.kill(os.getpid(), signal.SIGABRT)",
+            "run 1 was ended by SIGABRT; it was at train.py:2",
+        ),
         ("import os\nos.execv('/bin/true', ['true'])", "before Python came to its end"),
         ("input('epochs? ')", "each run failed: EOFError: EOF when reading a line at "),
         ("from .model import Net", "each run failed: ImportError: attempted relative import"),
@@ -33,6 +37,7 @@ from verify_runs import answer, command, ends, script
         "os._exit",
         "os._exit 4",
         "signal",
+        "signal after torch is imported",
         "exec",
         "stdin",
         "relative import",
@@ -107,7 +112,7 @@ def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -
         if (tmp_path / "pid").exists():
             break
     assert status == 2
-    assert f"run 1 did not end within {limit} s; it stood at train.py:4" in found["verdict"]
+    assert f"run 1 did not end within {limit} s; it was at train.py:4" in found["verdict"]
     assert path.read_text().splitlines()[3] == "    time.sleep(600)"
     assert ends(int((tmp_path / "pid").read_text()))
 

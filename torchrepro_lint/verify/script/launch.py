@@ -23,8 +23,9 @@ from torchrepro_lint.verify.script.record import Record, RecordError, read_recor
 _CHILD = Path(__file__).with_name("child.py")
 _TAIL = 4000  # bytes of what the script printed that are kept
 _POLL = 0.1  # seconds
-_LAST_WORDS = 2.0  # seconds that an aborted process has to say where it stood
-_STOOD = re.compile(r'File "(.+)", line (\d+) in (.+)')
+_ABORT_TIME = 2.0  # seconds that an aborted process has to write its traceback
+_FRAME = re.compile(r'File "(.+)", line (\d+) in .+')
+_LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python3|^<|torchrepro_lint[/\\]verify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,14 @@ def _abort(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_LAST_WORDS)
+        process.wait(_ABORT_TIME)
 
 
 def _trouble(record: Record, status: int | None, timeout: float, trace: Path) -> tuple[str | None, bool]:
     if status is None:
-        return f"did not end within {timeout:g} s{_stood(trace)}", False
+        return f"did not end within {timeout:g} s{_last_place(trace)}", False
     if status < 0:
-        return f"was ended by {_signal_name(-status)}{_stood(trace)}", False
+        return f"was ended by {_signal_name(-status)}{_last_place(trace)}", False
     if (failure := record.failure) is not None:
         place = f" at {failure.place.below(os.getcwd())}" if failure.place else ""  # noqa: PTH109 - it is compared as text
         lines = (failure.shown or "").strip().splitlines()
@@ -126,17 +127,20 @@ def _trouble(record: Record, status: int | None, timeout: float, trace: Path) ->
     return (f"ended with exit status {status}", True) if status else (None, False)
 
 
-def _stood(trace: Path) -> str:
-    """Where the main thread stood, by what it said when it was aborted: the innermost line that is not a library's."""
+def _last_place(trace: Path) -> str:
+    """Where the main thread was when the process was aborted, from what faulthandler wrote: the innermost line that is
+    not a library's.
+    """
     try:
         text = trace.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    # Threads are told one after another; the main one, which began first, is told last.
-    frames = _STOOD.findall(text.split("\n\n")[-1])
-    library = re.compile(r"site-packages|[/\\]lib[/\\]python3|^<|torchrepro_lint[/\\]verify")
-    own = [frame for frame in frames if not library.search(frame[0])] or frames
-    return f"; it stood at {Place(own[0][0], int(own[0][1])).below(os.getcwd())}" if own else ""  # noqa: PTH109
+    # One paragraph for each thread, that of the main thread last; a list of extension modules may follow.
+    threads = [frames for paragraph in text.split("\n\n") if (frames := _FRAME.findall(paragraph))]
+    if not threads:
+        return ""
+    file, line = next((frame for frame in threads[-1] if not _LIBRARY.search(frame[0])), threads[-1][0])
+    return f"; it was at {Place(file, int(line)).below(os.getcwd())}"  # noqa: PTH109 - it is compared as text
 
 
 def _signal_name(number: int) -> str:

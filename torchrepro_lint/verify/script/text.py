@@ -112,6 +112,6 @@ def _printed(result: Result) -> Iterator[str]:
     for number, run in enumerate(result.runs, start=1):
         lines = [line for line in run.output.splitlines() if line.strip()]
         if run.trouble is not None and lines:
-            yield f"\nthe last that run {number} printed:"
+            yield f"\nthe end of what run {number} printed:"
             yield from (f"  {printable(line)}" for line in lines[-_OUTPUT_LINES:])
             return
