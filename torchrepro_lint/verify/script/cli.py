@@ -138,7 +138,7 @@ def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str) ->
         print(json.dumps([as_json(result, found) for result, found in answers], indent=2))
         return
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
-    print("\n\n".join(text(result, found, colours) for result, found in answers))
+    print(text(answers, colours))
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ def page_of(answers: Sequence[Answer]) -> Page:
     worst, link = min(answers, key=lambda answer: _GRAVEST.index(answer[0].outcome))
     first = next((run.record for run in plain.runs if run.record is not None), None)
     remarks = dict.fromkeys(note for result, _ in answers for note in wording.notes(result))
-    if (watching := wording.watching(plain)) is not None:
+    if (watching := wording.watching(result for result, _ in answers)) is not None:
         remarks[watching] = None
     return Page(
         title=wording.command(plain.command),

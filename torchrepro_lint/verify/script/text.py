@@ -20,9 +20,12 @@ from torchrepro_lint.verify.script.ladder import Outcome, Result
 _OUTPUT_LINES = 12
 
 
-def text(result: Result, link: Link | None, colours: Colours) -> str:
-    """The whole answer on one set of runs."""
-    return "\n".join(_lines(result, link, colours))
+def text(answers: Sequence[tuple[Result, Link | None]], colours: Colours) -> str:
+    """The whole answer to one command: on the plain runs, then on each perturbation."""
+    blocks = ["\n".join(_lines(result, link, colours)) for result, link in answers]
+    if (watching := wording.watching([result for result, _ in answers])) is not None:
+        blocks.append(f"note: {watching}")
+    return "\n\n".join(blocks)
 
 
 def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]:
@@ -34,10 +37,10 @@ def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]
         yield from _divergence(result, link, colours)
     if result.outcome is Outcome.COULD_NOT_RUN or result.reason is not None:
         yield from _printed(result)
-    remarks = [*wording.notes(result), wording.watching(result)]
-    if any(remarks):
+    remarks = list(wording.notes(result))
+    if remarks:
         yield ""
-    yield from (f"note: {printable(remark)}" for remark in remarks if remark)
+    yield from (f"note: {printable(remark)}" for remark in remarks)
 
 
 def differences(found: Sequence[Difference]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchrepro_lint.verify.script.cause import Cause
@@ -243,7 +243,11 @@ def overhead(result: Result) -> Overhead | None:
             step, in_step = end.detail.get("dearest step", (0, 0.0))
             seconds = (end.detail["watching"], end.detail["seconds"])
             told.append(Overhead(*seconds, step, in_step, end.detail.get("room", {})))
-    return max(told, key=lambda one: one.watching / one.run, default=None)
+    return max(told, key=_share, default=None)
+
+
+def _share(overhead: Overhead) -> float:
+    return overhead.watching / overhead.run
 
 
 def _proven(cause: Cause | None) -> bool:
@@ -259,12 +263,13 @@ def _wants_input(record: Record) -> bool:
     )
 
 
-def watching(result: Result) -> str | None:
+def watching(results: Iterable[Result]) -> str | None:
     """What watching took, at most, in words."""
-    most = overhead(result)
-    if most is None or result.comparison is None:
+    told = [most for result in results if result.comparison is not None and (most := overhead(result)) is not None]
+    if not told:
         return None
-    share = most.watching / most.run
+    most = max(told, key=_share)
+    share = _share(most)
     part = f"at most {share:.0%}" if share >= 0.01 else "less than 1%"
     words = [f"{part} of a run's {most.run:.1f} s"]
     if most.in_step:
