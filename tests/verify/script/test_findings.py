@@ -52,3 +52,20 @@ def test_a_finding_in_another_file_that_only_is_of_that_kind(write) -> None:
     assert late_draw(root / "model.py", 1) is None
     found = late_draw(root / "train.py", 7)
     assert found is not None and not found.proven
+
+
+def test_a_cause_that_was_not_recorded_may_be_any_of_the_faults_in_the_file(write) -> None:
+    text = """\
+        import torch
+
+        names = ["a", "b", "c"]
+        order = list(set(names))
+        torch.manual_seed(0)
+        train, test = torch.utils.data.random_split(order, [2, 1])
+        print(torch.full((2,), float(ord(order[0]))))
+        """
+    path = write({"pyproject.toml": "", "train.py": text}) / "train.py"
+    entry = Entry("op", "aten.full", place=Place(str(path), 7))
+    found = link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("outside", (entry, entry))))
+    assert found is not None and not found.proven
+    assert (found.finding.code, found.finding.location.start.row) == ("TRL208", 4)

@@ -17,6 +17,7 @@ from torchrepro_lint.verify.script.time_limit import time_limit
 
 PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
+_UNEXPLAINED = ("data", "flow", "outside")  # the cause was not recorded: no rule is likelier than another
 _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
 
 
@@ -44,8 +45,10 @@ def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
             return ("TRL404", "TRL402", "TRL401")
         switches = ("TRL301", "TRL302") if "conv" in entry.name or "cudnn" in entry.name else ()
         return (*switches, "TRL402", "TRL401", "TRL403")
-    if cause.why in ("order", "data", "flow", "outside"):
-        return ("TRL207", "TRL208", "TRL209", "TRL206") if cause.why != "order" else ("TRL201", "TRL202", "TRL206")
+    if cause.why == "order":
+        return ("TRL201", "TRL202", "TRL206")
+    if cause.why in _UNEXPLAINED:
+        return ("TRL207", "TRL208", "TRL209", "TRL206")
     return tuple(_rules_for_draw(cause))
 
 
@@ -101,8 +104,9 @@ def link(result: Result) -> Link | None:
         if any(_passes(finding, place) for place in places):
             return Link(finding, proven=True)
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
-    nearby = [finding for finding in about if finding.location.path in files]
-    return Link(nearby[0], proven=False) if nearby and nearby[0].code == codes[0] else None
+    likely = codes if result.cause is not None and result.cause.why in _UNEXPLAINED else codes[:1]
+    nearby = (finding for finding in about if finding.code in likely and finding.location.path in files)
+    return next((Link(finding, proven=False) for finding in nearby), None)
 
 
 def _places(result: Result) -> Iterator[Place]:
