@@ -42,9 +42,9 @@ def code_frame(location: Location, texts: Texts, colours: Colours) -> Iterator[s
     yield ruler
 
 
-def shown_line(line: str, width: int = WIDTH) -> str:
+def shown_line(line: str) -> str:
     """A line of code without its indentation, clipped, as a terminal can show it."""
-    return _Clip(line.strip(), 1, width).show(line.strip())
+    return _Clip(line.strip(), 1).show(line.strip())
 
 
 def as_shown(line: str) -> str:
@@ -65,14 +65,13 @@ def _context(lines: list[str], row: int, top: int, bottom: int) -> tuple[int, in
 class _Clip:
     """The window of columns that is shown of all lines of a frame. `line` is the one that is meant."""
 
-    def __init__(self, line: str, column: int, width: int = WIDTH) -> None:
+    def __init__(self, line: str, column: int) -> None:
         self._cells = _cells(line)
-        self._width = width
         start = self._offset(column)
         total = sum(size for _, size in self._cells)
         # As far to the left as it goes; else with a third of the window before the place.
-        fits = total <= width or start < width * 2 // 3
-        self._left = 0 if fits else start - width // 3
+        fits = total <= WIDTH or start < WIDTH * 2 // 3
+        self._left = 0 if fits else start - WIDTH // 3
 
     def show(self, line: str) -> str:
         """What of `line` lies in the window, with a mark where something is cut off."""
@@ -81,7 +80,7 @@ class _Clip:
         for shown, size in _cells(line):
             if at < self._left:
                 cut_left = True
-            elif at + size > self._left + self._width:
+            elif at + size > self._left + WIDTH:
                 cut_right = True
                 break
             else:
@@ -93,7 +92,7 @@ class _Clip:
         """The carets under the columns `start` to `end` (exclusive) of the line that is meant; at least one."""
         shift = 1 if self._left else 0
         left = self._offset(start) - self._left
-        right = min(self._offset(end) - self._left, self._width)
+        right = min(self._offset(end) - self._left, WIDTH)
         return " " * (left + shift) + "^" * max(1, right - left)
 
     def _offset(self, column: int) -> int:

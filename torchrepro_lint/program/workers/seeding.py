@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["has_generator", "has_seeded_generator", "may_be_seeded", "seeding_of"]
 
 
-def seeding_of(program: Program, loader: Loader, rng: str = "torch") -> list[Evidence]:
-    """The seeding calls for `rng` in the programs that make the loader."""
+def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
+    """The calls that seed torch in the programs that make the loader."""
     found = program.evidence_in_programs_of(loader.facts, loader.frame)
-    return [one for one in found if one.effect == "seed" and rng in one.seeds]
+    return [one for one in found if one.effect == "seed" and "torch" in one.seeds]
 
 
 def may_be_seeded(program: Program, loader: Loader) -> bool:
