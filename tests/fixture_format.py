@@ -11,7 +11,7 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rules import all_rules
-from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures, header_length, strip_marks
+from torchrepro_lint.verify.fixtures.fixture import Fixture, expectations, find_fixtures, header_length, strip_marks
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures"
 SETTINGS_FILE = "torchrepro-lint.toml"

@@ -13,7 +13,7 @@ from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.toolkit import Toolkit
-from torchrepro_lint.verify.fixtures import Fixture
+from torchrepro_lint.verify.fixtures.fixture import Fixture
 
 STRICT: SettingsOverride = {"profile": "strict"}
 _OF_ONE_FILE = 4

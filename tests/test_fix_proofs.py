@@ -16,7 +16,7 @@ from fixture_format import FOLDER
 
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.verify.claims import (
+from torchrepro_lint.verify.fixtures.claims import (
     Alerts,
     Claim,
     DrawsFollow,
@@ -31,7 +31,7 @@ from torchrepro_lint.verify.claims import (
     WorkerRepeatsItself,
     WorkersRepeat,
 )
-from torchrepro_lint.verify.fixtures import Fixture, find_fixtures
+from torchrepro_lint.verify.fixtures.fixture import Fixture, find_fixtures
 
 #: Rules whose fix no run on a CPU can show, and why.
 NOT_SHOWN = {

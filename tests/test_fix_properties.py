@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.source.text import read_source
-from torchrepro_lint.verify.fixtures import Fixture, strip_marks
+from torchrepro_lint.verify.fixtures.fixture import Fixture, strip_marks
 
 #: The programs of one file that have a fix, of every rule that has one.
 PROGRAMS = [fixture for fixture in all_fixtures() if fixture.twin is not None and fixture.alone]

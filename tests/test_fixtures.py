@@ -21,10 +21,10 @@ from fixture_format import (
 from test_fix_proofs import NO_CHANGE, NOT_SHOWN
 
 from torchrepro_lint.engine import check
-from torchrepro_lint.verify.claims import Claim, NotShown
-from torchrepro_lint.verify.fixtures import Fixture, expectations, find_fixtures
-from torchrepro_lint.verify.judge import Outcome
-from torchrepro_lint.verify.suite import Plan, Row, verify
+from torchrepro_lint.verify.fixtures.claims import Claim, NotShown
+from torchrepro_lint.verify.fixtures.fixture import Fixture, expectations, find_fixtures
+from torchrepro_lint.verify.fixtures.judge import Outcome
+from torchrepro_lint.verify.fixtures.suite import Plan, Row, verify
 
 EVERY = find_fixtures([FOLDER])
 CHECKED = all_fixtures()

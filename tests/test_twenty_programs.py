@@ -15,7 +15,7 @@ import pytest
 from fixture_format import FOLDER, Places, expected, found
 
 from torchrepro_lint.rules import all_rules
-from torchrepro_lint.verify.fixtures import Fixture, read_fixture
+from torchrepro_lint.verify.fixtures.fixture import Fixture, read_fixture
 
 with Path(__file__).with_name("twenty_programs.tsv").open(encoding="utf-8", newline="") as file:
     PROGRAMS = list(csv.DictReader(file, delimiter="\t"))

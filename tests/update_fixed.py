@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fixture_format import FOLDER, fixed_texts, header_of
 
-from torchrepro_lint.verify.fixtures import find_fixtures
+from torchrepro_lint.verify.fixtures.fixture import find_fixtures
 
 
 def main(paths: list[str]) -> int:

@@ -13,7 +13,7 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.toolkit import Toolkit
-from torchrepro_lint.verify.fixtures import Fixture
+from torchrepro_lint.verify.fixtures.fixture import Fixture
 
 STRICT: SettingsOverride = {"profile": "strict", "unsafe_fixes": True}
 STEPS = 10

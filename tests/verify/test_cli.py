@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.verify import cli
+from torchrepro_lint.verify.fixtures.cli import AS_CLAIMED, COULD_NOT_RUN, NOT_AS_CLAIMED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +26,8 @@ def case(folder: Path, claims: str, program: str, name: str = "bad_case.py") -> 
 
 @pytest.fixture
 def no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_cuda_is_there", lambda: False)
+    monkeypatch.setattr("torchrepro_lint.verify.cli.has_cuda", lambda: False)
+    monkeypatch.setattr("torchrepro_lint.verify.fixtures.cli.has_cuda", lambda: False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
 
 
@@ -34,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("no_cuda")
 
 def test_all_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case(tmp_path, "output agrees between runs\n[cuda] output differs between runs\nnot shown: needs time", "print(1)")
-    assert cli.main([str(tmp_path)]) == cli.AS_CLAIMED
+    assert cli.main([str(tmp_path)]) == AS_CLAIMED
     lines = capsys.readouterr().out.splitlines()
     assert [cell.strip() for cell in lines[0].split("  ") if cell.strip()] == [
         *("fixture", "device", "workers", "claimed", "observed", "verdict"),
@@ -47,37 +49,37 @@ def test_all_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_not_as_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case(tmp_path, "output differs between runs\noutput agrees between runs", "print(1)")
-    assert cli.main([str(tmp_path)]) == cli.NOT_AS_CLAIMED
+    assert cli.main([str(tmp_path)]) == NOT_AS_CLAIMED
     assert "output agreed in 2 runs" in capsys.readouterr().out
 
 
 def test_the_hash_seed_is_another_one_in_each_run(tmp_path: Path) -> None:
     case(tmp_path, "output differs between runs", "print(hash('text'))")
-    assert cli.main([str(tmp_path)]) == cli.AS_CLAIMED
+    assert cli.main([str(tmp_path)]) == AS_CLAIMED
 
 
 def test_a_program_that_cannot_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case(tmp_path, "output agrees between runs", "import os; print(1, flush=True); os._exit(0)")
-    assert cli.main([str(tmp_path)]) == cli.COULD_NOT_RUN
+    assert cli.main([str(tmp_path)]) == COULD_NOT_RUN
     assert "could not run" in capsys.readouterr().out
 
 
 def test_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case(tmp_path, "output agrees between runs", "import time; time.sleep(60)")
-    assert cli.main([str(tmp_path), "--timeout", "0.7"]) == cli.COULD_NOT_RUN
+    assert cli.main([str(tmp_path), "--timeout", "0.7"]) == COULD_NOT_RUN
     assert "did not end within 0.7 s" in capsys.readouterr().out
 
 
 def test_only_cuda_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case(tmp_path, "output agrees between runs", "print(1)")
-    assert cli.main([str(tmp_path), "--device", "cuda"]) == cli.COULD_NOT_RUN
+    assert cli.main([str(tmp_path), "--device", "cuda"]) == COULD_NOT_RUN
     out = capsys.readouterr().out
     assert "skipped: no CUDA device" in out and "passed" not in out
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = case(tmp_path, "output agrees between runs\n[cuda] [spawn] epochs repeat", "print(1)")
-    assert cli.main([str(path), "--output-format", "json", "--runs", "3"]) == cli.AS_CLAIMED
+    assert cli.main([str(path), "--output-format", "json", "--runs", "3"]) == AS_CLAIMED
     first, second = json.loads(capsys.readouterr().out)
     assert first == {
         "fixture": "TRL101_numpy_rng_in_workers/bad_case",
@@ -102,7 +104,7 @@ if __name__ == "__main__":
         print(batch)
 """
     path = case(tmp_path, "[fork] [spawn] [forkserver] batches agree between runs", program)
-    assert cli.main([str(path), "--output-format", "json"]) == cli.AS_CLAIMED
+    assert cli.main([str(path), "--output-format", "json"]) == AS_CLAIMED
     rows = json.loads(capsys.readouterr().out)
     assert [row["start_method"] for row in rows] == ["fork", "spawn", "forkserver"]
 
@@ -113,7 +115,7 @@ def test_nothing_to_run(
 ) -> None:
     (tmp_path / "fixtures").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert cli.main(paths) == cli.COULD_NOT_RUN
+    assert cli.main(paths) == COULD_NOT_RUN
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1
 
@@ -122,7 +124,7 @@ def test_nothing_to_run(
 def test_usage_errors(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments)
-    assert stop.value.code == cli.COULD_NOT_RUN
+    assert stop.value.code == COULD_NOT_RUN
 
 
 def test_without_torch_one_line_and_no_traceback(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_without_torch_one_line_and_no_traceback(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == cli.COULD_NOT_RUN
+    assert done.returncode == COULD_NOT_RUN
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
         'torchrepro-lint verify: verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"'

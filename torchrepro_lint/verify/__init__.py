@@ -1,22 +1,17 @@
 """The runtime side: run a program in fresh processes, watch it, and compare the runs with each other or with a claim.
 
-A wing of its own. Nothing outside imports it except its front door, and inside it only what runs in the watched process
-touches torch or numpy. The parent reads records and compares them without either.
+Nothing outside imports this package, except the command line. Inside it, only what runs in the watched process touches
+torch or numpy. The parent reads records and compares them without either.
 
+cli.py        `torchrepro-lint verify`: its options, and which of its forms is asked for
 script/       a script of the user's own: where two runs differ, and why
+fixtures/     programs that claim something about themselves
+operations/   the operations of the table, each run many times
 
-Fixtures, programs that claim something of themselves:
-fixtures.py   the programs, their headers and expectations
-claims.py     the closed vocabulary of claims
-runner.py     one program, one fresh process, one record
-child.py      what that process runs; observer.py is its instrument
-record.py     the record as a stream of typed events
-judge.py      claim + runs -> verdict
-suite.py      many fixtures: which runs their claims need, and one row for each claim
-
-For both:
+Shared by these:
+devices.py                   what programs can be run on here
+process_group.py             ends a process with everything that it has started
 hashing.py, tensor_sums.py   the content of a value as a hash
 loader_watch.py              what a DataLoader delivers
 after_import.py              hooks that wait until the program imports a module
-cli.py                       `torchrepro-lint verify`: which of its forms is asked for
 """

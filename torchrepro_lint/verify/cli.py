@@ -1,35 +1,27 @@
-"""`torchrepro-lint verify`: which of its forms is asked for; and fixtures, whose claims make a table."""
+"""`torchrepro-lint verify`: its options, and which of its forms is asked for."""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import shlex
-import subprocess
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.arguments import ArgumentParser, at_least, path_named, seconds
-from torchrepro_lint.console import PROGRAM, PassingLine, counted
+from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.verify import ops_cli
-from torchrepro_lint.verify.claims import DEVICES, Device
-from torchrepro_lint.verify.fixtures import find_fixtures, is_fixture
-from torchrepro_lint.verify.judge import Outcome
+from torchrepro_lint.verify.devices import DEVICES, has_cuda, require_torch
+from torchrepro_lint.verify.fixtures.cli import COULD_NOT_RUN, verify_fixtures
+from torchrepro_lint.verify.fixtures.fixture import is_fixture
+from torchrepro_lint.verify.fixtures.suite import JOBS, TIMEOUT
+from torchrepro_lint.verify.operations.cli import verify_operations
 from torchrepro_lint.verify.script import perturbations
-from torchrepro_lint.verify.suite import JOBS, TIMEOUT, Plan, Row, verify
 
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.ladder import Halves
-
-FIXTURES = Path("fixtures")  # what is run where nothing is named
-AS_CLAIMED, NOT_AS_CLAIMED, COULD_NOT_RUN = 0, 1, 2
-WIDEST = 64  # characters of a cell in the table; JSON has all of it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,15 +34,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             return compare_main(arguments[1:])
         ours, script = _split(arguments)
         if "--ops" in ours:
-            return ops_cli.main(ours)
+            return verify_operations(ours)
         parser = _parser()
         options, unknown = parser.parse_known_args(ours)
         if unknown:
             parser.error(f"unrecognized arguments: {' '.join(unknown)}; arguments for the script follow --")
-        _need_torch()
+        require_torch()
         if options.module is not None or script is not None or _is_script(options.paths):
             return _verify_script(options, script or [])
-        return _verify_fixtures(options)
+        return verify_fixtures(options)
     except TorchReproLintError as error:
         print(f"torchrepro-lint verify: {error}", file=sys.stderr)
         return COULD_NOT_RUN
@@ -62,11 +54,6 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
         return arguments, None
     at = arguments.index("--")
     return arguments[:at], arguments[at + 1 :]
-
-
-def _need_torch() -> None:
-    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("numpy") is None:
-        raise TorchReproLintError('verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"')
 
 
 def _is_script(paths: Sequence[Path]) -> bool:
@@ -97,7 +84,7 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
             halves=halves,
             report=options.report,
         ),
-        cuda_is_there=options.device == "cuda" and _cuda_is_there(),
+        cuda_is_there=options.device == "cuda" and has_cuda(),
     )
 
 
@@ -114,34 +101,6 @@ def _halves(options: argparse.Namespace, words: list[str]) -> Halves | None:
     except ValueError as error:
         raise TorchReproLintError(f"--resume-first, --resume-with: {error}") from None
     return (*words, *first), (*words, *second)
-
-
-def _verify_fixtures(options: argparse.Namespace) -> int:
-    for option in ("perturb", "save", "report", "resume_first", "resume_with"):
-        if getattr(options, option) is not None:
-            name = option.replace("_", "-")
-            raise TorchReproLintError(f"--{name} is for a script of your own, not for fixtures")
-    if not options.paths and not FIXTURES.is_dir():
-        raise TorchReproLintError(f"name a script or fixtures to run: there is no folder {FIXTURES} here")
-    paths = options.paths or [FIXTURES]
-    fixtures = find_fixtures(paths)
-    if not fixtures:
-        raise TorchReproLintError(f"no fixtures below {', '.join(map(str, paths))}")
-    devices: tuple[Device, ...] = DEVICES if options.device in (None, "all") else (options.device,)
-    available: tuple[Device, ...] = DEVICES if "cuda" in devices and _cuda_is_there() else ("cpu",)
-    plan = Plan(devices, available, runs=options.runs, timeout=options.timeout, jobs=options.jobs)
-    with PassingLine.on(sys.stderr) as line:
-        rows = verify(fixtures, plan, lambda done, total: line.show(f"{done} of {total} runs"))
-    print(_json(rows) if options.output_format == "json" else _text(rows))
-    return exit_status(rows)
-
-
-def exit_status(rows: Sequence[Row]) -> int:
-    """The exit status for these rows. Rows of which nothing at all was run are not a success."""
-    outcomes = {row.verdict.outcome for row in rows}
-    if Outcome.COULD_NOT_RUN in outcomes or not outcomes & {Outcome.PASSED, Outcome.FAILED, Outcome.NOT_SHOWN}:
-        return COULD_NOT_RUN
-    return NOT_AS_CLAIMED if Outcome.FAILED in outcomes else AS_CLAIMED
 
 
 _USAGE = """\
@@ -248,57 +207,6 @@ def _parser() -> ArgumentParser:
         help=f"how many programs run at the same time (default: {JOBS})",
     )
     return parser
-
-
-def _cuda_is_there() -> bool:
-    # Asked in a process of its own: this one does not import torch.
-    probe = "import sys, torch; sys.exit(not torch.cuda.is_available())"
-    return subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode == 0
-
-
-def _start_method(row: Row) -> str | None:
-    """How the workers were started; what the claim asks for where nothing was run, None where none were started."""
-    return " and ".join(row.start_methods) or row.claim.start_method
-
-
-def _verdict_words(row: Row) -> str:
-    # The reason of a skip belongs to the verdict: it must never be read as a pass.
-    skipped = row.verdict.outcome is Outcome.SKIPPED
-    return f"{row.verdict.outcome.value}: {row.verdict.observed}" if skipped else row.verdict.outcome.value
-
-
-def _text(rows: Sequence[Row]) -> str:
-    table: list[tuple[str, ...]] = [("fixture", "device", "workers", "claimed", "observed", "verdict")]
-    for row in rows:
-        observed = "-" if row.verdict.outcome is Outcome.SKIPPED else row.verdict.observed
-        place = (row.device or "-", _start_method(row) or "-")
-        cells = (row.fixture.name, *place, row.claim.text, observed, _verdict_words(row))
-        short = (cell if len(cell) <= WIDEST else cell[: WIDEST - 3] + "..." for cell in cells[1:])
-        table.append((cells[0], *short))
-    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
-    counts = Counter(row.verdict.outcome for row in rows)
-    summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
-    fixtures = len({row.fixture.path for row in rows})
-    return "\n".join([*lines, "", f"{counted(fixtures, 'program')}, {counted(len(rows), 'claim')}: {summary}"])
-
-
-def _json(rows: Sequence[Row]) -> str:
-    return json.dumps(
-        [
-            {
-                "fixture": row.fixture.name,
-                "path": str(row.fixture.path),
-                "device": row.device,
-                "start_method": _start_method(row),
-                "claim": row.claim.text,
-                "observed": row.verdict.observed,
-                "verdict": row.verdict.outcome.value,
-            }
-            for row in rows
-        ],
-        indent=2,
-    )
 
 
 if __name__ == "__main__":

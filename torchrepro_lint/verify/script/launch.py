@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from torchrepro_lint.verify.runner import end_group
+from torchrepro_lint.verify.process_group import end_group
 from torchrepro_lint.verify.script.entries import Header, Place
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record

@@ -1,7 +1,7 @@
 """Runs calls of the table of operations again and again in this process, and says of each what was seen.
 
-Started by `ops_run` as a process of its own: `python -m torchrepro_lint.verify.ops_child DEVICE RUNS INDEX...`. It
-writes one line of JSON for each case, so that what was seen is not lost where a later case ends the process.
+Started by `run.py` as a process of its own: `python -m torchrepro_lint.verify.operations.child DEVICE RUNS INDEX...`.
+It writes one line of JSON for each case, so that what was seen is not lost where a later case ends the process.
 """
 
 from __future__ import annotations

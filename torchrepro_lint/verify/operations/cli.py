@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import sys
 from collections import Counter
@@ -15,19 +14,19 @@ from torchrepro_lint.console import PROGRAM, PassingLine
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.knowledge.op_cases import op_cases
 from torchrepro_lint.knowledge.op_measurements import OpMeasurement
-from torchrepro_lint.verify.ops_run import Machine, Seen, run_cases
+from torchrepro_lint.verify.devices import require_torch
+from torchrepro_lint.verify.operations.run import Machine, Seen, run_cases
 
 AS_THE_TABLE_SAYS, AGAINST_THE_TABLE, COULD_NOT_RUN = 0, 1, 2
 
 
-def main(arguments: Sequence[str]) -> int:
+def verify_operations(arguments: Sequence[str]) -> int:
     """Run the command. 0: nothing that was seen contradicts the table; 1: something does; 2: some could not be run.
 
     TorchReproLintError where nothing can be run.
     """
     options = _parser().parse_args(arguments)
-    if importlib.util.find_spec("torch") is None:
-        raise TorchReproLintError('verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"')
+    require_torch()
     cases = [case for case in op_cases() if not options.only or any(word in case.op for word in options.only)]
     if not cases:
         raise TorchReproLintError(f"no operation in the table has {' or '.join(options.only)} in its name")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchrepro_lint.knowledge.op_cases import OpCase
-from torchrepro_lint.verify.claims import Device
+from torchrepro_lint.verify.devices import Device
 
 __all__ = ["Machine", "Seen", "run_cases", "what_keeps"]
 
@@ -148,7 +148,7 @@ class _Child:
     def __init__(self, device: Device, runs: int, numbers: Sequence[int], unset: bool) -> None:
         arguments = [device, str(runs), *map(str, numbers)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "torchrepro_lint.verify.ops_child", *arguments],
+            [sys.executable, "-m", "torchrepro_lint.verify.operations.child", *arguments],
             env=_environment(device, unset),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

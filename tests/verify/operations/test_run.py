@@ -12,8 +12,9 @@ import pytest
 
 from torchrepro_lint import cli
 from torchrepro_lint.knowledge.op_cases import OpCase, op_cases
-from torchrepro_lint.verify import ops_cli, ops_run
-from torchrepro_lint.verify.ops_run import Machine, Seen, judged, run_cases, what_keeps
+from torchrepro_lint.verify.operations import run
+from torchrepro_lint.verify.operations.cli import measurements
+from torchrepro_lint.verify.operations.run import Machine, Seen, judged, run_cases, what_keeps
 
 
 def case(op: str, when: str = "") -> OpCase:
@@ -28,14 +29,14 @@ EMPTY = case("torch.empty")
 @pytest.mark.parametrize(
     ("one", "device", "answer", "result", "against"),
     [
-        (PUT, "cuda", {"off": [3, 1], "raises": "put_"}, ops_run.RAISES, ""),
+        (PUT, "cuda", {"off": [3, 1], "raises": "put_"}, run.RAISES, ""),
         (PUT, "cuda", {"off": [1, 1], "on": [1, 1]}, "bitwise stable in 9 runs", "a row says that it raises"),
-        (SCATTER, "cuda", {"off": [4, 1], "on": [1, 1]}, ops_run.MADE_DETERMINISTIC, ""),
+        (SCATTER, "cuda", {"off": [4, 1], "on": [1, 1]}, run.MADE_DETERMINISTIC, ""),
         (SCATTER, "cuda", {"off": [1, 1], "on": [1, 1]}, "bitwise stable in 9 runs", ""),
-        (SCATTER, "cuda", {"off": [4, 1], "on": [2, 1]}, ops_run.DIFFERS, "a row says that the switch makes it deterministic"),
-        (SCATTER, "cuda", {"off": [4, 1], "raises": "scatter"}, ops_run.RAISES, "no row says that it raises"),
+        (SCATTER, "cuda", {"off": [4, 1], "on": [2, 1]}, run.DIFFERS, "a row says that the switch makes it deterministic"),
+        (SCATTER, "cuda", {"off": [4, 1], "raises": "scatter"}, run.RAISES, "no row says that it raises"),
         (SCATTER, "cpu", {"off": [1, 1], "on": [1, 1]}, "bitwise stable in 9 runs", ""),
-        (EMPTY, "cpu", {"off": [9, 1], "on": [1, 1]}, ops_run.MADE_DETERMINISTIC, ""),
+        (EMPTY, "cpu", {"off": [9, 1], "on": [1, 1]}, run.MADE_DETERMINISTIC, ""),
         (EMPTY, "cpu", {"trouble": "ended by signal 11"}, "", "could not be run"),
     ],
 )  # fmt: skip
@@ -68,10 +69,10 @@ def test_operations_on_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*arguments, "put_", "torch.empty_permuted", "Embedding"]) == 0
     rows = {(row["op"], row["when"]): row for row in json.loads(capsys.readouterr().out)}
     put = rows["torch.Tensor.put_", "accumulate is-false-or-missing"]
-    assert put["result"] == ops_run.RAISES and put["detail"].startswith("put_;")
+    assert put["result"] == run.RAISES and put["detail"].startswith("put_;")
     assert put["device"].startswith("CPU") and put["runs"] == 2
     assert rows["torch.nn.EmbeddingBag", "mode = 'max'"]["result"] == "bitwise stable in 2 runs"
-    assert rows["torch.empty_permuted", ""]["result"] in (ops_run.MADE_DETERMINISTIC, "bitwise stable in 2 runs")
+    assert rows["torch.empty_permuted", ""]["result"] in (run.MADE_DETERMINISTIC, "bitwise stable in 2 runs")
     assert rows["torch.nn.Embedding", ""]["result"] is None
     assert rows["torch.nn.Embedding", ""]["detail"] == "not run: about MPS"
 
@@ -107,10 +108,10 @@ class _Died:
 
 def test_a_case_that_ends_the_process_is_said_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr(ops_run, "_Child", _Died)
+    monkeypatch.setattr(run, "_Child", _Died)
     machine, seen = run_cases([PUT, EMPTY, PUT], "cpu", runs=2, timeout=1)
     assert machine.device == "a device"
-    assert [one.result for one in seen] == [ops_run.RAISES, "", ops_run.RAISES]
+    assert [one.result for one in seen] == [run.RAISES, "", run.RAISES]
     assert seen[1].detail == f"not run: ended by signal {int(signal.SIGSEGV)}"
     assert [len(numbers) for numbers in _Died.started] == [3, 1]
 
@@ -124,9 +125,7 @@ def test_a_case_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_rows_of_the_data_file() -> None:
     machine = Machine("NVIDIA Test", "2.13.0", "13.0")
-    (row,) = ops_cli.measurements(
-        machine, [Seen(PUT, ops_run.RAISES, "put_"), Seen(EMPTY, "", "not run: why")], "cuda", 5
-    )
+    (row,) = measurements(machine, [Seen(PUT, run.RAISES, "put_"), Seen(EMPTY, "", "not run: why")], "cuda", 5)
     columns = str(row).split("\t")
     assert columns[:7] == [PUT.op, PUT.when, "cuda", "NVIDIA Test", "2.13.0", "13.0", "5"]
-    assert columns[8:] == [ops_run.RAISES, "put_"]
+    assert columns[8:] == [run.RAISES, "put_"]
