@@ -21,7 +21,7 @@ from torchrepro_lint.verify.operations.cli import verify_operations
 from torchrepro_lint.verify.script import perturbations
 
 if TYPE_CHECKING:
-    from torchrepro_lint.verify.script.ladder import Halves
+    from torchrepro_lint.verify.script.experiment import Halves
 
 
 def main(argv: Sequence[str] | None = None) -> int:

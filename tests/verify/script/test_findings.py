@@ -7,7 +7,7 @@ from pathlib import Path
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.findings import Link, link
-from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.result import Outcome, Result
 
 MODEL = """\
 from torch import nn

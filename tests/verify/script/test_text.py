@@ -10,8 +10,8 @@ from verify_runs import record
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.verify.script.compare import Comparison
 from torchrepro_lint.verify.script.entries import Entry
-from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.text import text
 
 

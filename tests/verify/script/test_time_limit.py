@@ -15,7 +15,7 @@ from torchrepro_lint.verify.script import cli, findings
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import Entry, Place
-from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.time_limit import TooLong, time_limit
 
 

@@ -313,7 +313,7 @@ def test_records_are_compared_offline_without_torch(tmp_path: Path) -> None:
         "assert not {'torch', 'numpy'} & set(sys.modules)\n"
         "sys.exit(status)\n"
     )
-    names = ["records/run-1-closer-1.jsonl", "records/run-2-closer-1.jsonl"]
+    names = ["records/run-1-full-1.jsonl", "records/run-2-full-1.jsonl"]
 
     def compare(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

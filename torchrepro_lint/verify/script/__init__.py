@@ -17,7 +17,8 @@ launch.py           one run: a fresh process under a time limit, and how it ende
 compare.py          where two records first differ
 window.py           which steps to record fully then
 cause.py            why they differ, from two full records
-ladder.py           runs the stages in order, and gives the result
+experiment.py       runs the stages in order, and gives the result
+result.py           what came of the runs
 offline.py          does the same for two records from files
 findings.py         the linter's finding for that place
 wording.py          the sentences of the output; text.py and json_output.py assemble them, progress.py shows progress

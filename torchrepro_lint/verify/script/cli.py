@@ -14,16 +14,17 @@ from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.verify.script.experiment import Experiment, Halves
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
 from torchrepro_lint.verify.script.html_report import render
 from torchrepro_lint.verify.script.json_output import as_json
-from torchrepro_lint.verify.script.ladder import Halves, Ladder, Outcome, Result
 from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
 from torchrepro_lint.verify.script.offline import compare_records
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
 from torchrepro_lint.verify.script.report_page import page_of
+from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.text import text
 from torchrepro_lint.verify.script.time_limit import TooLong
 
@@ -65,21 +66,21 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     with _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
         environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
         launcher = Launcher(folder, options.timeout, environment, progress.show)
-        ladder = Ladder(
+        experiment = Experiment(
             options.command,
             os.getcwd(),  # noqa: PTH109 - as text: it goes into a record
             launcher,
             contend=options.device == "cuda",
             one_hash_seed=bool(options.perturb),
         )
-        results = [ladder.plain(options.runs)]
+        results = [experiment.plain(options.runs)]
         # Where the script does not agree with itself, nothing can be said of what else it depends on.
         if results[0].outcome is Outcome.AGREED:
             reference = results[0].runs[0]
             results += [
-                ladder.resumed(options.halves, reference)
+                experiment.resumed(options.halves, reference)
                 if name == RESUME and options.halves is not None
-                else ladder.perturbed(name, reference)
+                else experiment.perturbed(name, reference)
                 for name in options.perturb
             ]
         answers = [(result, _link(result)) for result in results]

@@ -11,8 +11,8 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Place
-from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
+from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.time_limit import time_limit
 
 PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits

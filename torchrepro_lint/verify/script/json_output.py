@@ -11,7 +11,7 @@ from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Divergence
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.findings import Link, rules_for
-from torchrepro_lint.verify.script.ladder import Result
+from torchrepro_lint.verify.script.result import Result
 
 
 def as_json(result: Result, link: Link | None) -> dict[str, Any]:

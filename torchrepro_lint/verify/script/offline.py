@@ -7,9 +7,9 @@ from pathlib import Path
 
 from torchrepro_lint.verify.script.cause import find_cause
 from torchrepro_lint.verify.script.compare import compare
-from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.result import Outcome, Result
 
 
 def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> Result:

@@ -14,19 +14,19 @@ from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
 from torchrepro_lint.verify.script.html_report import FrameLine, Outcome, Page, PageDivergence, PageRun
-from torchrepro_lint.verify.script.ladder import Outcome as LadderOutcome
-from torchrepro_lint.verify.script.ladder import Result
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
+from torchrepro_lint.verify.script.result import Outcome as RunsOutcome
+from torchrepro_lint.verify.script.result import Result
 
-_LOOKS: dict[LadderOutcome, Outcome] = {
-    LadderOutcome.AGREED: "agreed",
-    LadderOutcome.DIFFERED: "differed",
-    LadderOutcome.COULD_NOT_RUN: "failed",
-    LadderOutcome.NOTHING_TO_VARY: "other",
+_LOOKS: dict[RunsOutcome, Outcome] = {
+    RunsOutcome.AGREED: "agreed",
+    RunsOutcome.DIFFERED: "differed",
+    RunsOutcome.COULD_NOT_RUN: "failed",
+    RunsOutcome.NOTHING_TO_VARY: "other",
 }
 # What a page leads with, where the answers differ.
-_GRAVEST = (LadderOutcome.DIFFERED, LadderOutcome.COULD_NOT_RUN, LadderOutcome.AGREED, LadderOutcome.NOTHING_TO_VARY)
+_GRAVEST = (RunsOutcome.DIFFERED, RunsOutcome.COULD_NOT_RUN, RunsOutcome.AGREED, RunsOutcome.NOTHING_TO_VARY)
 
 Answer = tuple[Result, Link | None]
 
@@ -69,7 +69,7 @@ def _plain_runs(result: Result) -> Iterator[PageRun]:
             look, words = "failed", run.trouble
         elif number == 1:
             look, words = "first", "the others are compared with it"
-        elif result.outcome is LadderOutcome.DIFFERED and result.pair is not None and run.record is result.pair[1]:
+        elif result.outcome is RunsOutcome.DIFFERED and result.pair is not None and run.record is result.pair[1]:
             look, words = "differed", _differed(result)
         else:
             look, words = "agreed", "no difference observed"
@@ -80,10 +80,10 @@ def _varied_run(result: Result) -> PageRun:
     name = result.perturbation or ""
     varied = PERTURBATIONS[name]
     words = {
-        LadderOutcome.AGREED: "no difference observed",
-        LadderOutcome.DIFFERED: _differed(result),
-        LadderOutcome.NOTHING_TO_VARY: "the script has nothing of the kind to vary",
-        LadderOutcome.COULD_NOT_RUN: result.reason or "could not run",
+        RunsOutcome.AGREED: "no difference observed",
+        RunsOutcome.DIFFERED: _differed(result),
+        RunsOutcome.NOTHING_TO_VARY: "the script has nothing of the kind to vary",
+        RunsOutcome.COULD_NOT_RUN: result.reason or "could not run",
     }[result.outcome]
     return _run(name, varied.about, _LOOKS[result.outcome], words, ", ".join(varied.rules), result.runs[-1])
 

@@ -15,7 +15,7 @@ from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
-from torchrepro_lint.verify.script.ladder import Outcome, Result
+from torchrepro_lint.verify.script.result import Outcome, Result
 
 _OUTPUT_LINES = 12
 

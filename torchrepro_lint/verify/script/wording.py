@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, TOOK_EFFECT, Entry, Place
-from torchrepro_lint.verify.script.ladder import Outcome, Result
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.result import Outcome, Result
 
 _PLURALS = {
     "batch": ("batch", "batches"),
@@ -188,7 +188,7 @@ def _asked(cause: Cause) -> str:
 
 def notes(result: Result) -> Iterator[str]:
     """What limits what can be said."""
-    records = [*(run.record for run in result.runs), *(result.closer or ())]
+    records = [*(run.record for run in result.runs), *(result.full_pair or ())]
     told = {(entry.name, entry.shown or "") for record in records if record for entry in record.of_kind("note")}
     for name, words in sorted(told):
         if name != TOOK_EFFECT:
@@ -198,16 +198,17 @@ def notes(result: Result) -> Iterator[str]:
         yield f"{comparison.unread} of the compared values could not be read, and were ignored"
     if comparison is not None and comparison.alone:
         yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
-    if result.outcome is Outcome.DIFFERED and result.closer is None and result.tries:
-        yield f"the difference did not occur again in {result.tries} fully recorded pairs of runs: its cause is unknown"
+    if result.outcome is Outcome.DIFFERED and result.full_pair is None and result.attempts:
+        pairs = f"{result.attempts} fully recorded pairs of runs"
+        yield f"the difference did not occur again in {pairs}: its cause is unknown"
     if result.outcome is Outcome.DIFFERED and result.met:
         folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
         yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
-    if result.lost:
-        names = ", ".join(rng_name(name) for name in result.lost)
+    if result.lost_states:
+        names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
-    if result.left and result.outcome is Outcome.DIFFERED and not _proven(result.cause):
-        names = ", ".join(result.left[:_FILES]) + (", ..." if len(result.left) > _FILES else "")
+    if result.leftovers and result.outcome is Outcome.DIFFERED and not _proven(result.cause):
+        names = ", ".join(result.leftovers[:_FILES]) + (", ..." if len(result.leftovers) > _FILES else "")
         yield (
             f"the first run left {names} in its folder, and the next run found it there: the runs may not have started "
             "from the same state"

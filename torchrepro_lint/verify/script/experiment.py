@@ -1,78 +1,34 @@
-"""The ladder: some runs watched cheaply; where they differ, the step that differed once more, with every operation."""
+"""The two stages of runs: some are recorded cheaply; where they differ, that step is run again, fully recorded."""
 
 from __future__ import annotations
 
 import datetime
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import TypeAlias
 
 from torchrepro_lint import __version__
 from torchrepro_lint.verify.script import perturbations
-from torchrepro_lint.verify.script.cause import Cause, find_cause
+from torchrepro_lint.verify.script.cause import find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
-from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind, Place
+from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind
 from torchrepro_lint.verify.script.launch import Launcher, Run
 from torchrepro_lint.verify.script.leftovers import written_since
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
-from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
 from torchrepro_lint.verify.script.window import window
 
 # The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
-CLOSER_TRIES = 3  # what depends on timing need not happen again at once
+FULL_ATTEMPTS = 3  # what depends on timing need not happen again at once
 
 
-class Outcome(Enum):
-    """What is to be said of some runs. The values are the words of the JSON output."""
-
-    AGREED = "agreed"
-    DIFFERED = "differed"
-    NOTHING_TO_VARY = "nothing to vary"
-    COULD_NOT_RUN = "could not run"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of some runs of one script under one condition.
-
-    `reason` says why nothing can be said. `runs` are those of the first stage; `pair` are the two that differed, or the
-    first and the last, and `comparison` is theirs. `closer` are the records in which the `cause` was found.
-    `perturbation` names what was varied. `tries` counts the closer pairs of runs. `lost` are the RNGs whose state a
-    training that was resumed did not have again.
-    With `from_files` nothing was run: these are records that were made before. `left` are the files that the first run
-    wrote into its folder and the others found there.
-    """
-
-    outcome: Outcome
-    command: tuple[str, ...]
-    runs: tuple[Run, ...]
-    reason: str | None = None
-    pair: tuple[Record, Record] | None = None
-    comparison: Comparison | None = None
-    closer: tuple[Record, Record] | None = None
-    cause: Cause | None = None
-    perturbation: str | None = None
-    tries: int = 0
-    from_files: bool = False
-    lost: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-
-    @property
-    def met(self) -> tuple[Place, ...]:
-        """The lines at which the script met what was varied."""
-        record = self.runs[-1].record if self.perturbation is not None and self.runs else None
-        notes = () if record is None else (note for note in record.of_kind("note") if note.name == TOOK_EFFECT)
-        return tuple(dict.fromkeys(note.place for note in notes if note.place is not None))
-
-
-class Ladder:
-    """Runs one script as often as it takes.
+class Experiment:
+    """Runs one script as often as it takes: recorded cheaply at first, and again, fully, where two runs differ.
 
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
     its own, so that one thing alone can be varied.
@@ -96,7 +52,7 @@ class Ladder:
     def plain(self, runs: int) -> Result:
         """Run the script `runs` times as it is, and compare the runs."""
         made: list[Run] = []
-        left: tuple[str, ...] = ()
+        leftovers: tuple[str, ...] = ()
         began = time.time()
         for number in range(1, runs + 1):
             made.append(self._run(number))
@@ -104,14 +60,14 @@ class Ladder:
             if made[-1].trouble is not None and not (made[-1].failed and number == 1):
                 break
             if number == 1:
-                left = written_since(self._folder, began, self._launcher.folder)
-        return replace(self._judge(made, [None] * len(made), RESULTS), left=left)
+                leftovers = written_since(self._folder, began, self._launcher.folder)
+        return replace(self._compare(made, [None] * len(made), RESULTS), leftovers=leftovers)
 
     def perturbed(self, name: str, reference: Run) -> Result:
         """Run the script once more with one thing varied, and compare it with a run as it is."""
         kinds: Collection[Kind] = perturbations.PERTURBATIONS[name].compared or RESULTS
         varied = self._run(2, name)
-        result = replace(self._judge([reference, varied], [None, name], kinds), perturbation=name)
+        result = replace(self._compare([reference, varied], [None, name], kinds), perturbation=name)
         took_effect = varied.record is not None and any(
             entry.name == TOOK_EFFECT for entry in varied.record.of_kind("note")
         )
@@ -135,7 +91,7 @@ class Ladder:
         comparison = compare(*pair)
         result = replace(result, pair=pair, comparison=comparison)
         if comparison.divergence is not None:
-            return replace(result, outcome=Outcome.DIFFERED, lost=lost_states(whole, first, second))
+            return replace(result, outcome=Outcome.DIFFERED, lost_states=lost_states(whole, first, second))
         if comparison.total == 0 or not list(second.of_kind("loss", "parameter")):
             return replace(result, reason="the second half trained nothing, so there is nothing to compare")
         return replace(result, outcome=Outcome.AGREED)
@@ -162,7 +118,7 @@ class Ladder:
         extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
         return self._launcher.run(header, name, plan, extra)
 
-    def _judge(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
+    def _compare(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         could_not = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs))
         records = [run.record for run in runs if run.record is not None]
         troubles = [run.trouble for run in runs]
@@ -175,7 +131,7 @@ class Ladder:
                 differed = Result(
                     Outcome.DIFFERED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
                 )
-                return self._closer(differed, (varied[0], varied[number]), number + 1, kinds)
+                return self._explain(differed, (varied[0], varied[number]), number + 1, kinds)
         comparison = compare(records[0], records[-1], kinds)
         pair = (records[0], records[-1])
         if any(troubles):
@@ -184,50 +140,50 @@ class Ladder:
             outcome = Outcome.DIFFERED if failed else Outcome.COULD_NOT_RUN
             return Result(outcome, self._command, tuple(runs), _trouble(runs), pair, comparison)
         if comparison.total == 0:
-            return self._whole(runs, varied, kinds)
+            return self._compare_fully(runs, varied, kinds)
         return Result(Outcome.AGREED, self._command, tuple(runs), None, pair, comparison)
 
-    def _closer(
+    def _explain(
         self, differed: Result, varied: tuple[str | None, str | None], number: int, kinds: Collection[Kind]
     ) -> Result:
         """Run the two that differed again, with all that led to it recorded, and find the cause."""
         assert differed.comparison is not None and differed.pair is not None
         divergence = differed.comparison.divergence
         record = differed.pair[0]
-        for attempt in range(1, CLOSER_TRIES + 1):
+        for attempt in range(1, FULL_ATTEMPTS + 1):
             assert divergence is not None
             plan = window(record, divergence)
-            closer = [
-                self._run(run, one, plan, f"-closer-{attempt}") for run, one in zip((1, number), varied, strict=True)
+            full_runs = [
+                self._run(run, one, plan, f"-full-{attempt}") for run, one in zip((1, number), varied, strict=True)
             ]
-            first, second = (run.record for run in closer)
-            differed = replace(differed, tries=attempt)
-            troubled = any(run.trouble is not None and not run.failed for run in closer)
+            first, second = (run.record for run in full_runs)
+            differed = replace(differed, attempts=attempt)
+            troubled = any(run.trouble is not None and not run.failed for run in full_runs)
             if first is None or second is None or troubled:
-                return replace(differed, reason=f"watched closely, {_trouble(closer)}")
-            comparison = compare(first, second, _closely(kinds))
+                return replace(differed, reason=f"fully recorded, {_trouble(full_runs)}")
+            comparison = compare(first, second, _full_kinds(kinds))
             found = comparison.divergence
             if found is not None and _within(found, plan):
                 cause = find_cause(first, second, found)
-                return replace(differed, closer=(first, second), cause=cause)
+                return replace(differed, full_pair=(first, second), cause=cause)
             if found is not None:
                 # It happened again, and elsewhere: look there.
                 divergence, record = found, first
         return differed
 
-    def _whole(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
+    def _compare_fully(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         """No batch, loss or step was seen: every operation of the whole program is compared instead, or its draws."""
         plan = Plan("", stage=2)
-        closer = [self._run(number, varied[number - 1], plan, "-closer-1") for number in (1, len(runs))]
-        result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), tries=1)
-        first, second = (run.record for run in closer)
-        if first is None or second is None or any(run.trouble for run in closer):
-            return replace(result, reason=_trouble(closer))
-        comparison = compare(first, second, _closely(kinds))
+        full_runs = [self._run(number, varied[number - 1], plan, "-full-1") for number in (1, len(runs))]
+        result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), attempts=1)
+        first, second = (run.record for run in full_runs)
+        if first is None or second is None or any(run.trouble for run in full_runs):
+            return replace(result, reason=_trouble(full_runs))
+        comparison = compare(first, second, _full_kinds(kinds))
         if kinds is RESULTS and comparison.divergence is None and comparison.total == 0:
             # A program that computes nothing with torch: what it draws is all that there is to be compared.
             comparison = compare(first, second, COMPARED)
-        result = replace(result, pair=(first, second), closer=(first, second), comparison=comparison)
+        result = replace(result, pair=(first, second), full_pair=(first, second), comparison=comparison)
         if comparison.divergence is not None:
             cause = find_cause(first, second, comparison.divergence)
             return replace(result, outcome=Outcome.DIFFERED, cause=cause)
@@ -243,7 +199,7 @@ def _within(divergence: Divergence, plan: Plan) -> bool:
     return not isinstance(mark, int) or plan.start <= mark < (plan.stop or mark + 1)
 
 
-def _closely(kinds: Collection[Kind]) -> Collection[Kind]:
+def _full_kinds(kinds: Collection[Kind]) -> Collection[Kind]:
     """What is compared in the second stage: what is compared at all, and what leads to it."""
     return RESULTS if frozenset(kinds) == RESULTS else frozenset(kinds) | {"gradient", "op"}
 

@@ -10,8 +10,9 @@ from verify_runs import record
 
 from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry
-from torchrepro_lint.verify.script.ladder import Ladder, Outcome, Result
+from torchrepro_lint.verify.script.experiment import Experiment
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.result import Outcome, Result
 
 FOREVER = "did not end within 5 s"
 
@@ -37,7 +38,7 @@ def made(*losses: str, trouble: str | None = None, failed: bool = False) -> Run:
 
 
 def said(folder: Path, *runs: Run, leaves: Path | None = None) -> Result:
-    return Ladder(("train.py",), str(folder), Runs(*runs, leaves=leaves)).plain(2)  # type: ignore[arg-type]
+    return Experiment(("train.py",), str(folder), Runs(*runs, leaves=leaves)).plain(2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
