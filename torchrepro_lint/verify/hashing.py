@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from torchrepro_lint.verify.tensor_sums import DeviceSums, NoContent, take_room, tensor_sums
+from torchrepro_lint.verify.tensor_sums import DeviceSums, NoContent, note_memory, tensor_sums
 
 SMALL = 8  # numbers in a batch that is still shown as itself
 _GROUP = 1 << 22  # numbers that are laid end to end at a time
@@ -154,7 +154,7 @@ def _end_to_end(tensors: Sequence[Any]) -> Any:
     import torch
 
     joined = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
-    take_room(joined, joined.numel() * joined.element_size())
+    note_memory(joined, joined.numel() * joined.element_size())
     return joined
 
 

@@ -20,7 +20,7 @@ _WORD = 8
 
 
 # The most memory that a hash has taken at a time beside what is hashed: bytes, by device.
-room_taken: dict[str, int] = {}
+memory_taken: dict[str, int] = {}
 
 
 class NoContent(TypeError):
@@ -65,17 +65,17 @@ def tensor_sums(tensor: Any) -> bytes | DeviceSums:
     plain = plain.contiguous().reshape(-1)
     # One element may have any stride, but only with this one can it be seen as bytes.
     plain = plain.as_strided(plain.shape, (1,)).view(_torch().uint8)
-    take_room(plain, len(plain) if plain.data_ptr() != given.data_ptr() else 0)
+    note_memory(plain, len(plain) if plain.data_ptr() != given.data_ptr() else 0)
     return _in_memory(plain.numpy()) if plain.device.type == "cpu" else DeviceSums(on_device(plain))
 
 
-def take_room(tensor: Any, more: int) -> None:
+def note_memory(tensor: Any, more: int) -> None:
     """Count what the sums of a contiguous tensor need, with `more` bytes of copies that were made for them."""
     device, chunk = str(tensor.device), CHUNK * _WORD
     # In memory the upper halves of one chunk; on a device those of a block, and their products.
     size = tensor.numel() * tensor.element_size()
     needed = min(size, chunk) if device == "cpu" else 2 * min(size, _AT_ONCE * chunk)
-    room_taken[device] = max(room_taken.get(device, 0), needed + more)
+    memory_taken[device] = max(memory_taken.get(device, 0), needed + more)
 
 
 def device_bytes(sums: Any) -> bytes:

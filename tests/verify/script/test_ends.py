@@ -164,7 +164,7 @@ def test_a_script_that_does_what_it_likes_with_its_process(tmp_path: Path) -> No
     assert (status, found["outcome"]) == (0, "agreed"), found
     assert found["compared"] == {"batch": 27, "loss": 7}
     assert found["unread"] == 1  # what is on no device
-    assert found["overhead"]["room"]["cpu"] > 0
+    assert found["overhead"]["memory"]["cpu"] > 0
 
 
 def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from verify_runs import record
 
-from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry
 from torchrepro_lint.verify.script.experiment import Experiment
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 FOREVER = "did not end within 5 s"

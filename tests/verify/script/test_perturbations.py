@@ -13,16 +13,16 @@ import pytest
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.rules import all_rules
+from torchrepro_lint.verify.script.perturb.apply import PATCHES
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME, environment, named
-from torchrepro_lint.verify.script.vary import PATCHES
 
 ROOT = Path(__file__).resolve().parents[3]
 BEFORE = """
 import json, sys
-from torchrepro_lint.verify.script import vary
+from torchrepro_lint.verify.script.perturb import apply
 effects = []
 if {name!r} != "none":
-    vary.apply({name!r}, {seed}, lambda: effects.append(1))
+    apply.apply({name!r}, {seed}, lambda: effects.append(1))
 def told(*values):
     print(json.dumps([*values, len(effects)], default=str))
 """

@@ -39,10 +39,10 @@ def main() -> None:
     recorder = install(Plan.from_json(job["plan"]), header)
     recorder.record("environment", detail=before_start(), places=NOWHERE)
     if header.perturbation is not None:
-        from torchrepro_lint.verify.script import vary
+        from torchrepro_lint.verify.script.perturb.apply import apply
         from torchrepro_lint.verify.script.watch.effects import Effects
 
-        vary.apply(header.perturbation, 1, Effects(recorder, header.perturbation))
+        apply(header.perturbation, 1, Effects(recorder, header.perturbation))
     del sys.path[0]
     if root not in sys.path:
         # At the end, where it hides nothing: processes that the script spawns look for the instruments.

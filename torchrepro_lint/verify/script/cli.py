@@ -16,16 +16,16 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.verify.script.experiment import Experiment, Halves
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
-from torchrepro_lint.verify.script.html_report import render
-from torchrepro_lint.verify.script.json_output import as_json
 from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
 from torchrepro_lint.verify.script.offline import compare_records
+from torchrepro_lint.verify.script.output.html_report import render
+from torchrepro_lint.verify.script.output.json_output import as_json
+from torchrepro_lint.verify.script.output.report_page import page_of
+from torchrepro_lint.verify.script.output.text import text
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
-from torchrepro_lint.verify.script.report_page import page_of
 from torchrepro_lint.verify.script.result import Outcome, Result
-from torchrepro_lint.verify.script.text import text
 from torchrepro_lint.verify.script.time_limit import TooLong
 
 AGREED, DIFFERED, COULD_NOT_RUN = 0, 1, 2

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.verify.script.clock import SHIFT
 from torchrepro_lint.verify.script.entries import Kind
+from torchrepro_lint.verify.script.perturb.clock import SHIFT
 
 ALL = "all"
 RESUME = "resume"

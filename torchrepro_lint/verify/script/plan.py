@@ -36,7 +36,7 @@ class Plan:
     contend: bool = False
 
     @property
-    def closely(self) -> bool:
+    def is_full(self) -> bool:
         """Whether operations and draws are to be recorded at all."""
         return self.stage > 1
 

@@ -1,12 +1,15 @@
 """The instruments inside a watched process. They change nothing that the program computes.
 
-recorder.py     writes entries in order, each with the process and its step; knows the window that is recorded
+recorder.py     records entries, each with the process and its step; knows the window that is recorded
+entry_queue.py  entries that wait for a device, on their way to the file
+threads.py      how far each thread has come
+effects.py      where the program uses what a perturbation varies
 quiet.py        calls torch so that neither the program's modes nor ours see it
 places.py       the line of the user's code that led here
 states.py       the states of the RNGs
 seeds.py        calls that seed
 loaders.py      batches, in the process that receives them and in the workers that make them
-training.py     losses, gradients, parameters
+training.py     losses, gradients, parameters; parameter_names.py names them
 operations.py   stage 2: every operation of torch, with those of the backward pass
 draws.py        stage 2: numbers drawn from `random` and NumPy
 processes.py    forks, processes of multiprocessing, exits, and what cannot be watched

@@ -1,4 +1,4 @@
-"""Rung 2: numbers drawn from Python's `random` and from NumPy, by whoever draws them.
+"""Stage 2: numbers drawn from Python's `random` and from NumPy, by whoever draws them.
 
 The functions are wrapped before the program can take hold of them. Classes of NumPy's generators cannot be changed, so
 those that the program makes are of a subclass with the same name. A generator that was pickled is of NumPy's own
@@ -15,8 +15,8 @@ from typing import Any
 from torchrepro_lint.verify.hashing import shown
 from torchrepro_lint.verify.script.watch.places import caller, is_of_python, within_import
 from torchrepro_lint.verify.script.watch.recorder import Recorder
-from torchrepro_lint.verify.script.watch.standing import Nesting
 from torchrepro_lint.verify.script.watch.states import numpy_state, random_state
+from torchrepro_lint.verify.script.watch.threads import Nesting
 
 _WIDEST = 60
 _GLOBAL = {"numpy.random": "numpy"}  # the name that its state has

@@ -16,8 +16,8 @@ from torchrepro_lint.verify.script.watch import quiet
 from torchrepro_lint.verify.script.watch.contention import Contention
 from torchrepro_lint.verify.script.watch.draws import DrawWatch
 from torchrepro_lint.verify.script.watch.loaders import BatchWatch
-from torchrepro_lint.verify.script.watch.names import ParameterNames
 from torchrepro_lint.verify.script.watch.operations import OperationWatch
+from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
 from torchrepro_lint.verify.script.watch.processes import ProcessWatch, watch_compile
 from torchrepro_lint.verify.script.watch.recorder import Identity, Recorder
 from torchrepro_lint.verify.script.watch.seeds import SeedWatch, watch_numpy, watch_random, watch_torch
@@ -55,7 +55,7 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
         "subprocess": [processes.watch_subprocess],
     }
     watch_random(seeds, random)
-    if plan.closely:
+    if plan.is_full:
         draws = DrawWatch(recorder)
         draws.watch_random(random)
         hooks["numpy.random"].append(draws.watch_numpy)

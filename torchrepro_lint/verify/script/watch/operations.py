@@ -1,4 +1,4 @@
-"""Rung 2: every operation of torch, with those of the backward pass and of the optimizer.
+"""Stage 2: every operation of torch, with those of the backward pass and of the optimizer.
 
 Each tells the hashes of its tensors one by one as well: so a tensor that differs is followed back to what made it.
 Views are told too, because a tensor goes from operation to operation by them.
@@ -13,7 +13,7 @@ from typing import Any
 
 from torchrepro_lint.verify.hashing import digest, shown
 from torchrepro_lint.verify.script.entries import is_base_seed
-from torchrepro_lint.verify.script.watch.names import ParameterNames
+from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
 from torchrepro_lint.verify.script.watch.places import Places, caller
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 from torchrepro_lint.verify.script.watch.states import torch_state
@@ -126,11 +126,11 @@ class _Operations:
         if func.namespace in _NAMESPACES or name in _FOUND or _takes_base_seed(name, places):
             return func(*args, **kwargs)
         generator = self._generator(func, args, kwargs)
-        with self._recorder.hands_off():
+        with self._recorder.unrecorded():
             before = None if generator is None else torch_state(generator)
         given = self._hashed(_read(func, name, args, kwargs))
         result = func(*args, **kwargs)
-        with self._recorder.hands_off():
+        with self._recorder.unrecorded():
             self._wait_for_copy(args, kwargs, result)
             after = None if generator is None else torch_state(generator)
         made = self._hashed([_written(func, args, kwargs), _without_scratch(name, result)])

@@ -93,7 +93,7 @@ class ProcessWatch:
 
     def _forked(self) -> None:
         within = "" if self._recorder.name == MAIN else f"{self._recorder.name}, "
-        self._recorder.become(self._starting or Identity(f"{within}fork {self._forks}"))
+        self._recorder.continue_as(self._starting or Identity(f"{within}fork {self._forks}"))
         self._forks, self._starting = 0, None
         self._recorder.record("process", "fork", places=NOWHERE)
 

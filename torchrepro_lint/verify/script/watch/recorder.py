@@ -13,12 +13,12 @@ from torchrepro_lint.verify.script import environment
 from torchrepro_lint.verify.script.entries import MAIN, Entry, Header, Kind
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import RecordWriter
-from torchrepro_lint.verify.script.watch.outbox import Outbox, Outgoing, Said
+from torchrepro_lint.verify.script.watch.entry_queue import EntryQueue, PendingEntry, PendingHash
 from torchrepro_lint.verify.script.watch.places import NOWHERE, Places, caller
 from torchrepro_lint.verify.script.watch.quiet import quietly
-from torchrepro_lint.verify.script.watch.standing import Standings
 from torchrepro_lint.verify.script.watch.states import rng_states
-from torchrepro_lint.verify.tensor_sums import room_taken
+from torchrepro_lint.verify.script.watch.threads import ThreadStates
+from torchrepro_lint.verify.tensor_sums import memory_taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,58 +31,58 @@ class Identity:
 
 
 class Recorder:
-    """Writes down what one process does. After a fork the child has to take it over: `become`."""
+    """Records what one process does. After a fork, the child calls `continue_as`."""
 
     def __init__(self, plan: Plan, header: Header | None = None, identity: Identity | None = None) -> None:
         identity = identity or Identity()
         self.plan = plan
         self.process, self.worker = identity.process, identity.worker
-        self._standings = Standings(identity.epoch)
+        self._threads = ThreadStates(identity.epoch)
         self._fetching = False
-        self._outbox = Outbox(RecordWriter(plan.path, header))
+        self._queue = EntryQueue(RecordWriter(plan.path, header))
         self._began = perf_counter()
         self._watching = 0.0
         self._watched_before = 0.0  # of `_watching`, until this step began
-        self._dearest = (0.0, 0)  # the most that was spent on watching within one step, and which
+        self._costliest = (0.0, 0)  # the most that was spent on watching within one step, and which
         self._window_hooks: list[Callable[[], None]] = []
         self._end_hooks: list[Callable[[], None]] = []
 
-    def become(self, identity: Identity) -> None:
+    def continue_as(self, identity: Identity) -> None:
         """Go on as another process, after a fork."""
         self.process, self.worker = identity.process, identity.worker
-        self._standings = Standings(identity.epoch)
+        self._threads = ThreadStates(identity.epoch)
         self._fetching = False
         self._end_hooks.clear()  # those are of threads that a fork does not have
-        self._outbox.forget()
+        self._queue.discard()
 
     @property
     def name(self) -> str:
         """The name under which this thread records: that of the process in its main thread."""
-        return self.process + self._standings.here.within
+        return self.process + self._threads.current.suffix
 
     @property
     def epoch(self) -> int | None:
         """The pass over the loader that this thread began last."""
-        return self._standings.here.epoch
+        return self._threads.current.epoch
 
     @epoch.setter
     def epoch(self, epoch: int | None) -> None:
-        self._standings.here.epoch = epoch
+        self._threads.current.epoch = epoch
 
     @property
     def recording(self) -> bool:
         """Whether operations and draws are to be recorded now."""
-        return self.within_window and not self._standings.here.inside
+        return self.within_window and not self._threads.current.inside
 
     @property
     def within_window(self) -> bool:
         """Whether this process stands where operations and draws are to be recorded."""
         plan = self.plan
-        if not plan.closely:
+        if not plan.is_full:
             return False
         if self.worker is not None:
             return self._fetching
-        marks = self._standings.here.marks
+        marks = self._threads.current.marks
         return plan.start <= marks and (plan.stop is None or marks < plan.stop)
 
     def on_window(self, hook: Callable[[], None]) -> None:
@@ -115,23 +115,23 @@ class Recorder:
         kind: Kind,
         name: str = "",
         *,
-        inputs: Said = None,
-        output: Said = None,
+        inputs: PendingHash = None,
+        output: PendingHash = None,
         shown: str | Callable[[], str] | None = None,
         places: Places | None = None,
         **fields: Any,
     ) -> None:
         """Add an entry. `places` are the user's line and the library's; without them they are looked for."""
-        with self.hands_off():
+        with self.unrecorded():
             place, via = caller() if places is None else places
-            here = self._standings.here
+            here = self._threads.current
             entry = Entry(kind, name, self.name, here.step, here.epoch, self.worker, place, via)
-            self._outbox.put(Outgoing(replace(entry, **fields) if fields else entry, inputs, output, shown))
+            self._queue.put(PendingEntry(replace(entry, **fields) if fields else entry, inputs, output, shown))
             here.entries += 1
 
     def mark(self, kind: Kind, name: str, **fields: Any) -> None:
         """Add an entry that windows are counted by; its `detail` has its number, from 0."""
-        here = self._standings.here
+        here = self._threads.current
         if here.marks == 0:
             self.record_environment()
             self.record_states()
@@ -144,17 +144,17 @@ class Recorder:
 
     def finish_step(self) -> None:
         """Begin the next step. What was recorded before the last one is written: no device computes that any more."""
-        here = self._standings.here
+        here = self._threads.current
         here.step += 1
         self.record_states()
-        self._outbox.settle(here.entries)
+        self._queue.write(here.entries)
         here.entries = 0
-        self._dearest = max(self._dearest, (self._watching - self._watched_before, here.step - 1))
+        self._costliest = max(self._costliest, (self._watching - self._watched_before, here.step - 1))
         self._watched_before = self._watching
 
     def content(self, value: Any) -> Content | None:
         """The content of a value; None where it has none that could be read."""
-        with self.hands_off():
+        with self.unrecorded():
             try:
                 return Content(value)
             except Unhashable:
@@ -165,19 +165,19 @@ class Recorder:
 
     def content_of_tensors(self, tensors: list[Any]) -> Content | None:
         """The content of many tensors, as one."""
-        with self.hands_off():
+        with self.unrecorded():
             try:
                 return Content.of_tensors(tensors)
             except Exception:
                 return self.content(tensors)
 
-    def hands_off(self) -> _HandsOff:
-        """A context in which the tool itself computes: nothing of that is recorded."""
-        return _HandsOff(self)
+    def unrecorded(self) -> _Unrecorded:
+        """A context in which the tool itself computes: nothing of that is recorded, and its time is counted."""
+        return _Unrecorded(self)
 
     def record_states(self) -> None:
         """Add the states of the RNGs."""
-        with self.hands_off():
+        with self.unrecorded():
             states = rng_states()
         self.record("rng", detail=states, places=NOWHERE)
 
@@ -200,25 +200,25 @@ class Recorder:
             "status": status,
             "seconds": round(perf_counter() - self._began, 3),
             "watching": round(self._watching, 3),
-            "dearest step": [self._dearest[1], round(self._dearest[0], 4)],
-            "room": room_taken,
+            "costliest step": [self._costliest[1], round(self._costliest[0], 4)],
+            "memory": memory_taken,
         }
         self.record("end", how, detail=detail, places=NOWHERE)
 
     def flush(self) -> None:
         """Write all that waits."""
-        with self.hands_off():
-            self._outbox.settle()
+        with self.unrecorded():
+            self._queue.write()
 
 
-class _HandsOff:
-    """What happens within is the tool's own doing."""
+class _Unrecorded:
+    """See `Recorder.unrecorded`."""
 
     __slots__ = ("_began", "_here", "_quiet", "_recorder")
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._here = recorder._standings.here
+        self._here = recorder._threads.current
         self._quiet: Any = None
         self._began = 0.0
 

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from torchrepro_lint.verify.script.watch.recorder import Recorder
-from torchrepro_lint.verify.script.watch.standing import Nesting
+from torchrepro_lint.verify.script.watch.threads import Nesting
 
 _WIDEST = 60
 _FROM_SYSTEM = "from the operating system"

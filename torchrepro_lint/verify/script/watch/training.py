@@ -9,7 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING
-from torchrepro_lint.verify.script.watch.names import ParameterNames
+from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 
 _DIGITS = 9  # a float32 comes back from so many
@@ -25,7 +25,7 @@ class TrainingWatch:
         self._names = names
         self._count = itertools.count()
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._untold: list[Any] = []
+        self._new_optimizers: list[Any] = []
 
     def watch_backward(self, autograd: Any) -> None:
         """Put the hooks into `torch.autograd`; `Tensor.backward` comes by its `backward` as well."""
@@ -33,7 +33,7 @@ class TrainingWatch:
 
         @functools.wraps(original)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            self._tell_untold()
+            self._record_new_optimizers()
             for loss in [tensors] if hasattr(tensors, "detach") else list(tensors):
                 self._recorder.mark("loss", "loss", output=self._recorder.content(loss), shown=self._shown(loss))
             return original(tensors, *args, **kwargs)
@@ -57,17 +57,17 @@ class TrainingWatch:
     def _number(self, optimizer: Any) -> int:
         if optimizer not in self._numbers:
             self._numbers[optimizer] = next(self._count)
-            self._untold.append(optimizer)
+            self._new_optimizers.append(optimizer)
         return self._numbers[optimizer]
 
-    def _tell_untold(self) -> None:
+    def _record_new_optimizers(self) -> None:
         """The parameters before training: not when the optimizer is made, a checkpoint may be loaded after that."""
-        while self._untold:
-            self._tell_parameters(self._untold.pop(0), BEFORE_TRAINING)
+        while self._new_optimizers:
+            self._record_parameters(self._new_optimizers.pop(0), BEFORE_TRAINING)
 
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         number = self._number(optimizer)
-        self._tell_untold()
+        self._record_new_optimizers()
         if self._recorder.recording:
             for name, parameter in self._parameters(optimizer):
                 if parameter.grad is not None:
@@ -81,10 +81,10 @@ class TrainingWatch:
                 self._recorder.record(
                     "parameter", name, output=self._recorder.content(parameter), detail={"optimizer": number}
                 )
-        self._tell_parameters(optimizer)
+        self._record_parameters(optimizer)
         self._recorder.finish_step()
 
-    def _tell_parameters(self, optimizer: Any, when: str = "") -> None:
+    def _record_parameters(self, optimizer: Any, when: str = "") -> None:
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         name = f"{type(optimizer).__name__} {self._number(optimizer)}{when}"
         self._recorder.mark("parameter", name, output=self._recorder.content_of_tensors(parameters))
@@ -92,7 +92,7 @@ class TrainingWatch:
     def _shown(self, loss: Any) -> Callable[[], str] | None:
         if not hasattr(loss, "numel") or loss.numel() != 1:
             return None
-        with self._recorder.hands_off():
+        with self._recorder.unrecorded():
             value = loss.detach()
             # What is on a device is asked for when the entry goes out; by then the program may have changed the tensor.
             value = value.item() if value.device.type == "cpu" else value.clone()

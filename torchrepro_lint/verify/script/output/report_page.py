@@ -9,12 +9,12 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import CONTEXT, as_shown
 from torchrepro_lint.report.text import concise
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
-from torchrepro_lint.verify.script.html_report import FrameLine, Outcome, Page, PageDivergence, PageRun
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.output import wording
+from torchrepro_lint.verify.script.output.html_report import FrameLine, Outcome, Page, PageDivergence, PageRun
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
 from torchrepro_lint.verify.script.result import Outcome as RunsOutcome
 from torchrepro_lint.verify.script.result import Result

@@ -8,7 +8,7 @@ import pytest
 
 from torchrepro_lint.verify.script.entries import Entry, Header, Place
 from torchrepro_lint.verify.script.environment import Difference
-from torchrepro_lint.verify.script.html_report import FrameLine, Page, PageDivergence, PageRun, render
+from torchrepro_lint.verify.script.output.html_report import FrameLine, Page, PageDivergence, PageRun, render
 from torchrepro_lint.verify.script.record import Record
 
 NASTY = "a<b>&amp;\"'</title><script>alert(1)</script>\x1b[31m\u202e.py"

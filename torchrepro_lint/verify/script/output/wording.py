@@ -232,7 +232,7 @@ class Overhead:
     run: float
     step: int
     in_step: float
-    room: Mapping[str, int]
+    memory: Mapping[str, int]
 
 
 def overhead(result: Result) -> Overhead | None:
@@ -241,9 +241,9 @@ def overhead(result: Result) -> Overhead | None:
     for run in result.runs:
         end = run.record.end if run.record is not None else None
         if end is not None and end.detail.get("seconds"):
-            step, in_step = end.detail.get("dearest step", (0, 0.0))
+            step, in_step = end.detail.get("costliest step", (0, 0.0))
             seconds = (end.detail["watching"], end.detail["seconds"])
-            told.append(Overhead(*seconds, step, in_step, end.detail.get("room", {})))
+            told.append(Overhead(*seconds, step, in_step, end.detail.get("memory", {})))
     return max(told, key=_share, default=None)
 
 
@@ -275,7 +275,7 @@ def watching(results: Iterable[Result]) -> str | None:
     words = [f"{part} of a run's {most.run:.1f} s"]
     if most.in_step:
         words.append(f"at most {most.in_step * 1000:.1f} ms in a step (step {most.step})")
-    for device, size in most.room.items():
+    for device, size in most.memory.items():
         amount = f"at most {size / 2**20:.0f} MiB" if size >= 2**20 else "less than 1 MiB"
         words.append(f"{amount} of {'' if device == 'cpu' else device + ' '}memory at a time")
     return f"watching took {', '.join(words)}"

@@ -1,4 +1,4 @@
-"""Putting a variation in place, in the watched process. What it does is in `listing`, `clock` and `loaders`."""
+"""Puts a perturbation in place, in the watched process. What it does is in `listing`, `clock` and `loaders`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from types import ModuleType
 
 from torchrepro_lint.verify.after_import import AfterImport
-from torchrepro_lint.verify.script import clock, listing, loaders
+from torchrepro_lint.verify.script.perturb import clock, listing, loaders
 
 Met = Callable[[], None]
 
 
 def apply(name: str, seed: int, met: Met) -> None:
-    """Put the variation in place, before the script's first line.
+    """Put the perturbation in place, before the script's first line.
 
     `met` is called at once where the environment is all that is varied, else each time that the program meets what is.
     """

@@ -11,8 +11,8 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.verify.script.compare import Comparison
 from torchrepro_lint.verify.script.entries import Entry
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.output.text import text
 from torchrepro_lint.verify.script.result import Outcome, Result
-from torchrepro_lint.verify.script.text import text
 
 
 def agreed(perturbation: str | None, watching: float) -> Result:

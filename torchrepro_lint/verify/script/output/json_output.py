@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Divergence
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.findings import Link, rules_for
+from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.result import Result
 
 

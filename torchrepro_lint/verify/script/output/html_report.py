@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 from torchrepro_lint.console import printable
 from torchrepro_lint.verify.script.entries import Place
 from torchrepro_lint.verify.script.environment import Difference
+from torchrepro_lint.verify.script.output.timeline import timeline
+from torchrepro_lint.verify.script.output.timeline_svg import COLUMNS, draw
 from torchrepro_lint.verify.script.record import Record
-from torchrepro_lint.verify.script.timeline import timeline
-from torchrepro_lint.verify.script.timeline_svg import COLUMNS, draw
 
 Outcome: TypeAlias = Literal["first", "agreed", "differed", "failed", "other"]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -6,9 +6,9 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from torchrepro_lint.verify.script.entries import Entry, Header
+from torchrepro_lint.verify.script.output.timeline import LANES, timeline
+from torchrepro_lint.verify.script.output.timeline_svg import draw
 from torchrepro_lint.verify.script.record import Record
-from torchrepro_lint.verify.script.timeline import LANES, timeline
-from torchrepro_lint.verify.script.timeline_svg import draw
 
 
 def record(*entries: Entry) -> Record:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Standing:
-    """Of one thread. `within` follows the name of the process: empty for the main thread, which is the process itself.
+class ThreadState:
+    """How far one thread has come. `suffix` follows the name of the process; it is empty for the main thread.
 
-    `step` counts its optimizer steps, `epoch` its passes over the loader that it began last, `marks` what it told that
-    windows are counted by, `entries` its entries since its last step, `inside` how deep in the tool's own code it is.
+    `step` counts its optimizer steps, `epoch` its passes over the loader that it began last, `marks` the entries by
+    which windows are counted, `entries` those since its last step, `inside` how deep in the tool's own code it is.
     """
 
-    within: str = ""
+    suffix: str = ""
     epoch: int | None = None
     step: int = 0
     marks: int = 0
@@ -22,20 +22,20 @@ class Standing:
     inside: int = 0
 
 
-class Standings:
-    """One for each thread that Python code has started. To be made in the main thread, and again after a fork.
+class ThreadStates:
+    """The state of each thread that Python code has started. To be made in the main thread, and again after a fork.
 
     Threads of a library, such as those in which autograd computes for a device, work for the main thread.
     """
 
     def __init__(self, epoch: int | None = None) -> None:
-        self._main = Standing(epoch=epoch)
+        self._main = ThreadState(epoch=epoch)
         self._main_thread = threading.get_ident()
-        self._others: dict[str, Standing] = {}
+        self._others: dict[str, ThreadState] = {}
 
     @property
-    def here(self) -> Standing:
-        """That of the thread that asks."""
+    def current(self) -> ThreadState:
+        """The state of the calling thread."""
         ident = threading.get_ident()
         if ident == self._main_thread:
             return self._main
@@ -43,7 +43,7 @@ class Standings:
         thread = getattr(threading, "_active", {}).get(ident)
         if thread is None or isinstance(thread, threading._DummyThread):
             return self._main
-        return self._others.setdefault(thread.name, Standing(f", thread {thread.name}"))
+        return self._others.setdefault(thread.name, ThreadState(f", thread {thread.name}"))
 
 
 class Nesting(threading.local):

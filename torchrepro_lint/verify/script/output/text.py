@@ -11,10 +11,10 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import code_frame
 from torchrepro_lint.report.text import concise
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.verify.script import wording
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
+from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _OUTPUT_LINES = 12

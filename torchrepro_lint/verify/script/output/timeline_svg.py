@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from torchrepro_lint.verify.script.timeline import LANES, Timeline
+from torchrepro_lint.verify.script.output.timeline import LANES, Timeline
 
 COLUMNS = 320  # more steps than that share columns
 _LANE, _GAP, _TOP = 12, 10, 18  # pixels: height of a lane, between two runs, above the first

@@ -9,10 +9,10 @@ from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import Entry, Header, Place
 from torchrepro_lint.verify.script.environment import Difference
-from torchrepro_lint.verify.script.html_report import FrameLine, render
 from torchrepro_lint.verify.script.launch import Run
+from torchrepro_lint.verify.script.output.html_report import FrameLine, render
+from torchrepro_lint.verify.script.output.report_page import page_of
 from torchrepro_lint.verify.script.record import Record
-from torchrepro_lint.verify.script.report_page import page_of
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 COMMAND = ("train.py", "--epochs", "1")

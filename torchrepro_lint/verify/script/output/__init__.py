@@ -1,0 +1,8 @@
+"""The answer about runs, in its forms.
+
+wording.py        the sentences, which all forms share
+text.py           the answer for people, on a terminal
+json_output.py    the answer for other programs
+report_page.py    the contents of the HTML page of --report; html_report.py and report.css lay it out
+timeline.py       the steps of all runs, as the page shows them; timeline_svg.py draws them
+"""
