@@ -27,7 +27,7 @@ def test_what_can_be_mended_is_and_the_rest_stays_to_the_byte(write) -> None:
     before = (root / "b.py").stat().st_mtime_ns
     result = fix([root], toolkit=toolkit(BAD))
     assert (root / "a.py").read_bytes() == data.replace(b"bad", b"good")
-    assert (len(result.fixed), result.report.findings, result.dropped) == (3, (), ())
+    assert (len(result.fixed), result.report.findings, result.rejected) == (3, (), ())
     assert (root / "b.py").stat().st_mtime_ns == before
     again = fix([root], toolkit=toolkit(BAD))
     assert (again.changes, again.fixed) == ((), ())
@@ -96,9 +96,9 @@ def test_a_fix_that_does_no_good_is_dropped_and_the_others_stay(write, replaceme
     rules.append(WordRule("TRL102", "worse-word", "worse"))
     result = fix([root], toolkit=toolkit(*rules))
     assert (root / "a.py").read_text() == text.replace("ill", "well")
-    (dropped,) = result.dropped
-    assert dropped.finding.code == "TRL101"
-    assert reason in dropped.reason
+    (rejected,) = result.rejected
+    assert rejected.finding.code == "TRL101"
+    assert reason in rejected.reason
     assert [finding.code for finding in result.report.findings] == ["TRL101"]
     assert len(result.fixed) == 3
 
@@ -136,7 +136,7 @@ def test_a_bad_fix_among_many_is_found_in_few_attempts(write) -> None:
         [root], toolkit=toolkit(Counting("TRL101", "bad-word", "bad", "fine"), WordRule("TRL102", "i", "ill", "("))
     )
     assert (root / "a.py").read_text().count("fine") == 32
-    assert [one.finding.code for one in result.dropped] == ["TRL102"]
+    assert [one.finding.code for one in result.rejected] == ["TRL102"]
     # The first look, and one look at what was put together after each part that went in.
     assert len(asked) <= 8
 
@@ -199,7 +199,7 @@ def test_what_the_encoding_cannot_say_is_not_written(write) -> None:
     root = write({"a.py": data})
     result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "'\N{SNOWMAN}'")))
     assert (root / "a.py").read_bytes() == data
-    assert "has no bytes for" in result.dropped[0].reason
+    assert "has no bytes for" in result.rejected[0].reason
 
 
 def test_an_encoding_is_kept(write) -> None:
@@ -263,7 +263,7 @@ def test_a_fix_that_makes_a_rule_fail_is_dropped(write) -> None:
     rules = [WordRule("TRL101", "bad-word", "bad", "odd"), BrokenRule("TRL103", "odd-word", "odd")]
     result = fix([root], toolkit=toolkit(*rules))
     assert (root / "a.py").read_text() == "import torch\nbad\n"
-    assert result.dropped[0].reason == "the result cannot be checked"
+    assert result.rejected[0].reason == "the result cannot be checked"
 
 
 def test_the_encoding_that_a_file_declares_stays(write) -> None:
@@ -343,4 +343,4 @@ def test_a_call_that_one_fix_lays_out_anew_is_left_alone_by_another(write) -> No
     )
     result = fix([write({"train.py": text})])
     assert sorted(finding.code for finding in result.fixed) == ["TRL101", "TRL201"]
-    assert (result.report.findings, result.dropped) == ((), ())
+    assert (result.report.findings, result.rejected) == ((), ())

@@ -67,7 +67,7 @@ def test_whatever_the_program_looks_like(
         after = path.read_bytes()
         new = read_source(path)
         assert not [one for one in result.report.findings if one.code == fixture.rule and one.fix is not None]
-        assert [one.code for one in result.fixed if one.code == fixture.rule], result.dropped
+        assert [one.code for one in result.fixed if one.code == fixture.rule], result.rejected
         compile(after, "program", "exec")
         # The form of the file stays.
         assert after.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Progress, Report, check
+from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
-from torchrepro_lint.source.cells import is_notebook, python_text, split, why_not_written
+from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
@@ -25,77 +25,25 @@ from torchrepro_lint.toolkit import ProgramLike, Toolkit
 if TYPE_CHECKING:
     from torchrepro_lint.program.kept.programs import KeptPrograms
 
-__all__ = ["Change", "Dropped", "FixReport", "fix"]
+__all__ = ["fix"]
 
 # A fix may give another rule its chance: `cudnn.benchmark` is seen once something seeds. Chains longer than this are
 # two rules that undo each other.
 MAX_ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One changed file: as it was, and its new text."""
-
-    source: Source
-    text: str
-
-    def diff(self, name: str) -> list[str]:
-        """The lines of a unified diff under the given name, each with its line ending; for a notebook, one diff per
-        cell.
-        """
-        if not is_notebook(self.source.path):
-            return _unified(name, self.source.text, self.text)
-        return [
-            # The source of a cell has no line ending at its end, and should have none.
-            line
-            for old, new in zip(split(self.source.text), split(self.text), strict=True)
-            for line in _unified(f"{name}:cell {old.number}", f"{old.source}\n", f"{new.source}\n")
-        ]
-
-
-def _unified(name: str, old: str, new: str) -> list[str]:
-    lines = []
-    for line in difflib.unified_diff(split_lines(old), split_lines(new), name, name):
-        if line.endswith(("\n", "\r")):
-            lines.append(line)
-        else:
-            lines.append(line + "\n\\ No newline at end of file\n")
-    return lines
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A fix that was tried and rejected, with the reason in a few words."""
-
-    finding: Finding
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FixReport:
-    """The result of fixing: the report on the files afterwards, the changes, the findings that were removed, and the
-    fixes that were tried and rejected; the findings of the latter say why in `fix_declined`. `changes` have been
-    written unless the caller asked for none to be.
-    """
-
-    report: Report
-    changes: tuple[Change, ...] = ()
-    fixed: tuple[Finding, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-
-
 _Chosen: TypeAlias = tuple[Finding, Fix]
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Accepted:
     """Fixes that can be applied together, with the texts and the report that result."""
 
     fixes: Sequence[_Chosen] = ()
     result: tuple[dict[Path, str], Report] | None = None
 
 
-def _keeping() -> Toolkit:
+def _toolkit_that_keeps_programs() -> Toolkit:
     """The tool's own rules, with programs that are kept between rounds, since few files change in each."""
 
     @cache
@@ -116,20 +64,25 @@ def _keeping() -> Toolkit:
 
 @dataclass(slots=True)
 class _Loop:
+    """What all rounds share, and what they have come to.
+
+    `only` is the one file that may change; None if any may. `sources` are the files as they were read, `overlay` the
+    texts of those that are replaced or have changed. `rejected` are fixes that were tried and did no good, by what does
+    not change when other fixes are applied. `checks` counts the checks.
+    """
+
     paths: Sequence[Path]
     override: SettingsOverride
     toolkit: Toolkit
     projects: Projects
     jobs: int
     progress: Progress
-    cache: CacheChoice | None = None
+    cache: CacheChoice | None
+    only: Path | None
+    sources: dict[Path, Source]
+    overlay: dict[Path, str]
+    rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
     checks: int = 0
-    # The only file that may change, where there is one.
-    given: Path | None = None
-    sources: dict[Path, Source] = field(default_factory=dict)
-    overlay: dict[Path, str] = field(default_factory=dict)
-    # Fixes that were tried and did no good, by what does not move when other fixes go in.
-    dropped: dict[tuple[object, ...], Dropped] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
         """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
@@ -154,8 +107,8 @@ class _Loop:
         return [
             (finding, finding.fix)
             for finding in report.findings
-            if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.dropped
-            if self.given is None or all(edit.path == self.given for edit in finding.fix.edits)
+            if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.rejected
+            if self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
         ]
 
     def text(self, path: Path) -> str:
@@ -172,20 +125,20 @@ class _Loop:
         edits = tuple(edit.content for edit in finding.fix.edits) if finding.fix else ()
         return (finding.code, finding.location.path, line, edits)
 
-    def in_vain(self, report: Report) -> tuple[Dropped, ...]:
+    def rejected_in(self, report: Report) -> tuple[RejectedFix, ...]:
         """The fixes that were rejected, except those whose findings other fixes have removed."""
-        left = {self.key(finding) for finding in report.findings if finding.fix is not None} if self.dropped else set()
-        return tuple(dropped for key, dropped in self.dropped.items() if key in left)
+        left = {self.key(finding) for finding in report.findings if finding.fix is not None} if self.rejected else set()
+        return tuple(rejected for key, rejected in self.rejected.items() if key in left)
 
-    def marked(self, report: Report) -> Report:
+    def with_reasons(self, report: Report) -> Report:
         """The report, with the reason added to the findings whose fix was rejected."""
-        if not self.dropped:
+        if not self.rejected:
             return report
         return replace(report, findings=tuple(self._declined(finding) for finding in report.findings))
 
     def _declined(self, finding: Finding) -> Finding:
-        dropped = self.dropped.get(self.key(finding)) if finding.fix is not None else None
-        return finding if dropped is None else replace(finding, fix=None, fix_declined=dropped.reason)
+        rejected = self.rejected.get(self.key(finding)) if finding.fix is not None else None
+        return finding if rejected is None else replace(finding, fix=None, fix_declined=rejected.reason)
 
     def applied(self, fixes: Iterable[Fix]) -> dict[Path, str] | str:
         """The texts with the fixes applied, or why they cannot be applied."""
@@ -221,8 +174,8 @@ class _Loop:
         if len(after.errors) > len(report.errors):
             return "the result cannot be checked"
         before_count, after_count = _counts(report), _counts(after)
-        mended = Counter(_kind(finding) for finding, _ in chosen)
-        if any(after_count[kind] > before_count[kind] - number for kind, number in mended.items()):
+        fixed = Counter(_kind(finding) for finding, _ in chosen)
+        if any(after_count[kind] > before_count[kind] - number for kind, number in fixed.items()):
             return "the finding would stay"
         for finding in after.findings:
             kind = _kind(finding)
@@ -284,29 +237,52 @@ def fix(
         progress: Called as the work proceeds.
     """
     if overlay and write:
-        raise ValueError("texts that are not on the disk cannot be mended there")
-    loop = _Loop(list(paths), override or {}, toolkit or _keeping(), Projects(override or {}), jobs, progress, cache)
-    for path, text in (overlay or {}).items():
-        loop.overlay[path] = text
-        loop.sources[path] = Source(path, text.encode("utf-8", "replace"), "utf-8", False, text)
+        raise ValueError("texts that are not on the disk cannot be fixed there")
+    sources = [
+        Source(path, text.encode("utf-8", "replace"), "utf-8", False, text) for path, text in (overlay or {}).items()
+    ]
     if given is not None:
-        loop.given, loop.sources[given.path], loop.overlay[given.path] = given.path, given, given.text
-    first = report = loop.check(loop.overlay)
+        sources.append(given)
+    start = {source.path: source.text for source in sources}
+    loop = _Loop(
+        paths=list(paths),
+        override=override or {},
+        toolkit=toolkit or _toolkit_that_keeps_programs(),
+        projects=Projects(override or {}),
+        jobs=jobs,
+        progress=progress,
+        cache=cache,
+        only=given.path if given is not None else None,
+        sources={source.path: source for source in sources},
+        overlay=start,
+    )
+    first = loop.check(start)
+    report = _after_rounds(loop, first)
+    if len(report.findings) >= len(first.findings):
+        loop.overlay = start
+        return FixReport(loop.with_reasons(first), rejected=loop.rejected_in(first))
+    return _finished(loop, first, _tidied(loop, report), write=write)
+
+
+def _after_rounds(loop: _Loop, first: Report) -> Report:
+    """The report after all rounds, whose texts are those of `loop` then. `first` is that on the files as they were."""
+    report = first
     for _ in range(MAX_ROUNDS):
         open_findings = loop.applicable(report)
         if not open_findings:
             break
         compatible = {id(one) for one in select_compatible([one for _, one in open_findings])}
         chosen = [(finding, one) for finding, one in open_findings if id(one) in compatible]
-        held = _grown(loop, report, _Held(), chosen)
-        if held.result is not None:
-            loop.overlay, report = held.result
-    if len(report.findings) >= len(first.findings):
-        loop.overlay = dict(overlay or {}) if given is None else {given.path: given.text}
-        return FixReport(loop.marked(first), dropped=loop.in_vain(first))
-    report = _tidied(loop, report)
-    dropped = loop.in_vain(report)
-    report = loop.marked(report)
+        accepted = _extended(loop, report, _Accepted(), chosen)
+        if accepted.result is not None:
+            loop.overlay, report = accepted.result
+    return report
+
+
+def _finished(loop: _Loop, first: Report, last: Report, *, write: bool) -> FixReport:
+    """Write what has changed, and say what came of it."""
+    rejected = loop.rejected_in(last)
+    report = loop.with_reasons(last)
     changes = tuple(
         Change(loop.sources[path], text)
         for path, text in sorted(loop.overlay.items())
@@ -317,33 +293,33 @@ def fix(
         # A fix in a file that was written may have needed the one that was not: what is left is what the disk holds.
         loop.overlay = {path: text for path, text in loop.overlay.items() if path not in refusals}
         changes = tuple(change for change in changes if change.source.path not in refusals)
-        report = loop.marked(loop.check({}))
+        report = loop.with_reasons(loop.check({}))
     report = replace(report, errors=(*report.errors, *refusals.values()), notices=first.notices)
-    return FixReport(report, changes, _removed(first, report), dropped)
+    return FixReport(report, changes, _removed(first, report), rejected)
 
 
-def _grown(
-    loop: _Loop, report: Report, held: _Held, more: Sequence[_Chosen], *, fails: bool = False
-) -> _Held:  # fmt: skip
-    """`held` with those fixes of `more` that can be added to it; the others are noted as tried and rejected.
+def _extended(
+    loop: _Loop, report: Report, accepted: _Accepted, more: Sequence[_Chosen], *, fails: bool = False
+) -> _Accepted:  # fmt: skip
+    """`accepted` with those fixes of `more` that can be added to it; the others are noted as tried and rejected.
 
     One attempt adds any number of fixes. If it fails, each half of them is tried, so a bad fix among many is found in a
     few attempts. With `fails` it is already known that they cannot be applied together.
     """
     if not more:
-        return held
+        return accepted
     if not fails:
-        result = loop.attempt(report, [*held.fixes, *more])
+        result = loop.attempt(report, [*accepted.fixes, *more])
         if not isinstance(result, str):
-            return _Held([*held.fixes, *more], result)
+            return _Accepted([*accepted.fixes, *more], result)
         if len(more) == 1:
-            loop.dropped[loop.key(more[0][0])] = Dropped(more[0][0], result)
-            return held
+            loop.rejected[loop.key(more[0][0])] = RejectedFix(more[0][0], result)
+            return accepted
     middle = len(more) // 2
-    first = _grown(loop, report, held, more[:middle])
+    first = _extended(loop, report, accepted, more[:middle])
     # Where all of the first half went in, the whole is what has failed just now, and the fault is in the second.
-    whole = len(first.fixes) == len(held.fixes) + middle
-    return _grown(loop, report, first, more[middle:], fails=whole and len(more) - middle > 1)
+    whole = len(first.fixes) == len(accepted.fixes) + middle
+    return _extended(loop, report, first, more[middle:], fails=whole and len(more) - middle > 1)
 
 
 def _kind(finding: Finding) -> tuple[str, Path]:

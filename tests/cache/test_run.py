@@ -12,7 +12,8 @@ from torchrepro_lint.cache import run
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import CacheChoice, Report, check
-from torchrepro_lint.fix_loop import FixReport, fix
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fix_report import FixReport
 
 EXAMPLE = Path(__file__).parents[1] / "example_rules"
 TRAIN = "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))\n"

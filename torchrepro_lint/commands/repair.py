@@ -8,7 +8,8 @@ from typing import TextIO
 
 from torchrepro_lint.commands.check import CheckOptions, cache_in, cores, print_all, print_report, status
 from torchrepro_lint.console import PassingLine, print_errors
-from torchrepro_lint.fix_loop import FixReport, fix
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.formats import is_for_people
 from torchrepro_lint.report.places import place
@@ -50,7 +51,7 @@ def print_repair(
     """
     silent = options.diff or options.fix_only
     if silent or options.output_format != "full":
-        _print_dropped(result, texts)
+        _print_rejected(result, texts)
     if options.diff:
         _print_difference(result, options, texts)
     # Beside a difference, or what a program reads, standard output is not ours to write on.
@@ -72,10 +73,10 @@ def print_repair(
     return status(result.report, options, left or changed)
 
 
-def _print_dropped(result: FixReport, texts: Texts) -> None:
-    for dropped in result.dropped:
-        where = place(dropped.finding.location, texts).text
-        print(f"{where}: {dropped.finding.code} fix declined: {dropped.reason}", file=sys.stderr)
+def _print_rejected(result: FixReport, texts: Texts) -> None:
+    for rejected in result.rejected:
+        where = place(rejected.finding.location, texts).text
+        print(f"{where}: {rejected.finding.code} fix declined: {rejected.reason}", file=sys.stderr)
 
 
 def _print_difference(result: FixReport, options: CheckOptions, texts: Texts) -> None:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from lsprotocol import types
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
-from torchrepro_lint.fix_loop import Change
+from torchrepro_lint.fix_report import Change
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.lsp.buffers import Buffers, Document
 from torchrepro_lint.source.cells import python_text

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from torchrepro_lint.engine import Report, check
-from torchrepro_lint.fix_loop import FixReport, fix
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
