@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except BrokenPipeError:
         # The reader, such as `head`, has what it wanted.
-        _let_go_of_output()
+        _discard_output()
         return 1
     except KeyboardInterrupt:
         print_errors(["interrupted"])
         return 130
     except Exception as error:
-        if (reason := _fault_of_the_place(error)) is not None:
+        if (reason := _fault_of_the_system(error)) is not None:
             print_errors([f"error: {reason}"])
             return 2
         # Python's own exit status for this is 1, which would say that something was found.
@@ -61,16 +61,16 @@ def _replace_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (open as long as the process)
 
 
-def _let_go_of_output() -> None:
-    """Python would complain again when it flushes at the end."""
+def _discard_output() -> None:
+    """Send what is left to nowhere: Python would raise again when it flushes at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-# What a write says of the device that it goes to.
-_OF_THE_DEVICE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+# Errors of a write that are the fault of the device.
+_DEVICE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-def _fault_of_the_place(error: Exception) -> str | None:
+def _fault_of_the_system(error: Exception) -> str | None:
     """What is wrong where the tool runs or looks, where that is the cause of an error, and not the tool."""
     if not isinstance(error, OSError):
         return None
@@ -80,8 +80,8 @@ def _fault_of_the_place(error: Exception) -> str | None:
         return "the current folder no longer exists"
     if error.errno == errno.ENAMETOOLONG:
         return f"{error.filename}: {error.strerror}"
-    if error.filename is None and error.errno in _OF_THE_DEVICE:
-        _let_go_of_output()
+    if error.filename is None and error.errno in _DEVICE_ERRORS:
+        _discard_output()
         return f"the output cannot be written: {error.strerror}"
     return None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from torchrepro_lint.cache.asked import Asked
+from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
@@ -129,9 +129,9 @@ def check(
         selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
     with _without_collection():
         run = _Run(overlay, contents, toolkit, jobs)
-        report, asked = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
+        report, dependencies = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
     if kept is not None and not report.errors:
-        kept.save(report.findings, report.notices, asked)
+        kept.save(report.findings, report.notices, dependencies)
     return _without_known(report, known, projects, overlay, toolkit)
 
 
@@ -159,13 +159,13 @@ class _Run:
 
 def _report(
     run: _Run, requested: Set[Path], projects: Projects, progress: Progress, *, suppressed_too: bool
-) -> tuple[Report, Asked]:
+) -> tuple[Report, Dependencies]:
     """The report before baselines are applied, and what it depends on."""
     candidates = of_interest(in_order(requested), projects, run.overlay, run.read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
-    asked = Asked()
+    dependencies = Dependencies()
     groups = sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also)))
     for number, (project, files) in enumerate(groups):
         part = _part_of(progress, number, len(groups))
@@ -174,12 +174,12 @@ def _report(
         findings += checked.findings if suppressed_too else settled(checked, project.settings, run.overlay, run.read)
         errors += failed
         if program is not None:
-            asked.outside.setdefault(project.root, {}).update(program.outside)
-            asked.looks.append(program.looks)
+            dependencies.outside.setdefault(project.root, {}).update(program.outside)
+            dependencies.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
     found = tuple(findings)
-    return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), asked
+    return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), dependencies
 
 
 def _baselines(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:

@@ -87,7 +87,7 @@ def _lacks_init(call: cst.Call) -> bool:
     return all(argument.keyword is None or argument.keyword.value != "worker_init_fn" for argument in call.args)
 
 
-def new_complaints(before: str, after: str) -> Counter[tuple[str, str]]:
+def new_last_errors(before: str, after: str) -> Counter[tuple[str, str]]:
     """What pyflakes says of the fixed program and did not say of the other: names not bound, bound in vain, twice."""
     found = [
         Counter(
@@ -122,7 +122,7 @@ def test_any_program(text: str) -> None:
     assert text.count("torch.Generator()") + text.count("th.Generator()") == text.count("enerator.manual_seed(") + (
         text.count("g.manual_seed(")
     )
-    assert not new_complaints(first, text), text
+    assert not new_last_errors(first, text), text
     # Nothing that was there is lost or moved; only `generator=None` is replaced.
     words = iter(re.findall(r"\w+", text))
     kept = re.findall(r"\w+", first.replace("generator=None", "generator"))

@@ -1,13 +1,15 @@
 """The arguments of `torchrepro-lint`, and what they say over the settings file.
 
-parser.py   argparse's parser, as all commands use it
-options.py  the options of a check
-meant.py    what was meant by words that are not paths, and options that contradict each other
+parser.py          argparse's parser, as all commands use it
+options.py         the options of a check
+commands.py        the other commands, and what a misspelt one meant
+contradictions.py  options that contradict each other
 """
 
 from __future__ import annotations
 
-from torchrepro_lint.arguments.meant import COMMANDS, misspelt_command, refuse_contradictions
+from torchrepro_lint.arguments.commands import COMMANDS, misspelt_command
+from torchrepro_lint.arguments.contradictions import refuse_contradictions
 from torchrepro_lint.arguments.options import check_parser, settings_override
 from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named, seconds
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from torchrepro_lint import __version__
-from torchrepro_lint.arguments.meant import listed_commands
+from torchrepro_lint.arguments.commands import listed_commands
 from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM

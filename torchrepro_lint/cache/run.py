@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torchrepro_lint.cache.asked import Asked
 from torchrepro_lint.cache.codec import Stored, decoded, encoded
+from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.cache.installed import are_rules_installed
 from torchrepro_lint.cache.key import digest_of, key_of, own_state
 from torchrepro_lint.cache.stats import KnownDigests
@@ -75,7 +75,9 @@ class CachedRun:
             self._known.keep()
         return stored
 
-    def save(self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], asked: Asked) -> None:
+    def save(
+        self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], dependencies: Dependencies
+    ) -> None:
         """Keeps the answer of this run, unless a file has changed since it began: then it is of other texts."""
         if self._store is None:
             return
@@ -84,10 +86,11 @@ class CachedRun:
         except SourceError:
             return
         self._known.keep()
-        questions = [[str(root), name, found] for root, names in asked.outside.items() for name, found in names.items()]
+        outside = dependencies.outside.items()
+        questions = [[str(root), name, found] for root, names in outside for name, found in names.items()]
         entries = {self._key: json.dumps([questions, encoded(findings, notices)]).encode()}
-        looks = [one for one in asked.looks if one is not None]
-        if len(looks) == len(asked.looks):
+        looks = [one for one in dependencies.looks if one is not None]
+        if len(looks) == len(dependencies.looks):
             from torchrepro_lint.cache.record import record_of
 
             made = record_of(self._key, looks, self._digests, texts)

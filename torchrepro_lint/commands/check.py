@@ -51,7 +51,7 @@ class CheckOptions:
     owns_process: bool = False
 
     @property
-    def repairs(self) -> bool:
+    def is_fixing(self) -> bool:
         """Whether fixes are made, or shown."""
         return self.fix or self.fix_only or self.diff
 
@@ -61,13 +61,13 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where the paths or the settings are wrong.
     """
-    if options.repairs:
-        from torchrepro_lint.commands.repair import repair
+    if options.is_fixing:
+        from torchrepro_lint.commands.fix import run_fix
 
-        return repair(options, toolkit)
+        return run_fix(options, toolkit)
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
     cache = cache_in(options.cache_folder)
-    kept_to_the_end = _left_as_it_stands() if options.owns_process else nullcontext()
+    kept_to_the_end = _without_final_collection() if options.owns_process else nullcontext()
     with kept_to_the_end, PassingLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
             options.paths,
@@ -82,7 +82,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
 
 @contextmanager
-def _left_as_it_stands() -> Iterator[None]:
+def _without_final_collection() -> Iterator[None]:
     """Around the last work of a process: the search for cycles would take all trees apart, now or when Python ends,
     for memory that nobody needs any more (a twelfth of a run's time on MONAI).
     """

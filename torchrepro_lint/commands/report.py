@@ -70,8 +70,8 @@ def _form_of(output: Path | None) -> str | None:
 
 
 def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
+    from torchrepro_lint.overview import overview_of
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.state import state_of
 
     projects = Projects({"profile": "strict"})
     files = projects.files([path])
@@ -87,7 +87,7 @@ def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
     silenced = [one for one in everything.findings if (one.code, one.location) not in known]
     program = Toolkit().make_program(project.root, sorted({*project.files, *own}), project.settings, project.target, {})
     assert isinstance(program, Program)
-    document = state_of(
+    document = overview_of(
         program, frozenset(own), shown.findings, silenced, Texts(folder=project.root), folder.name or str(folder)
     )
     return (as_html if html else as_markdown)(document), shown.errors

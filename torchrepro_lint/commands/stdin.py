@@ -40,32 +40,32 @@ def check_stdin(
     data = sys.stdin.buffer.read()
     path = absolute(name or _UNNAMED)
     if force_exclude and Projects(options.override).leaves_out(path):
-        if options.repairs and not options.diff:
+        if options.is_fixing and not options.diff:
             _pass_on(data)
         return 0
     # The fixed text has standard output for itself.
-    stream = sys.stderr if options.repairs else sys.stdout
+    stream = sys.stderr if options.is_fixing else sys.stdout
     colours = Colours(wants_colour(options.colour, stream, os.environ))
     try:
         source = decode(path, data)
     except SourceError as error:
-        if options.repairs and not options.diff:
+        if options.is_fixing and not options.diff:
             _pass_on(data)
         report = Report((UNREADABLE_FILE.finding(path, error.row, error.column, error.reason),), 1)
         print_report(report, options, Texts({path: ""}), colours, toolkit, stream=stream)
         return status(report, options, True)
-    if not options.repairs:
+    if not options.is_fixing:
         report = check([path], options.override, overlay={path: source.text}, toolkit=toolkit)
         print_report(report, options, Texts({path: source.text}), colours, toolkit)
         return status(report, options, bool(report.findings))
-    from torchrepro_lint.commands.repair import print_repair
+    from torchrepro_lint.commands.fix import print_fixes
     from torchrepro_lint.fix_loop import fix
 
     result = fix([path], options.override, write=False, given=source, toolkit=toolkit)
     text = result.changes[0].text if result.changes else source.text
     if not options.diff:
         _pass_on(source.encode(text))
-    return print_repair(result, options, Texts({path: text}), toolkit, stream)
+    return print_fixes(result, options, Texts({path: text}), toolkit, stream)
 
 
 def _pass_on(data: bytes) -> None:

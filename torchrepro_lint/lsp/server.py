@@ -67,10 +67,10 @@ class Server(LanguageServer):
         )
         self.session = Session()
         self.result = _Result(Buffers(()))
-        self._pool = _roomy_thread()
+        self._pool = _thread_with_deep_stack()
         self._task: asyncio.Task[None] | None = None
         self._changes = 0
-        self._complaint: str | None = None
+        self._last_error: str | None = None
 
     # What is open.
 
@@ -137,13 +137,13 @@ class Server(LanguageServer):
             try:
                 report = await self.in_thread(self.session.check, buffers.texts)
             except TorchReproLintError as error:
-                self._complain(str(error))
+                self._show_error(str(error))
                 continue
             except Exception:
                 # A fault of the tool is no reason to fall silent for the rest of the day.
                 self._log(traceback.format_exc())
                 continue
-            self._complaint = None
+            self._last_error = None
             if seen == self._changes:
                 self._publish(buffers, report)
 
@@ -173,10 +173,10 @@ class Server(LanguageServer):
     def _log(self, text: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
-    def _complain(self, text: str) -> None:
+    def _show_error(self, text: str) -> None:
         """Say what is wrong with the settings, once and not after each key."""
-        if text != self._complaint:
-            self._complaint = text
+        if text != self._last_error:
+            self._last_error = text
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"torchrepro-lint: {text}"))
 
     # What the editor can do.
@@ -217,7 +217,7 @@ class Server(LanguageServer):
             try:
                 override = override_from_table(table, "the editor's settings: ")
             except TorchReproLintError as error:
-                self._complain(str(error))
+                self._show_error(str(error))
         self.session.configure(override)
 
     async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
@@ -236,7 +236,7 @@ class Server(LanguageServer):
         uri, only = params.text_document.uri, params.context.only
         actions: list[types.CodeAction] = []
         if wanted(types.CodeActionKind.QuickFix.value, only):
-            here = [pair for pair in result.shown.get(uri, ()) if _touch(pair[1].range, params.range)]
+            here = [pair for pair in result.shown.get(uri, ()) if _overlap(pair[1].range, params.range)]
             for finding, shown in here:
                 if finding.fix is not None:
                     actions.append(fix_action(finding, shown, result.buffers, versions=self.has_versions))
@@ -332,7 +332,7 @@ _HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
 }
 
 
-def _roomy_thread() -> ThreadPoolExecutor:
+def _thread_with_deep_stack() -> ThreadPoolExecutor:
     pool = ThreadPoolExecutor(1, "analysis")
     before = threading.stack_size(_STACK)
     try:
@@ -346,7 +346,7 @@ def _of_file(result: _Result, path: Path) -> list[Finding]:
     return [finding for finding in result.report.findings if finding.location.path == path]
 
 
-def _touch(one: types.Range, other: types.Range) -> bool:
+def _overlap(one: types.Range, other: types.Range) -> bool:
     def key(position: types.Position) -> tuple[int, int]:
         return position.line, position.character
 

@@ -18,10 +18,10 @@ from torchrepro_lint.report.summary import fix_summary, list_fixes
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["print_repair", "repair"]
+__all__ = ["print_fixes", "run_fix"]
 
 
-def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
+def run_fix(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     """Fix the files of the paths, print, and give the exit status as `run_check` does.
 
     TorchReproLintError where the paths or the settings are wrong.
@@ -40,12 +40,10 @@ def repair(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
         )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
-    return print_repair(result, options, texts, toolkit, sys.stdout)
+    return print_fixes(result, options, texts, toolkit, sys.stdout)
 
 
-def print_repair(
-    result: FixReport, options: CheckOptions, texts: Texts, toolkit: Toolkit | None, stream: TextIO
-) -> int:
+def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit: Toolkit | None, stream: TextIO) -> int:
     """Print a difference on standard output or what is left on `stream`, what else is to be said beside it, and give
     the exit status.
     """

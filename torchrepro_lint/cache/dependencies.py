@@ -1,4 +1,4 @@
-"""What the answer of a run rests on."""
+"""What the result of a run depends on, beside the texts of its files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torchrepro_lint.program.looks import Looks
 
-__all__ = ["Asked"]
+__all__ = ["Dependencies"]
 
 
 @dataclass(slots=True)
-class Asked:
-    """What a run has asked. `outside`: for each project's root the variables that files beside the Python ones were
-    searched for, and what was found. `looks`: what was asked of the texts of each project; None where it is not known.
+class Dependencies:
+    """What the rules have looked up. `outside`: for the root of each project, the variables that files which are not
+    Python were searched for, and what was found. `looks`: what was asked of the texts of each project; None if that is
+    not known.
     """
 
     outside: dict[Path, dict[str, bool | str]] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from torchrepro_lint.report.documents import Document, Section, Table
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["state_of"]
+__all__ = ["overview_of"]
 
 Namer = Callable[[Path], str]
 
@@ -63,7 +63,7 @@ _EFFECTS = {
 _VARIABLES = ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE")
 
 
-def state_of(
+def overview_of(
     program: Program,
     files: Collection[Path],
     findings: Sequence[Finding],

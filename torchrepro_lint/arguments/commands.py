@@ -1,18 +1,15 @@
-"""What was meant by the words that stand for paths and commands, and which options contradict each other."""
+"""The commands other than checking: how the help lists them, and what a misspelt one meant."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments.parser import ArgumentParser
 from torchrepro_lint.console import PROGRAM, did_you_mean
-from torchrepro_lint.report.formats import is_for_people
 
-__all__ = ["COMMANDS", "listed_commands", "misspelt_command", "refuse_contradictions"]
+__all__ = ["COMMANDS", "listed_commands", "misspelt_command"]
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
@@ -43,31 +40,6 @@ def misspelt_command(paths: Sequence[Path]) -> str:
     if did_you_mean(word, _CHECKS):
         return f"; checking needs no command: {PROGRAM} {' '.join(map(str, paths[1:])) or '.'}"
     return did_you_mean(word, list(COMMANDS)).replace("did you mean", "did you mean the command")
-
-
-# What is done instead of a check, of which one can be asked for at a time, and what a check can do beside it.
-_INSTEAD = ("--show-files", "--show-settings", "--add-noqa", "--write-baseline")
-_OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
-
-
-def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
-    """End as for any wrong usage where options were given of which one would be left out without a word."""
-
-    def is_given(name: str) -> bool:
-        if name == "-":
-            return Path("-") in options.paths or options.stdin_filename is not None
-        return getattr(options, name.lstrip("-").replace("-", "_")) not in (None, False)
-
-    instead = [name for name in _INSTEAD if is_given(name)]
-    beside = [name for name in _OF_A_CHECK if is_given(name)]
-    apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
-    if options.statistics and len(apart) < 2:
-        # They print no findings that could be counted.
-        apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
-    if len(apart) > 1:
-        parser.error(f"{apart[0]} and {apart[1]} cannot be used together")
-    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
-        parser.error(f"--statistics is printed as text or json, not as {options.output_format}")
 
 
 def listed_commands() -> str:

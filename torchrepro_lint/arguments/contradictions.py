@@ -1,0 +1,35 @@
+"""Options that contradict each other."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from torchrepro_lint.arguments.parser import ArgumentParser
+from torchrepro_lint.report.formats import is_for_people
+
+__all__ = ["refuse_contradictions"]
+
+# What is done instead of a check, of which one can be asked for at a time, and what a check can do beside it.
+_INSTEAD = ("--show-files", "--show-settings", "--add-noqa", "--write-baseline")
+_OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
+
+
+def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
+    """End as for any wrong usage where options were given of which one would be left out without a word."""
+
+    def is_given(name: str) -> bool:
+        if name == "-":
+            return Path("-") in options.paths or options.stdin_filename is not None
+        return getattr(options, name.lstrip("-").replace("-", "_")) not in (None, False)
+
+    instead = [name for name in _INSTEAD if is_given(name)]
+    beside = [name for name in _OF_A_CHECK if is_given(name)]
+    apart = [*instead, *beside] if instead else [name for name in beside if name in ("--watch", "-")]
+    if options.statistics and len(apart) < 2:
+        # They print no findings that could be counted.
+        apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
+    if len(apart) > 1:
+        parser.error(f"{apart[0]} and {apart[1]} cannot be used together")
+    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
+        parser.error(f"--statistics is printed as text or json, not as {options.output_format}")
