@@ -25,7 +25,7 @@ def serve(arguments: Sequence[str]) -> int:
     )
     parser.parse_args(arguments)
     try:
-        from torchrepro_lint.lsp.server import make_server
+        from torchrepro_lint.lsp.handlers import make_server
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -1,4 +1,4 @@
-"""The protocol: which message of the editor leads to what.
+"""The server of one editor: when the analysis runs, and what it answers.
 
 The analysis runs in a thread of its own, some time after the last change; what an action or a hover is asked about is
 the result for the documents as they are then, waited for where it is still being made.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,29 +18,24 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import FeatureNotificationError
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
-from pygls.workspace import TextDocument
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
-from torchrepro_lint.lsp.buffers import Buffer, Buffers, Document
-from torchrepro_lint.lsp.messages import diagnostic, hover
+from torchrepro_lint.lsp.buffers import Buffers
+from torchrepro_lint.lsp.messages import diagnostic
+from torchrepro_lint.lsp.open_files import open_buffers
 from torchrepro_lint.lsp.session import Session
 from torchrepro_lint.settings import SettingsOverride, override_from_table
-from torchrepro_lint.source.cells import Cell, is_notebook, join
-from torchrepro_lint.source.root import absolute
-from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["Server", "make_server"]
+__all__ = ["Server"]
 
 # Seconds without a change after which the analysis runs.
 DELAY = 0.25
 # A question to the program may nest thousands of calls deep; threads get far less room for that than the main one.
 _STACK = 64 * 1024 * 1024
-_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/*.yaml", "**/*.yml", "**/setup.cfg", "**/*requirements*")
 # A comment is no answer to a file that cannot be read, or to a comment that silences nothing.
 _NOT_SILENCED = frozenset(rule.code for rule in HOUSEKEEPING)
 
@@ -72,42 +67,6 @@ class Server(LanguageServer):
         self._changes = 0
         self._last_error: str | None = None
 
-    # What is open.
-
-    def buffers(self) -> Buffers:
-        """The open files as they are now."""
-        found: list[Buffer] = []
-        in_notebooks: set[str] = set()
-        for notebook in self.workspace.notebook_documents.values():
-            in_notebooks.update(cell.document for cell in notebook.cells)
-            path = self._path(notebook.uri)
-            if path is None or not is_notebook(path):
-                continue
-            cells: list[Cell] = []
-            documents: dict[int | None, Document] = {}
-            for number, cell in enumerate(notebook.cells, 1):
-                document = self.workspace.get_text_document(cell.document)
-                if cell.kind is types.NotebookCellKind.Code and document.language_id == "python":
-                    cells.append(Cell(number, document.source))
-                    documents[number] = Document(document.uri, document.version)
-            found.append(Buffer(path, join(cells), documents))
-        for document in self.workspace.text_documents.values():
-            path = self._path(document.uri)
-            if document.uri not in in_notebooks and path is not None and _is_python(path, document):
-                found.append(Buffer(path, document.source, {None: Document(document.uri, document.version)}))
-        return Buffers(found, str(getattr(self.workspace.position_encoding, "value", "utf-16")))
-
-    def _path(self, uri: str) -> Path | None:
-        """The file that a URI names, None where it names none. What was never saved lies in the editor's folder."""
-        scheme, _, name = uri.partition(":")
-        if scheme == "file":
-            on_disk = to_fs_path(uri)
-            return absolute(on_disk) if on_disk else None
-        if scheme != "untitled" or not name:
-            return None
-        path = Path(self.workspace.root_path or ".", name)
-        return absolute(path if path.suffix else path.with_suffix(".py"))
-
     # When the analysis runs.
 
     def changed(self) -> None:
@@ -133,7 +92,7 @@ class Server(LanguageServer):
             await asyncio.sleep(DELAY)
             if seen != self._changes:
                 continue
-            buffers = self.buffers()
+            buffers = open_buffers(self.workspace)
             try:
                 report = await self.in_thread(self.session.check, buffers.texts)
             except TorchReproLintError as error:
@@ -253,85 +212,6 @@ class Server(LanguageServer):
         return actions
 
 
-def make_server() -> Server:
-    """A server that knows what to do with each message; it has yet to be started."""
-    server = Server()
-    for methods, handler in _HANDLERS.items():
-        for method in methods:
-            server.feature(method)(handler)
-    kinds = [types.CodeActionKind.QuickFix, FIX_ALL]
-    options = types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
-    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_code_action)
-    return server
-
-
-# --- messages, each to a handler: pygls hands the server to those whose first parameter is one ------------------------
-
-
-def _initialize(server: Server, params: types.InitializeParams) -> None:
-    server.configure(params.initialization_options)
-
-
-async def _initialized(server: Server, _: types.InitializedParams) -> None:
-    if server.watches_files:
-        watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
-        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-        registration = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-        await server.client_register_capability_async(types.RegistrationParams([registration]))
-
-
-async def _changed(server: Server, _: object) -> None:
-    server.changed()
-
-
-async def _disk_changed(server: Server, _: object) -> None:
-    server.session.forget()
-    server.changed()
-
-
-async def _configured(server: Server, params: types.DidChangeConfigurationParams) -> None:
-    server.configure(params.settings)
-    server.changed()
-
-
-async def _code_action(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    return await server.actions(params)
-
-
-async def _resolve(server: Server, action: types.CodeAction) -> types.CodeAction:
-    if action.edit is None and isinstance(action.data, str):
-        action.edit = await server.fix_all(action.data)
-    return action
-
-
-async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    result = await server.up_to_date()
-    shown = [one for _, one in result.shown.get(params.text_document.uri, ())]
-    return hover(shown, Toolkit().all_rules(), params.position)
-
-
-_HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
-    (types.INITIALIZE,): _initialize,
-    (types.INITIALIZED,): _initialized,
-    (
-        types.TEXT_DOCUMENT_DID_OPEN,
-        types.TEXT_DOCUMENT_DID_CHANGE,
-        types.TEXT_DOCUMENT_DID_CLOSE,
-        types.NOTEBOOK_DOCUMENT_DID_OPEN,
-        types.NOTEBOOK_DOCUMENT_DID_CHANGE,
-        types.NOTEBOOK_DOCUMENT_DID_CLOSE,
-    ): _changed,
-    (
-        types.TEXT_DOCUMENT_DID_SAVE,
-        types.NOTEBOOK_DOCUMENT_DID_SAVE,
-        types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-    ): _disk_changed,
-    (types.WORKSPACE_DID_CHANGE_CONFIGURATION,): _configured,
-    (types.CODE_ACTION_RESOLVE,): _resolve,
-    (types.TEXT_DOCUMENT_HOVER,): _hover,
-}
-
-
 def _thread_with_deep_stack() -> ThreadPoolExecutor:
     pool = ThreadPoolExecutor(1, "analysis")
     before = threading.stack_size(_STACK)
@@ -351,7 +231,3 @@ def _overlap(one: types.Range, other: types.Range) -> bool:
         return position.line, position.character
 
     return key(one.start) <= key(other.end) and key(other.start) <= key(one.end)
-
-
-def _is_python(path: Path, document: TextDocument) -> bool:
-    return not is_notebook(path) and (document.language_id == "python" or path.suffix == ".py")
