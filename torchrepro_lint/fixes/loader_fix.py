@@ -13,11 +13,11 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
-from torchrepro_lint.fixes.handed_seed import handed_seeds
+from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.wanting import KnownLoaders
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.program.evaluation.values import DictValue
@@ -99,7 +99,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surround
     return Surroundings(
         seed=program.settings.seed,
         repeated=is_repeated(program, facts, scope),
-        handed=handed_seeds(program, facts, scope),
+        passed=passed_seeds(program, facts, scope),
         known=known_loaders(program, facts.path),
     )
 

@@ -15,7 +15,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
-from torchrepro_lint.fixes.wanting import KnownLoaders, wanting_a_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, unseeded_calls
 
 __all__ = [
     "Declined",
@@ -84,8 +84,8 @@ def find_place(
     own = steps.around(call)
     if not own:
         return Declined(_ONE_LINE)
-    wanting = wanting_a_generator(document, document.function(call), known, for_loaders=for_loaders)
-    chains = [own, *filter(None, (steps.around(other) for other in wanting if other is not call))]
+    others = unseeded_calls(document, document.function(call), known, for_loaders=for_loaders)
+    chains = [own, *filter(None, (steps.around(other) for other in others if other is not call))]
     depth = 0
     while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):
         depth += 1

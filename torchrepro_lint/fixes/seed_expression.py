@@ -17,7 +17,7 @@ from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
     "SEED_WORD",
-    "HandedSeed",
+    "PassedSeed",
     "Seed",
     "config_seed",
     "find_seed",
@@ -52,7 +52,7 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedSeed:
+class PassedSeed:
     """`args.seed`, known from the callers of a function: they hand it `args`. `optional` where it may be None."""
 
     root: str
@@ -63,9 +63,9 @@ class HandedSeed:
     def text(self) -> str:
         return self.root + self.rest
 
-    def under(self, name: str) -> HandedSeed:
+    def under(self, name: str) -> PassedSeed:
         """The same seed, of a configuration that is called `name`."""
-        return HandedSeed(name, self.rest, self.optional)
+        return PassedSeed(name, self.rest, self.optional)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def find_seed(
     document: Document,
     at: cst.BaseStatement,
     default: int,
-    handed: Sequence[HandedSeed] = (),
+    passed: Sequence[PassedSeed] = (),
     *,
     before_the_run: bool = False,
 ) -> Seed:
@@ -91,16 +91,16 @@ def find_seed(
 
     Looked for, in this order: what the same function hands to a seeding call above; a parameter or variable that is
     called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; an option of
-    the command line that is called a seed; what the callers hand to the function, `handed`; the one constant with which
+    the command line that is called a seed; what the callers pass to the function, `passed`; the one constant with which
     the file seeds. An expression that the program itself allows to be None gets `or default`.
 
     `before_the_run`: `at` is reached as the file is imported; what a configuration of another file says then may be
     changed before the program begins, by its command line or for each of its runs.
     """
-    for node_text, node in _candidates(document, at, handed):
+    for node_text, node in _candidates(document, at, passed):
         if before_the_run and _is_imported_member(document, node_text, at):
             continue
-        if isinstance(node, HandedSeed):
+        if isinstance(node, PassedSeed):
             return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
         written, optional = as_it_may_be_read(document, node_text, at)
@@ -147,7 +147,7 @@ def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
     return None if is_whole else first.value
 
 
-def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedSeed | None:
+def config_seed(document: Document, name: str, at: cst.BaseStatement) -> PassedSeed | None:
     """The seed that the configuration `name` has, as far as this file reads it or gives it as an option."""
     found = [
         use.text
@@ -158,14 +158,14 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> HandedS
     for text in [*found, *_options(document, at, name)]:
         written, optional = as_it_may_be_read(document, text, at)
         if written.startswith(name):
-            return HandedSeed(name, written.removeprefix(name), optional)
+            return PassedSeed(name, written.removeprefix(name), optional)
     return None
 
 
-def option_seed(document: Document, at: cst.BaseStatement, name: str) -> HandedSeed | None:
+def option_seed(document: Document, at: cst.BaseStatement, name: str) -> PassedSeed | None:
     """The seed that the arguments have which a file parses, once they are called `name`: an option `--seed`."""
     for option in _seed_options(document)[:1]:
-        return HandedSeed(name, f".{option}", as_it_may_be_read(document, f"{name}.{option}", at)[1])
+        return PassedSeed(name, f".{option}", as_it_may_be_read(document, f"{name}.{option}", at)[1])
     return None
 
 
@@ -191,8 +191,8 @@ def _seed_options(document: Document) -> list[str]:
 
 
 def _candidates(
-    document: Document, at: cst.BaseStatement, handed: Sequence[HandedSeed]
-) -> Iterator[tuple[str, cst.BaseExpression | HandedSeed | None]]:
+    document: Document, at: cst.BaseStatement, passed: Sequence[PassedSeed]
+) -> Iterator[tuple[str, cst.BaseExpression | PassedSeed | None]]:
     start = document.start(at)
     function = document.function(at)
     uses = document.once(_uses)
@@ -219,7 +219,7 @@ def _candidates(
     yield from ((use.text, use.node) for use in elsewhere)
     yield from ((text, cst.Name(text.partition(".")[0])) for text in _options(document, at))
     own = document.scope_of(at)
-    for seed in handed:
+    for seed in passed:
         owner = own.resolve(seed.root)
         if owner is not None and [binding.kind for binding in owner.bindings[seed.root]] in (["param"], ["import"]):
             yield seed.text, seed

@@ -36,7 +36,7 @@ from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_cal
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import Seed, find_seed
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.wanting import first_statement_that_needs_init
+from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
 from torchrepro_lint.knowledge.loaders import Role, torch_position
@@ -146,7 +146,7 @@ class _Plan:
         if self.around.repeated or self.document.loops(self.call):
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
-        seed = find_seed(self.document, at, self.around.seed, self.around.handed)
+        seed = find_seed(self.document, at, self.around.seed, self.around.passed)
         text = seed_of_all_ranks(self.document, seed.text, at) or str(self.around.seed)
         return f"{self.imports.require('torch', at=at)}.Generator({device}).manual_seed({text})"
 
@@ -191,7 +191,7 @@ class _Plan:
         )
         if isinstance(place, Declined):
             return place
-        seed = find_seed(document, place.statement, self.around.seed, self.around.handed)
+        seed = find_seed(document, place.statement, self.around.seed, self.around.passed)
         repeated = (
             self.around.repeated if self.around.repeated is not None else repeats_the_seed(document, self.call, seed)
         )
@@ -199,7 +199,7 @@ class _Plan:
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
-            seed = find_seed(document, place.statement, self.around.seed, self.around.handed, before_the_run=True)
+            seed = find_seed(document, place.statement, self.around.seed, self.around.passed, before_the_run=True)
         if not self.ranks.in_seed:
             existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
             if existing is not None:

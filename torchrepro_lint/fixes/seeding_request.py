@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchrepro_lint.fixes.seed_expression import HandedSeed
-from torchrepro_lint.fixes.wanting import KnownLoaders
+from torchrepro_lint.fixes.seed_expression import PassedSeed
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 
@@ -41,13 +41,13 @@ class Surroundings:
     Attributes:
         seed: The constant for programs that have no seed of their own.
         repeated: Whether the function around the call runs more than once per training; None to decide by the file.
-        handed: Seeds that the function gets through its parameters.
+        passed: Seeds that the function gets through its parameters.
         known: The calls in the file that create loaders, whatever they are called.
     """
 
     seed: int = 0
     repeated: bool | None = None
-    handed: Sequence[HandedSeed] = ()
+    passed: Sequence[PassedSeed] = ()
     known: KnownLoaders | None = None
 
 

@@ -11,8 +11,8 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
-from torchrepro_lint.fixes.handed_seed import handed_seeds
 from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings
+from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
@@ -75,10 +75,10 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
         return None, f"what is called here is not always one that takes {parameter.name}"
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
-    handed = handed_seeds(program, call.facts, call.scope)
+    passed = passed_seeds(program, call.facts, call.scope)
     at, default = document.statement(node), program.settings.seed
     # The parts have to be the same on all ranks.
-    seed = seed_of_all_ranks(document, find_seed(document, at, default, handed).text, at) or str(default)
+    seed = seed_of_all_ranks(document, find_seed(document, at, default, passed).text, at) or str(default)
     old = given(node, parameter.name)
     edits = (
         [replace_argument(document, old, seed)]

@@ -17,7 +17,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "wanting_a_generator"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "unseeded_calls"]
 
 _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
 
@@ -25,19 +25,19 @@ _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_sample
 class KnownLoaders:
     """The calls of a document that create loaders, whatever they are called, as far as the program knows them.
 
-    `wants` contains the range of each call, and whether it may need a generator.
+    `needs` contains the range of each call, and whether it may need a generator.
     """
 
-    def __init__(self, document: Document, wants: Mapping[tuple[int, int], bool]) -> None:
+    def __init__(self, document: Document, needs: Mapping[tuple[int, int], bool]) -> None:
         self._document = document
-        self._wants = wants
+        self._needs = needs
 
-    def may_want_generator(self, call: cst.Call) -> bool:
+    def may_need_generator(self, call: cst.Call) -> bool:
         """Whether a call may need a generator; true for calls that the program does not know."""
-        return self._wants.get(self._document.span(call), True)
+        return self._needs.get(self._document.span(call), True)
 
     def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
-        """The loaders of a function that may want a generator though their text does not tell: those not called
+        """The loaders of a function that may need a generator though their text does not tell: those not called
         as loaders are (`loader_class(...)`, `DataLoaderX(...)`), and those of a class that shuffles unasked.
         """
         return self._by_other_names.get(id(function), [])
@@ -45,14 +45,14 @@ class KnownLoaders:
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
-        lacking = [call for call in self._calls(self._wants) if _lacks_init(call)]
+        lacking = [call for call in self._calls(self._needs) if _lacks_init(call)]
         return min(lacking, key=self._document.start, default=None)
 
     @cached_property
     def _by_other_names(self) -> dict[int, list[cst.Call]]:
         found: dict[int, list[cst.Call]] = {}
-        for call in self._calls(span for span, wants in self._wants.items() if wants):
-            if not _given(call, "generator") and not _wants_generator(self._document, call):
+        for call in self._calls(span for span, needs in self._needs.items() if needs):
+            if not _given(call, "generator") and not _needs_generator(self._document, call):
                 found.setdefault(id(self._document.function(call)), []).append(call)
         return found
 
@@ -63,14 +63,14 @@ class KnownLoaders:
                 yield call
 
 
-def wanting_a_generator(
+def unseeded_calls(
     document: Document, function: cst.FunctionDef | None, known: KnownLoaders | None, *, for_loaders: bool
 ) -> Iterator[cst.Call]:
-    """The calls of a function (None: of the module's own code) that may want a generator; with `for_loaders`, but for
+    """The calls of a function (None: of the module's own code) that may need a generator; with `for_loaders`, but for
     the splits and samplers.
     """
-    for call, is_split_or_sampler in document.once(_wanting_by_text).get(id(function), []):
-        if not (for_loaders and is_split_or_sampler) and (known is None or known.may_want_generator(call)):
+    for call, is_split_or_sampler in document.once(_unseeded_by_text).get(id(function), []):
+        if not (for_loaders and is_split_or_sampler) and (known is None or known.may_need_generator(call)):
             yield call
     if known is not None:
         yield from known.by_other_names(function)
@@ -81,22 +81,22 @@ def first_statement_that_needs_init(
 ) -> cst.BaseStatement:
     """The first statement of the module that contains `call` or another loader that may need a worker init function."""
     others = (document.once(_first_by_text), known.first_that_lacks_init if known is not None else None)
-    wanting = [call, *(other for other in others if other is not None)]
-    return document.top_level_statement(min(wanting, key=document.start))
+    calls = [call, *(other for other in others if other is not None)]
+    return document.top_level_statement(min(calls, key=document.start))
 
 
 def _first_by_text(document: Document) -> cst.Call | None:
-    wanting = [node for node in document.nodes(cst.Call) if _is_loader(node) and _lacks_init(node)]
-    return min(wanting, key=document.start, default=None)
+    lacking = [node for node in document.nodes(cst.Call) if _is_loader(node) and _lacks_init(node)]
+    return min(lacking, key=document.start, default=None)
 
 
-def _wanting_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]]]:
-    """The calls before which, by their text, a generator may be wanted, and whether each is a split or a sampler, by
+def _unseeded_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]]]:
+    """The calls before which, by their text, a generator may be needed, and whether each is a split or a sampler, by
     the id of the function around them.
     """
     found: dict[int, list[tuple[cst.Call, bool]]] = {}
     for call in document.nodes(cst.Call):
-        if _wants_generator(document, call):
+        if _needs_generator(document, call):
             one = (call, _is_split_or_sampler(document, call))
             found.setdefault(id(document.function(call)), []).append(one)
     return found
@@ -114,7 +114,7 @@ def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     return not targets or any(target is not None and target[0].partition(".")[0] == "torch" for target in targets)
 
 
-def _wants_generator(document: Document, other: cst.Call) -> bool:
+def _needs_generator(document: Document, other: cst.Call) -> bool:
     """Whether a call looks like a loader, split or sampler that may need a generator, by any fix."""
     if _given(other, "generator"):
         return False

@@ -1,4 +1,4 @@
-"""The seed that only another file reads: a function's callers hand it `args`, or the files import the same `cfg`."""
+"""The seed that only another file reads: a function's callers pass it `args`, or the files import the same `cfg`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.facts.tree import Call, FunctionDef, ImportFrom, Name
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.parsed_options import is_parsing
-from torchrepro_lint.fixes.seed_expression import SEED_WORD, HandedSeed, config_seed, is_configuration, option_seed
+from torchrepro_lint.fixes.seed_expression import SEED_WORD, PassedSeed, config_seed, is_configuration, option_seed
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.running.callers import visible_calls
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["handed_seeds"]
+__all__ = ["passed_seeds"]
 
 _MAX_CALLERS = 3
 
 
-def handed_seeds(program: Program, facts: ModuleFacts, scope: Scope) -> tuple[HandedSeed, ...]:
+def passed_seeds(program: Program, facts: ModuleFacts, scope: Scope) -> tuple[PassedSeed, ...]:
     """The seeds that the parameters of the function around `scope` bring along, where all visible callers agree; then
     those of the configurations that the file imports, where the programs that import the file agree.
 
@@ -35,19 +35,19 @@ def handed_seeds(program: Program, facts: ModuleFacts, scope: Scope) -> tuple[Ha
     function = function_of(scope)
     params = _definition(function).params if function is not None else ()
     names = [param.name for param in params if param.kind in ("positional", "keyword") and param.name != "self"]
-    found = [_handed(program, facts, function, name, 0) for name in names if function and is_configuration(name)]
+    found = [_passed(program, facts, function, name, 0) for name in names if function and is_configuration(name)]
     found.extend(_shared(program, facts, name) for name in sorted(facts.scope.bindings) if is_configuration(name))
     return tuple(seed for seed in found if seed is not None)
 
 
-def _shared(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | None:
+def _shared(program: Program, facts: ModuleFacts, name: str) -> PassedSeed | None:
     """The seed that a configuration has, which this file imports, as the files read it that load this one."""
     if not _is_imported(facts, name):
         return None
     own = program.ev.name(name, END, program.ev.module_frame(facts))
     if not own or UNKNOWN in own:
         return None
-    answers: set[HandedSeed] = set()
+    answers: set[PassedSeed] = set()
     for path in program.imports.above(facts.path) - {facts.path}:
         # Hundreds of files may import a configuration, of which few say a word of seeds.
         loading = program.facts(path) if program.project.holds(path, SEED_WORD) else None
@@ -64,7 +64,7 @@ def _shared(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | Non
     return answers.pop() if len(answers) == 1 else None
 
 
-def _of_its_maker(program: Program, facts: ModuleFacts, name: str) -> HandedSeed | None:
+def _of_its_maker(program: Program, facts: ModuleFacts, name: str) -> PassedSeed | None:
     """The seed that a configuration has as the module reads it that makes it, or the function there that returns it."""
     node = facts.scope.bindings[name][-1].node
     if not isinstance(node, ImportFrom):
@@ -101,9 +101,9 @@ def _is_imported(facts: ModuleFacts, name: str) -> bool:
     return bool(bindings) and all(binding.kind == "import-from" for binding in bindings)
 
 
-def _handed(program: Program, facts: ModuleFacts, function: Scope, name: str, depth: int) -> HandedSeed | None:
+def _passed(program: Program, facts: ModuleFacts, function: Scope, name: str, depth: int) -> PassedSeed | None:
     calls = visible_calls(program.ev, facts, function)
-    answers: set[HandedSeed | None] = set()
+    answers: set[PassedSeed | None] = set()
     for call, frame in calls:
         document = document_of(program, frame.facts.path)
         node = document.node_at(*program.parsed(frame.facts.path).span(call.site), cst.Call)
@@ -117,13 +117,13 @@ def _handed(program: Program, facts: ModuleFacts, function: Scope, name: str, de
         outer = function_of(frame.scope)
         if answer is None and outer is not None and depth < _MAX_CALLERS:
             if any(param.name == given.value for param in _definition(outer).params):
-                answer = _handed(program, frame.facts, outer, given.value, depth + 1)
+                answer = _passed(program, frame.facts, outer, given.value, depth + 1)
         answers.add(answer.under(name) if answer is not None else None)
     return answers.pop() if len(answers) == 1 else None
 
 
 def _argument(function: Scope, call: cst.Call, name: str) -> cst.BaseExpression | None:
-    """What a call of the function hands to one of its parameters, as far as the call says so."""
+    """What a call of the function passes to one of its parameters, as far as the call says so."""
     if any(argument.star == "*" for argument in call.args):
         return None
     params: Sequence[str] = [param.name for param in _definition(function).params]
