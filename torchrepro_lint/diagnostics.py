@@ -119,3 +119,13 @@ class Finding:
     def sort_key(self) -> tuple[str, Position, str, str]:
         """Order of report: by file, by place, by code."""
         return (str(self.location.path), self.location.start, self.code, self.message)
+
+    def is_at(self, path: Path, row: int) -> bool:
+        """Whether a line belongs to the statement of the finding."""
+        first, last = self.statement_rows or (self.location.start.row, self.location.end.row)
+        return self.location.path == path and first <= row <= last
+
+    def passes(self, path: Path, row: int) -> bool:
+        """Whether the chain that proves the finding passes a line."""
+        places = (step.location for step in self.trace)
+        return any(place.path == path and place.start.row <= row <= place.end.row for place in places)

@@ -18,6 +18,7 @@ from torchrepro_lint.report.places import place
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import is_ignored_in, is_selected
+from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.toolkit import Toolkit
@@ -43,16 +44,16 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
     # A chain that passes through the line may be that of a finding in any file.
     files = {path, *Projects({}).whole(path)}
-    everything = check(files, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True, toolkit=toolkit)
+    everything = check(files, EVERY_RULE, suppressed_too=True, toolkit=toolkit)
     reported = {_key(finding): finding for finding in check([path], toolkit=toolkit).findings}
     # A finding is shown as it is reported: settings can take its fix away, and the profile can change its message.
     found = {**{_key(finding): finding for finding in everything.findings}, **reported}
-    at_line = sorted((one for one in found.values() if _stands_at(one, path, row)), key=lambda one: one.sort_key)
+    at_line = sorted((one for one in found.values() if one.is_at(path, row)), key=lambda one: one.sort_key)
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
         if _key(finding) not in reported:
             print(f"This finding is not reported: {_why_not(finding, toolkit)}.\n")
-    passing = [one for one in everything.findings if not _stands_at(one, path, row) and _passes(one, path, row)]
+    passing = [one for one in everything.findings if not one.is_at(path, row) and one.passes(path, row)]
     if passing:
         print("This line is part of the proof of:")
         for finding in passing:
@@ -128,15 +129,3 @@ def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
     if found is None or found > len(texts.lines(path)):
         raise TorchReproLintError(f"{path} has no line {row} in a code cell {cell}")
     return found
-
-
-def _stands_at(finding: Finding, path: Path, row: int) -> bool:
-    if finding.location.path != path:
-        return False
-    start = finding.location.start.row
-    first, last = finding.statement_rows or (start, start)
-    return first <= row <= last or row == start
-
-
-def _passes(finding: Finding, path: Path, row: int) -> bool:
-    return any(step.location.path == path and step.location.start.row == row for step in finding.trace)

@@ -12,6 +12,7 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.report.documents import as_html, as_markdown
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.toolkit import Toolkit
@@ -82,7 +83,7 @@ def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
     project = projects.of(folder if folder.is_file() else files[0])
     own = [file for file in files if projects.of(file) is project]
     shown = check(own, {"profile": "strict"})
-    everything = check(own, {"select": ("ALL",), "profile": "strict"}, suppressed_too=True)
+    everything = check(own, EVERY_RULE, suppressed_too=True)
     known = {(one.code, one.location) for one in shown.findings}
     silenced = [one for one in everything.findings if (one.code, one.location) not in known]
     program = Toolkit().make_program(project.root, sorted({*project.files, *own}), project.settings, project.target, {})

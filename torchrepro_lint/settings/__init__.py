@@ -14,6 +14,7 @@ from torchrepro_lint.settings.files import load_settings
 from torchrepro_lint.settings.model import (
     DEFAULT_BASELINE,
     DEFAULT_EXCLUDE,
+    EVERY_RULE,
     Intent,
     Profile,
     Settings,
@@ -25,6 +26,7 @@ from torchrepro_lint.settings.specifier import normalised_specifier
 __all__ = [
     "DEFAULT_BASELINE",
     "DEFAULT_EXCLUDE",
+    "EVERY_RULE",
     "Intent",
     "Profile",
     "Settings",

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from torchrepro_lint.settings.values import target_torch
 
-__all__ = ["DEFAULT_BASELINE", "DEFAULT_EXCLUDE", "Intent", "Profile", "Settings", "SettingsOverride"]
+__all__ = ["DEFAULT_BASELINE", "DEFAULT_EXCLUDE", "EVERY_RULE", "Intent", "Profile", "Settings", "SettingsOverride"]
 
 Profile = Literal["default", "strict"]
 Intent = Literal["seeded", "deterministic"]
@@ -129,3 +129,7 @@ class SettingsOverride(TypedDict, total=False):
     cache: bool
     unsafe_fixes: bool
     baseline: Path | None
+
+
+#: Every rule, whatever the settings select or ignore and whatever the profile is.
+EVERY_RULE: SettingsOverride = {"select": ("ALL",), "profile": "strict"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Place
@@ -91,7 +92,7 @@ def link(result: Result) -> Link | None:
     try:
         with time_limit(PATIENCE):
             # A chain that passes one of the lines may be that of a finding in any file.
-            projects = Projects({"select": ("ALL",), "profile": "strict"})
+            projects = Projects(EVERY_RULE)
             everything = files.union(*map(projects.whole, files))
             report = check(everything, projects=projects, suppressed_too=True)
     except TorchReproLintError:
@@ -101,7 +102,7 @@ def link(result: Result) -> Link | None:
     about.sort(key=lambda finding: codes.index(finding.code))
     # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.
     for finding in about:
-        if any(_passes(finding, place) for place in places):
+        if any(_explains(finding, place) for place in places):
             return Link(finding, proven=True)
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
     likely = codes if result.cause is not None and result.cause.why in _UNEXPLAINED else codes[:1]
@@ -120,13 +121,6 @@ def _places(result: Result) -> Iterator[Place]:
     yield from result.met
 
 
-def _passes(finding: Finding, place: Place) -> bool:
-    """Whether a finding is at a line, or its chain passes it."""
+def _explains(finding: Finding, place: Place) -> bool:
     path = Path(place.file)
-    first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
-    if finding.location.path == path and first <= place.line <= last:
-        return True
-    return any(
-        step.location.path == path and step.location.start.row <= place.line <= step.location.end.row
-        for step in finding.trace
-    )
+    return finding.is_at(path, place.line) or finding.passes(path, place.line)
