@@ -8,7 +8,7 @@ from pathlib import Path
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity, TraceStep
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.formats import OutputFormat, written
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
 PATH = Path("/project/src/train.py")
@@ -48,7 +48,7 @@ def texts(text: str = TEXT) -> Texts:
 
 def report(name: OutputFormat, findings: Sequence[Finding], text: str = TEXT, errors: Sequence[str] = ()) -> str:
     """What a format writes, as one text."""
-    reported = Reported(findings, texts(text), PLAIN, lambda one: one.fix is SAFE, errors, _rules)
+    reported = ReportInput(findings, texts(text), PLAIN, lambda one: one.fix is SAFE, errors, _rules)
     return "".join(line + "\n" for line in written(name, reported))
 
 

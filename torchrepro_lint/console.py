@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-__all__ = ["PROGRAM", "PassingLine", "counted", "did_you_mean", "print_errors", "printable"]
+__all__ = ["PROGRAM", "StatusLine", "counted", "did_you_mean", "print_errors", "printable"]
 
 PROGRAM = "torchrepro-lint"
 
@@ -44,8 +44,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f'; did you mean "{words[near[0]]}"?' if near else ""
 
 
-class PassingLine:
-    """One line that is written over on a terminal, and gone in the end. To anything else, nothing is written."""
+class StatusLine:
+    """A line on a terminal that is overwritten, and removed at the end. If it is no terminal, nothing is written."""
 
     def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
         is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
@@ -54,8 +54,8 @@ class PassingLine:
 
     @classmethod
     @contextmanager
-    def on(cls, stream: TextIO, *, shown: bool = True) -> Iterator[PassingLine]:
-        """A line that goes when the block ends, however it does."""
+    def on(cls, stream: TextIO, *, shown: bool = True) -> Iterator[StatusLine]:
+        """A line that is removed when the block ends, also by an exception."""
         line = cls(stream, shown=shown)
         try:
             yield line
@@ -68,7 +68,7 @@ class PassingLine:
         return self._stream is not None
 
     def show(self, text: str) -> None:
-        """Have the line say `text`, as much of it as there is room for."""
+        """Show `text`, as much of it as fits."""
         if self._stream is not None:
             width = shutil.get_terminal_size().columns
             self._stream.write(f"\r\x1b[K{text[: width - 1]}")
@@ -76,7 +76,7 @@ class PassingLine:
             self._shown = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._stream is not None and self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

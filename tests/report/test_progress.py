@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from torchrepro_lint.console import PassingLine
+from torchrepro_lint.console import StatusLine
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.report.progress import Bar
@@ -35,7 +35,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def test_nothing_is_shown_within_a_second(terminal: Terminal) -> None:
     clock = Clock()
-    with PassingLine.on(terminal) as line:
+    with StatusLine.on(terminal) as line:
         bar = Bar(line, clock)
         for clock.seconds in (0.0, 0.5, 0.99):
             bar(0.5, "a rule")
@@ -44,7 +44,7 @@ def test_nothing_is_shown_within_a_second(terminal: Terminal) -> None:
 
 def test_then_the_bar_grows_and_goes(terminal: Terminal) -> None:
     clock = Clock()
-    with PassingLine.on(terminal) as line:
+    with StatusLine.on(terminal) as line:
         bar = Bar(line, clock)
         clock.seconds = 1.5
         bar(0.25, "one rule")
@@ -59,7 +59,7 @@ def test_then_the_bar_grows_and_goes(terminal: Terminal) -> None:
 
 
 def test_an_error_takes_the_line_away_as_well(terminal: Terminal) -> None:
-    with pytest.raises(ValueError, match="broken"), PassingLine.on(terminal) as line:
+    with pytest.raises(ValueError, match="broken"), StatusLine.on(terminal) as line:
         line.show("working")
         raise ValueError("broken")
     assert terminal.getvalue() == "\r\x1b[Kworking\r\x1b[K"
@@ -71,7 +71,7 @@ def test_to_anything_else_nothing_is_written(terminal: Terminal, monkeypatch: py
     if shown:
         monkeypatch.setenv("TERM", "dumb")
     for stream in (file, terminal):
-        with PassingLine.on(stream, shown=shown if stream is terminal else True) as line:
+        with StatusLine.on(stream, shown=shown if stream is terminal else True) as line:
             assert not line.is_seen
             line.show("working")
         assert stream.getvalue() == ""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from torchrepro_lint.console import PassingLine, print_errors
+from torchrepro_lint.console import StatusLine, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Report, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.progress import Bar
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.summary import statistics, statistics_json, statistics_text, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
@@ -68,7 +68,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
     cache = cache_in(options.cache_folder)
     kept_to_the_end = _without_final_collection() if options.owns_process else nullcontext()
-    with kept_to_the_end, PassingLine.on(sys.stderr, shown=not options.quiet) as line:
+    with kept_to_the_end, StatusLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
             options.paths,
             options.override,
@@ -128,7 +128,7 @@ def print_report(
         print_all(write(statistics(report.findings, report.may_fix)), stream)
     else:
         rules = (toolkit or Toolkit()).all_rules
-        reported = Reported(report.findings, texts, colours, report.may_fix, report.errors, rules)
+        reported = ReportInput(report.findings, texts, colours, report.may_fix, report.errors, rules)
         print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.findings):
         print_all(summary(report.findings, report.may_fix, fixed, report.known), stream)

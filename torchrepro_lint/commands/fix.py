@@ -7,7 +7,7 @@ import sys
 from typing import TextIO
 
 from torchrepro_lint.commands.check import CheckOptions, cache_in, cores, print_all, print_report, status
-from torchrepro_lint.console import PassingLine, print_errors
+from torchrepro_lint.console import StatusLine, print_errors
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -28,7 +28,7 @@ def run_fix(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     """
     jobs = options.jobs or cores()
     cache = cache_in(options.cache_folder)
-    with PassingLine.on(sys.stderr, shown=not options.quiet) as line:
+    with StatusLine.on(sys.stderr, shown=not options.quiet) as line:
         result = fix(
             options.paths,
             options.override,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, get_args
 
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 
 __all__ = ["FORMATS", "OutputFormat", "is_for_people", "written"]
 
@@ -22,7 +22,7 @@ def is_for_people(name: OutputFormat) -> bool:
     return name in _FOR_PEOPLE
 
 
-def written(name: OutputFormat, reported: Reported) -> Iterator[str]:
+def written(name: OutputFormat, reported: ReportInput) -> Iterator[str]:
     """The lines of a report, without line feeds at their ends."""
     match name:
         case "full" | "concise" | "grouped" if reported.findings:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.places import file_range, in_checkout, place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["github_report"]
 
 
-def github_report(reported: Reported) -> Iterator[str]:
+def github_report(reported: ReportInput) -> Iterator[str]:
     """A line for each finding."""
     for finding in reported.findings:
         yield _command(finding, reported.texts)

@@ -9,7 +9,7 @@ from typing import Any
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.report.fingerprints import fingerprints
 from torchrepro_lint.report.places import file_range, in_checkout, place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["gitlab_report"]
@@ -17,7 +17,7 @@ __all__ = ["gitlab_report"]
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
 
-def gitlab_report(reported: Reported) -> Iterator[str]:
+def gitlab_report(reported: ReportInput) -> Iterator[str]:
     """A list of objects."""
     texts = reported.texts
     issues = [_issue(finding, number, texts) for finding, number in fingerprints(reported.findings, texts)]

@@ -8,14 +8,14 @@ from typing import Any
 
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
 from torchrepro_lint.report.places import place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.rule_pages import rule_url
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["json_lines_report", "json_report"]
 
 
-def json_report(reported: Reported) -> Iterator[str]:
+def json_report(reported: ReportInput) -> Iterator[str]:
     """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive. In a notebook
     they count in the cell `cell`, which is null elsewhere.
 
@@ -25,7 +25,7 @@ def json_report(reported: Reported) -> Iterator[str]:
     yield json.dumps([_object(finding, reported.texts) for finding in reported.findings], indent=2)
 
 
-def json_lines_report(reported: Reported) -> Iterator[str]:
+def json_lines_report(reported: ReportInput) -> Iterator[str]:
     """The same objects, one on a line."""
     for finding in reported.findings:
         yield json.dumps(_object(finding, reported.texts), separators=(",", ":"))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from torchrepro_lint.console import printable
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.places import file_range, place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["junit_report"]
@@ -17,7 +17,7 @@ __all__ = ["junit_report"]
 _PACKAGE = "torchrepro-lint"
 
 
-def junit_report(reported: Reported) -> Iterator[str]:
+def junit_report(reported: ReportInput) -> Iterator[str]:
     """The document. Without findings it has one test, which passed: servers take an empty report for a broken run."""
     root = ElementTree.Element("testsuites", name=_PACKAGE, tests="0", failures="0", errors="0")
     tests = failures = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from torchrepro_lint.console import PassingLine
+from torchrepro_lint.console import StatusLine
 
 __all__ = ["Bar"]
 
@@ -17,7 +17,7 @@ _WIDTH = 24
 class Bar:
     """A bar on a line of the terminal. `now` is a clock, in seconds."""
 
-    def __init__(self, line: PassingLine, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, line: StatusLine, now: Callable[[], float] = time.monotonic) -> None:
         self._line = line
         self._now = now
         self._next = now() + _PATIENCE

@@ -12,14 +12,14 @@ from typing import Any
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.report.places import file_range, place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.rule_pages import PROJECT, rule_url
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["rdjson_report"]
 
 
-def rdjson_report(reported: Reported) -> Iterator[str]:
+def rdjson_report(reported: ReportInput) -> Iterator[str]:
     """The document."""
     yield json.dumps(
         {

@@ -17,7 +17,7 @@ from torchrepro_lint.diagnostics import Edit, Finding, Fix, Location, Severity
 from torchrepro_lint.fixes.apply import in_order
 from torchrepro_lint.report.fingerprints import fingerprints
 from torchrepro_lint.report.places import file_range, place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.rule_pages import DOCUMENTATION, documentation, markdown, rule_url, title
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -30,7 +30,7 @@ _BASE = "%SRCROOT%"
 _FINGERPRINT = "context/v1"
 
 
-def sarif_report(reported: Reported) -> Iterator[str]:
+def sarif_report(reported: ReportInput) -> Iterator[str]:
     """The document. Paths are relative to the current folder where they lie below it."""
     rules = reported.rules()
     index = {rule.code: number for number, rule in enumerate(rules)}

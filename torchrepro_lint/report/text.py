@@ -11,7 +11,7 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.report.frames import code_frame, shown_line
 from torchrepro_lint.report.places import place
-from torchrepro_lint.report.reported import Reported
+from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["concise", "concise_report", "full", "full_report", "grouped_report"]
@@ -20,19 +20,19 @@ __all__ = ["concise", "concise_report", "full", "full_report", "grouped_report"]
 _DEEPEST = 8
 
 
-def full_report(reported: Reported) -> Iterator[str]:
+def full_report(reported: ReportInput) -> Iterator[str]:
     """Each finding with its code frame, the chain that proves it, and its fix; a blank line after each."""
     for finding in reported.findings:
         yield full(finding, reported.texts, reported.colours, reported.may_fix(finding))
 
 
-def concise_report(reported: Reported) -> Iterator[str]:
+def concise_report(reported: ReportInput) -> Iterator[str]:
     """A line for each finding."""
     for finding in reported.findings:
         yield concise(finding, reported.texts, reported.colours, reported.may_fix(finding))
 
 
-def grouped_report(reported: Reported) -> Iterator[str]:
+def grouped_report(reported: ReportInput) -> Iterator[str]:
     """The name of each file, and below it a line for each finding with its row and column set flush."""
     texts, colours = reported.texts, reported.colours
     for path, group in groupby(reported.findings, key=lambda finding: finding.location.path):

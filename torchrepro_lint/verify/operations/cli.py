@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from torchrepro_lint.arguments import ArgumentParser, at_least, seconds
-from torchrepro_lint.console import PROGRAM, PassingLine
+from torchrepro_lint.console import PROGRAM, StatusLine
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.knowledge.op_cases import op_cases
 from torchrepro_lint.knowledge.op_measurements import OpMeasurement
@@ -30,7 +30,7 @@ def verify_operations(arguments: Sequence[str]) -> int:
     cases = [case for case in op_cases() if not options.only or any(word in case.op for word in options.only)]
     if not cases:
         raise TorchReproLintError(f"no operation in the table has {' or '.join(options.only)} in its name")
-    with PassingLine.on(sys.stderr) as line:
+    with StatusLine.on(sys.stderr) as line:
         machine, seen = run_cases(
             cases,
             options.device,

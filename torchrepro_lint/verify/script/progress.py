@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from torchrepro_lint.console import PassingLine
+from torchrepro_lint.console import StatusLine
 from torchrepro_lint.verify.script.entries import Header
 
 _TAIL = 4096  # bytes of a record in which the latest step is looked for
@@ -19,7 +19,7 @@ _EVERY = 0.5  # seconds
 class Progress:
     """Writes to a terminal, and nothing to anything else."""
 
-    def __init__(self, line: PassingLine) -> None:
+    def __init__(self, line: StatusLine) -> None:
         self._line = line
         self._last = 0.0
 
@@ -27,7 +27,7 @@ class Progress:
     @contextlib.contextmanager
     def on(cls, stream: TextIO) -> Iterator[Progress]:
         """Progress whose line is gone in the end."""
-        with PassingLine.on(stream) as line:
+        with StatusLine.on(stream) as line:
             yield cls(line)
 
     def show(self, header: Header, record: Path, seconds: float) -> None:

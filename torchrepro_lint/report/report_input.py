@@ -1,4 +1,4 @@
-"""What is handed to an output format."""
+"""What an output format is given."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 
-__all__ = ["Reported"]
+__all__ = ["ReportInput"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
-    """The findings of a run in the order of report, and what is needed to show them.
+class ReportInput:
+    """The findings of a run in order, and what is needed to show them.
 
-    `may_fix` says whether `--fix` fixes a finding, `errors` are the tool's own faults, a line each, and `rules` gives
-    the rules that there are: it is asked only by a format that lists them.
+    `may_fix` says whether `--fix` fixes a finding. `errors` are internal errors, one line each. `rules` gives all rules
+    and is only called by formats that list them.
     """
 
     findings: Sequence[Finding]
