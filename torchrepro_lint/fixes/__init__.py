@@ -1,1 +1,28 @@
-"""Edits that repair findings: range edits over the original text, computed on one libcst parse of it."""
+"""Edits that fix findings: range edits over the original text, computed on one libcst parse of it.
+
+The fix of a kind of finding, planned from the program, is in a module named `..._fix`. What they are made of:
+
+The file:
+document.py           the text, its syntax tree, and where each node is; documents.py gives that of a file
+node_index.py         finds the nodes of a kind
+scopes.py             which names a file binds; binding_forms.py finds every form of binding
+visibility.py         whether a name is bound at a place
+brackets.py           the brackets around a call
+
+The canonical seeding code:
+seeding.py            inserts it for a loader; seeding_request.py is what it is given
+worker_init.py        the worker init function; worker_lines.py and worker_targets.py seed more than the global RNGs
+init_body.py          edits of a worker init function that exists
+generators.py         finds a generator, or writes one; placement.py says where
+unseeded_calls.py     the other calls that may need one
+seed_expression.py    the seed; passed_seed.py finds one in another file, optional_seed.py and parsed_options.py say
+                      whether it may be missing
+rank_expression.py    the rank, where it is part of the seed; also rank_terms.py and rank_free.py
+
+The edits:
+arguments.py          keyword arguments of a call
+imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
+apply.py              applies edits, and chooses fixes that are compatible
+verified.py           whether the resulting text can be trusted
+write.py              writes a file atomically
+"""

@@ -1,1 +1,27 @@
-"""Files: where they are, what they say, and which comments in them silence a finding."""
+"""Files: where they are, what they contain, and which comments in them suppress a finding.
+
+Which files, and what a project says about itself:
+root.py              where a project begins
+project.py           which project a file belongs to, with its settings, files and target
+discovery.py         the files that a path stands for; ignore.py and git_index.py say what is left out
+target.py            which versions of torch a project is written for
+requirements.py      the torch requirement in its metadata; metadata.py reads these files
+package_versions.py  the versions of other libraries that it asks for
+line_length.py       how long its lines may be
+configurations.py    its YAML files
+outside.py           its other files: shell scripts, container files, CI files
+beside.py            the files that say something about all its Python files
+
+The text of a file:
+text.py              bytes and text, and whether one survives as the other
+contents.py          the bytes of the files of a run, each read once
+stamps.py            whether a file has changed
+lines.py             rows and columns
+prefilter.py         whether a file can contain a finding at all, from its bytes
+noqa.py              suppression comments
+
+Notebooks:
+notebook.py          the JSON, in which only the source of cells is changed
+cells.py             the code cells as one text
+magics.py            what IPython adds to Python
+"""

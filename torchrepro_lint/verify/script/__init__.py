@@ -9,7 +9,7 @@ watch/              the instruments
 perturb/            what varies in a perturbed run
 
 In the parent, and offline, without torch and numpy:
-cli.py              `torchrepro-lint verify train.py` and `verify compare A B`
+cli.py              `torchrepro-lint verify SCRIPT` and `verify compare A B`
 experiment.py       runs the stages in order
 result.py           what came of the runs
 offline.py          the result for two records from files

@@ -1,4 +1,4 @@
-"""What varies in a perturbed run, in the watched process; `perturbations.py` lists what can be varied.
+"""What varies in a perturbed run, in the watched process. The module `perturbations` lists what can be varied.
 
 apply.py      puts a perturbation in place
 listing.py    another order of directory listings
