@@ -83,6 +83,8 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
                 else experiment.perturbed(name, reference)
                 for name in options.perturb
             ]
+        if any(result.outcome is Outcome.DIFFERED for result in results):
+            progress.show_linter()
         answers = [(result, _link(result)) for result in results]
     _print(answers, options.output_format)
     if options.report is not None:

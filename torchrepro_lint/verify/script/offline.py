@@ -26,8 +26,8 @@ def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> 
         from_files=True,
     )
     if comparison.divergence is not None:
-        closely = min(first.header.stage, second.header.stage) > 1
-        cause = find_cause(first, second, comparison.divergence) if closely else None
+        are_full = min(first.header.stage, second.header.stage) > 1
+        cause = find_cause(first, second, comparison.divergence) if are_full else None
         return replace(result, outcome=Outcome.DIFFERED, cause=cause)
     if comparison.total == 0:
         reason = "the records have nothing in common that could be compared"

@@ -26,7 +26,7 @@ class Progress:
     @classmethod
     @contextlib.contextmanager
     def on(cls, stream: TextIO) -> Iterator[Progress]:
-        """Progress whose line is gone in the end."""
+        """Progress whose line is removed at the end."""
         with StatusLine.on(stream) as line:
             yield cls(line)
 
@@ -35,13 +35,13 @@ class Progress:
         if not self._line.is_seen or 0 <= seconds - self._last < _EVERY:
             return
         self._last = seconds
-        closely = ", closely" if header.stage > 1 else ""
+        fully = ", fully recorded" if header.stage > 1 else ""
         varied = f" with {header.perturbation} varied" if header.perturbation else ""
-        self._line.show(f"run {header.run}{varied}{closely}: {seconds:.0f} s{_latest(record)}")
+        self._line.show(f"run {header.run}{varied}{fully}: {seconds:.0f} s{_latest(record)}")
 
-    def clear(self) -> None:
-        """Take the line away."""
-        self._line.clear()
+    def show_linter(self) -> None:
+        """Say that the runs are over, and that the linter is looking for what explains them."""
+        self._line.show("looking for the linter's finding at that line")
 
 
 def _latest(record: Path) -> str:
