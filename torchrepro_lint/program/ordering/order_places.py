@@ -63,6 +63,8 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         if _is_target(parents, use):
             continue
         inner = parents.function(use) is not function
+        if _is_another(parents, facts, use, scope):
+            continue
         reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
         if not any(binding.order <= ends for binding in reaching):
             continue
@@ -87,6 +89,36 @@ def _loops_back(scope: Scope, first: int, second: int) -> bool:
 
 def _is_inside(parents: Parents, node: tree.Expr, function: object) -> bool:
     return function is None or any(above is function for above in parents.around(node))
+
+
+def _is_another(parents: Parents, facts: ModuleFacts, use: tree.Name, home: Scope) -> bool:
+    """Whether a function, lambda or comprehension between a use and the scope `home` gives the name a meaning of its
+    own.
+    """
+    for above in parents.around(use):
+        if above is home.node:
+            return False
+        if isinstance(above, (tree.FunctionDef, tree.Lambda, tree.Comprehension)):
+            inner = facts.scope_of(above)
+            if use.id in inner.bindings and use.id not in inner.declared and not _is_evaluated_outside(above, use):
+                return True
+    return False
+
+
+def _is_evaluated_outside(opener: tree.FunctionDef | tree.Lambda | tree.Comprehension, use: tree.Name) -> bool:
+    """Whether a use belongs to what opens a scope, and is evaluated in the one around: a default, a decorator, what the
+    first clause of a comprehension iterates over.
+    """
+    match opener:
+        case tree.Comprehension(clauses=(first, *_)):
+            outer = [first.iter]
+        case tree.FunctionDef(params=params, decorators=decorators):
+            outer = [*decorators, *(param.default for param in params if param.default is not None)]
+        case tree.Lambda(params=params):
+            outer = [param.default for param in params if param.default is not None]
+        case _:
+            outer = []
+    return any(part is use for part in walk(outer))
 
 
 def _is_target(parents: Parents, node: tree.Expr) -> bool:
