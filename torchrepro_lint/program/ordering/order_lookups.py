@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.ordering import order_calls, order_draws, order_flow, order_loops
 from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
@@ -30,11 +31,17 @@ def through_lookup(
     """From `xs[i]` on, where `xs` has the order.
 
     With `decides` the look-up itself is an end of the way, unless `i` takes every position of something that has the
-    same order: `for i in range(len(xs))` and `for i, y in enumerate(ys)`. The former does what `for x in xs` does.
+    same order: `for i in range(len(xs))` and `for i, y in enumerate(ys)`. The former does what `for x in xs` does. Nor
+    is it one if `i` are the ranks of such a thing: `xs[np.argsort(ys)]` sorts both.
     """
     found = order_flow.sink(carrier, "index", lookup, "is looked up by position")
     if not decides and order_draws.are_drawn(program, carrier, lookup.index):
         yield order_flow.sink(carrier, "split", lookup, "is looked up by positions that are drawn")
+        return
+    ranked = _ranked(program, carrier, lookup.index)
+    if ranked is not None:
+        if decides:
+            yield replace(found, beside=ranked)
         return
     match _turns_of(program, carrier, lookup.index):
         case tree.For() | tree.Comprehension() as around, whole, is_enumerated:
@@ -44,6 +51,15 @@ def through_lookup(
                 yield from _through_positions(program, carrier, lookup, around, found if decides else None)
         case _ if decides:
             yield found
+
+
+def _ranked(program: Program, carrier: Carrier, index: tree.Expr) -> tree.Expr | None:
+    """What is put in order by the positions that `index` gives: `ys` in `np.argsort(ys)`."""
+    match index:
+        case tree.Call(args=(first, *_)):
+            if order_calls.names_called(program, order_calls.called(program, carrier, index)) & ordering_names("ranks"):
+                return first.value
+    return None
 
 
 def _turns_of(
