@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
+from torchrepro_lint.program.running.library_chances import draws_in_vain
 
 __all__ = ["MAX_EVENTS", "Event", "Link", "distinct", "is_notable", "outside_name", "shown"]
 
@@ -63,12 +64,14 @@ class Event:
 
 
 def outside_name(value: Value) -> str | None:
-    """The dotted name under which knowledge speaks of calling this value; None for project code."""
+    """The dotted name under which knowledge speaks of calling this value; None for project code, and for a transform
+    that does the same whatever it draws.
+    """
     match value:
         case External(name=name):
             return name
         case ExternalObject(name=name):
-            return f"{name}.__call__"
+            return None if draws_in_vain(value) else f"{name}.__call__"
         case MemberOf():
             return member_name(value)
     return None

@@ -41,6 +41,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.bodies import BodyWalker, statement_expressions
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
+from torchrepro_lint.program.running.library_chances import never_runs
 from torchrepro_lint.program.running.offered_commands import components
 
 __all__ = [
@@ -165,7 +166,7 @@ class Walker(BodyWalker):
 
     def _object(self, value: ExternalObject) -> Iterator[Event]:
         known = external_callable(value.name)
-        if known is not None and value.arguments is not None:
+        if known is not None and value.arguments is not None and not never_runs(value):
             yield from self._runs(known, value.arguments, "call", value)
 
     def _member(self, value: MemberOf, arguments: Arguments, site: Site | None) -> Iterator[Event]:
