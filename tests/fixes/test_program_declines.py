@@ -36,11 +36,26 @@ EITHER = """
                 print(batch)
     """
 
+OPTIONAL = """
+    import numpy as np
+    import torch
+
+    def set_seed(seed, with_torch=False):
+        np.random.seed(seed)
+        if with_torch:
+            torch.manual_seed(seed)
+
+    set_seed(0)
+    model = torch.nn.Linear(8, 2)
+    model(torch.ones(8)).sum().backward()
+    """
+
 
 @pytest.mark.parametrize(
     ("code", "program", "reason"),
     [
         ("TRL104", INIT, "`set_seed` is called outside of workers, too, where its seed is to stay"),
+        ("TRL502", OPTIONAL, "torch.manual_seed is called beside it under a condition that does not hold"),
         ("TRL206", EITHER, "`sampler` may be another sampler, which counts no epochs"),
     ],
 )

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.worker_init import resolved_name
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.values import Constant, External
+from torchrepro_lint.program.running.events import shown
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -48,6 +51,9 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     known = [one.value for one in program.ev.values(block.value, block.frame) if isinstance(one, Constant)]
     if "numpy" in missing and any(isinstance(one, int) and not 0 <= one <= _LARGEST for one in known):
         return None, "NumPy takes no such seed"
+    optional = _on_a_condition(program, block, missing)
+    if optional is not None:
+        return None, f"{shown(optional.func)} is called beside it under a condition that does not hold"
     planner = ImportPlanner(document)
     run = _seeding_run(document, statement)
     added: list[Edit] = []
@@ -62,6 +68,21 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     edits: list[Edit] = [*planner.edits(), *added]
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     return Fix(Applicability.SAFE, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def _on_a_condition(program: Program, block: Evidence, missing: Sequence[str]) -> tree.Call | None:
+    """A call in the same function that would seed what is missing, under a condition that the block is not under: the
+    callers chose to leave it out.
+    """
+    arms = dict(block.path)
+    wanted = {".".join(_FUNCTIONS[rng]) for rng in missing}
+    for call, path in block.frame.scope.calls:
+        if all(branch in arms for branch, _ in path) or any(arms.get(branch, arm) != arm for branch, arm in path):
+            continue
+        called = program.ev.values(call.func, block.frame)
+        if any(isinstance(one, External) and canonical(one.name) in wanted for one in called):
+            return call
+    return None
 
 
 def _seeding_run(document: Document, statement: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine]:
