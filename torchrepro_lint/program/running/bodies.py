@@ -33,7 +33,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.events import MAX_EVENTS, Event, Link, distinct, is_notable, outside_name, shown
-from torchrepro_lint.program.running.undecisive import decides_nothing
+from torchrepro_lint.program.running.undecisive import decides_nothing, only_waits
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -177,6 +177,8 @@ class BodyWalker(ABC):
                 self._comprehension(root, frame, out)
                 return
             case tree.Compare() if is_drawn_in_vain(self.ev, root, frame):
+                return
+            case tree.Call() if only_waits(self.ev, root, frame):
                 return
         for part in sub_expressions(root):
             self._expression(part, frame, out)
