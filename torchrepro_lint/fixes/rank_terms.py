@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["are_apart", "names_rank", "rank_terms"]
+__all__ = ["are_apart", "has_rank", "names_rank", "rank_terms"]
 
 _RANK = re.compile(r"rank(?!ing)", re.IGNORECASE)
 
@@ -39,6 +39,24 @@ def rank_terms(document: Document, seeds: Sequence[cst.BaseExpression], code: cs
     return "".join(f" + {text}" for text in kept)
 
 
+def has_rank(document: Document, seed: str, at: cst.CSTNode) -> bool:
+    """Whether the rank takes part in a seed that is written at `at`, or in what the function gives to that variable."""
+    given = _given(document, seed, at)
+    if names_rank(seed) or given is None:
+        return names_rank(seed)
+    return any(_is_rank(document, term) for term in _summands(given))
+
+
+def _is_rank(document: Document, term: cst.BaseExpression) -> bool:
+    """Whether a term differs from rank to rank, and not only under a condition."""
+    match term:
+        case cst.Call(func=func):
+            return names_rank(document.text_of(func))
+        case cst.Name() | cst.Attribute() | cst.Subscript() | cst.BinaryOperation(operator=cst.Multiply()):
+            return names_rank(document.text_of(term))
+    return False
+
+
 def are_apart(terms: str) -> bool:
     """Whether such terms leave room for the workers of each rank: `rank * 1000`. With `rank` alone, which is added to
     a seed that counts the workers up, the second worker of a rank has the seed of the first one of the next.
@@ -48,13 +66,18 @@ def are_apart(terms: str) -> bool:
 
 def _written(document: Document, seed: cst.BaseExpression) -> cst.BaseExpression:
     """What a variable of the function is given, where it is given one thing; else the expression itself."""
-    scope = document.scope_of(seed)
-    bindings = scope.bindings.get(seed.value, []) if isinstance(seed, cst.Name) else []
+    given = _given(document, seed.value, seed) if isinstance(seed, cst.Name) else None
+    return given if given is not None else seed
+
+
+def _given(document: Document, name: str, at: cst.CSTNode) -> cst.BaseExpression | None:
+    """The one thing that the function around `at` gives to its variable `name`."""
+    bindings = document.scope_of(at).bindings.get(name, [])
     if len(bindings) != 1 or bindings[0].kind != "assign":
-        return seed
+        return None
     target = document.parent(bindings[0].node)
     assign = document.parent(target) if isinstance(target, cst.AssignTarget) else None
-    return assign.value if isinstance(assign, cst.Assign) else seed
+    return assign.value if isinstance(assign, cst.Assign) else None
 
 
 def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:

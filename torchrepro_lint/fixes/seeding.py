@@ -34,6 +34,7 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
+from torchrepro_lint.fixes.rank_terms import has_rank
 from torchrepro_lint.fixes.seed_expression import Seed, find_seed
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
@@ -211,7 +212,7 @@ class _Plan:
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
-        if (self.ranks.in_seed or self.ranks_differ) and "rank" not in text:
+        if (self.ranks.in_seed or self.ranks_differ) and not has_rank(document, text, at):
             rank = find_rank(document, self.imports, at)
             if rank is None and (self.ranks.in_seed or self.ranks.started):
                 rank = rank_call(document, self.imports, at)
