@@ -17,6 +17,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_nested, order_rows
+from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
     calls_in_bases,
@@ -244,11 +245,11 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
         case tree.Attribute(value=tree.Name()):
             yield from _read(program, carrier, target)
         case tree.Subscript(value=tree.Name() as owner, index=key):
-            for use in name_uses(program, carrier.facts, owner):
+            for use in holder_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, carrier, use, key)
                 yield from order_rows.through_holder(program, carrier, use, key)
         case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
-            for facts, read in attribute_uses(program, carrier.facts, owner):
+            for facts, read in holder_attribute_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
 
 
@@ -272,10 +273,10 @@ def through_held(program: Program, carrier: Carrier, made: tree.Expr, key: tree.
     """From the dict that has the elements under `key` where it is made, or comes out of a call."""
     match parents_of(program.ev, carrier.facts).target_of(made):
         case tree.Name() as target:
-            for use in name_uses(program, carrier.facts, target):
+            for use in holder_uses(program, carrier.facts, target):
                 yield from _taken_out(program, carrier, use, key)
         case tree.Attribute(value=tree.Name()) as target:
-            for facts, read in attribute_uses(program, carrier.facts, target):
+            for facts, read in holder_attribute_uses(program, carrier.facts, target):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
         case None:
             yield from _returned(program, carrier, made, key)
