@@ -178,11 +178,12 @@ class BodyWalker(ABC):
                 return
             case tree.Compare() if is_drawn_in_vain(self.ev, root, frame):
                 return
-            case tree.Call() if only_waits(self.ev, root, frame):
-                return
+        before = len(out)
         for part in sub_expressions(root):
             self._expression(part, frame, out)
         match root:
+            case tree.Call() if len(out) > before and only_waits(self.ev, root, frame):
+                del out[before:]
             case tree.Call():
                 self._call_node(root, frame, out)
             case tree.Attribute(value=value, attr=attr):
