@@ -58,7 +58,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
         loads = [group[0] for group in all_calls(program, known_calls("loads_checkpoint"))]
-        load = _resuming(program, [call for call in loads if call.facts.path in related])
+        load = _resuming(program, [c for c in loads if c.facts.path in related and not _takes_weights_only(program, c)])
         if load is not None:
             yield Resumed(save, load.site)
 
@@ -92,6 +92,28 @@ def _resuming(program: Program, loads: list[KnownCall]) -> KnownCall | None:
     if after:
         return min(after, key=lambda pair: pair[0])[1]
     return next((load for here in (True, False) for load in loads if _reads_progress(program, load, here=here)), None)
+
+
+def _takes_weights_only(program: Program, load: KnownCall) -> bool:
+    """Whether all that is read of what is loaded are items, none of an optimizer or a count: a pretrained model."""
+    parents = parents_of(program.ev, load.facts)
+    target = parents.target_of(load.call)
+    if not isinstance(target, tree.Name):
+        return False
+    function = parents.function(load.call)
+    uses = [
+        parents.of(use)
+        for use in parents.names.get(target.id, ())
+        if use is not target and (function is None or function in parents.around(use))
+    ]
+    return bool(uses) and all(
+        isinstance(item, tree.Subscript)
+        and isinstance(item.index, tree.Const)
+        and isinstance(item.index.value, str)
+        and not _OPTIMIZER.search(item.index.value)
+        and not _PROGRESS.search(item.index.value)
+        for item in uses
+    )
 
 
 def _to_optimizer(program: Program, load: KnownCall) -> int | None:
