@@ -87,6 +87,13 @@ def test_the_survey_says_no_more_of_a_row_than_the_table() -> None:
         assert any(one == alert or one.startswith(f"{alert} / ") for one in alerts), row["op"]
 
 
+def test_the_remedy_of_what_can_be_made_deterministic_is_a_sentence() -> None:
+    """The messages give it as it is; where an operation is to be replaced, they put "instead:" before it."""
+    switches = ("torch.use_deterministic_algorithms(True)", "torch.backends.cudnn.deterministic=True")
+    made = [row for row in table() if row["effect"] == "made_deterministic"]
+    assert [row["op"] for row in made if not row["alternative"].startswith(switches)] == []
+
+
 def test_no_spelling_has_the_same_row_twice() -> None:
     keys = Counter(
         (name, row["effect"], row["phase"], row["device"], row["since"], row["until"], row["when"], row["requires"])
