@@ -195,9 +195,25 @@ def plan_worker_lines(
     scope = document.scope_of(function.body)
     if any(target.global_name in scope.bindings for target in targets if target.global_name):
         return None
-    dataset = fresh_name(("dataset", "worker_dataset"), scope)
-    lines = [*global_lines(targets), *worker_lines(imports, targets, seed, dataset, at=last)]
-    return _appended(document, last, imports, lines)
+    own = _dataset_variable(document, function)
+    dataset = own or fresh_name(("dataset", "worker_dataset"), scope)
+    lines = worker_lines(imports, targets, seed, dataset, is_bound=own is not None, at=last)
+    return _appended(document, last, imports, [*global_lines(targets), *lines])
+
+
+def _dataset_variable(document: Document, function: cst.FunctionDef) -> str | None:
+    """The variable that a line of the function's body gives the worker's dataset, and nothing else is given to."""
+    scope = document.scope_of(function.body)
+    for line in function.body.body:
+        small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        match small:
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name(value=name))],
+                value=cst.Attribute(value=cst.Call(func=func), attr=cst.Name(value="dataset")),
+            ) if len(scope.bindings.get(name, ())) == 1:
+                if resolved_name(scope, func) == "torch.utils.data.get_worker_info":
+                    return name
+    return None
 
 
 def _last_line(document: Document, function: cst.FunctionDef) -> cst.BaseStatement | None:

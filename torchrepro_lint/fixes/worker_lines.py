@@ -41,14 +41,16 @@ def worker_lines(
     seed: str,
     dataset: str = "dataset",
     *,
+    is_bound: bool = False,
     at: cst.CSTNode | None = None,
 ) -> list[str]:
     """The statements that seed the targets with the expression `seed`, with the imports that they need planned.
 
-    `dataset` is a name that is free in the function. `at` is as in `ImportPlanner.require`.
+    `dataset` is a name that is free in the function, or that `is_bound` there to the worker's dataset already. `at` is
+    as in `ImportPlanner.require`.
     """
     lines = []
-    if any(target.attribute for target in targets):
+    if any(target.attribute for target in targets) and not is_bound:
         info = planner.find("torch.utils.data", "get_worker_info", at=at)
         info = info or f"{planner.require('torch', at=at)}.utils.data.get_worker_info"
         lines.append(f"{dataset} = {info}().dataset")

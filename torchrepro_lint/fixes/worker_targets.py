@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.knowledge.reseeding import Reseeding, library_reseeding, object_reseeding
-from torchrepro_lint.program.evaluation.values import ExternalObject, SequenceValue, Value, union
+from torchrepro_lint.program.evaluation.values import ExternalObject, Value
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_paths import dataset_paths
@@ -54,7 +54,7 @@ def library_target(program: Program, loader: Loader, draw: LibraryDraw) -> Worke
         return "no way of seeding it is known"
 
     def is_wanted(value: Value) -> bool:
-        return isinstance(value, ExternalObject) and value.name == pipeline.name and _holds(value, part)
+        return isinstance(value, ExternalObject) and value.name == pipeline.name and draw.is_held_by(value)
 
     call = draw.event.site
     used = program.ev.project.facts(call.path)
@@ -102,16 +102,6 @@ def _held_target(
 
 def _made_at(sites: Collection[Site]) -> Callable[[Value], bool]:
     return lambda value: isinstance(value, ExternalObject) and value.site in sites
-
-
-def _holds(pipeline: ExternalObject, part: Value) -> bool:
-    """Whether `part` is in a list that the pipeline is made of."""
-    if pipeline.arguments is None:
-        return False
-    given = union(*pipeline.arguments.positional, *(values for _, values, _ in pipeline.arguments.keywords))
-    inner = [value.elements() if isinstance(value, SequenceValue) else {value} for value in given]
-    found = {value for values in inner for value in values}
-    return part in found or any(isinstance(value, ExternalObject) and _holds(value, part) for value in found)
 
 
 def _global_name(program: Program, site: Site, expression: tree.Expr | None) -> str | None:

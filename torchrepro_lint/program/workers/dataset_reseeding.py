@@ -1,12 +1,13 @@
 """Whether a worker init function gives the random objects of the dataset a seed of the worker's own.
 
 What it does to `get_worker_info().dataset` cannot be followed as a value, since torch makes that object. That it goes
-to the dataset at all is taken for the sign: nothing else is done there in practice than reseeding and sharding.
+to the dataset at all is taken for the sign: nothing else is done there in practice than reseeding and sharding. Where
+it goes to certain attributes only (`dataset.rng = ...`), it is a sign for what these hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -27,14 +28,16 @@ from torchrepro_lint.program.evaluation.values import (
     unknown,
 )
 from torchrepro_lint.program.running.guards import mentions
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.workers.dataset_paths import dataset_paths
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["init_events", "init_values", "reaches_dataset"]
+__all__ = ["init_events", "init_values", "leaves_alone", "reaches_dataset"]
 
 _DATASET = frozenset({"dataset"})
 _MAX_DEPTH = 3
@@ -61,6 +64,44 @@ def reaches_dataset(program: Program, loader: Loader) -> bool:
     if loader.may_lack("worker_init_fn") and not any(_is_function(value) for value in values):
         return False
     return any(_reaches(program.ev, value, 0) for value in values)
+
+
+def leaves_alone(program: Program, loader: Loader, is_held: Callable[[Value], bool]) -> bool:
+    """Whether the worker init function goes to attributes of the dataset, and none of them leads to what is held."""
+    paths = dataset_paths(program.ev, loader.value("dataset"), is_held)
+    values = init_values(program, loader)
+    if not paths or not values:
+        return False
+    for value in values:
+        words = _attributes_of_dataset(program.ev, value) if isinstance(value, FunctionValue) else None
+        if words is None or any(not words.isdisjoint(path.split(".")) for path in paths):
+            return False
+    return True
+
+
+def _attributes_of_dataset(ev: Evaluator, function: FunctionValue) -> frozenset[str] | None:
+    """The words of the attributes of the dataset to which a function goes; None where it does anything else with the
+    dataset: passes it on, or calls a method of it.
+    """
+    parents = parents_of(ev, function.frame.facts)
+
+    def inside(found: Iterable[tree.Expr]) -> list[tree.Expr]:
+        return [one for one in found if parents.function(one) is function.node]
+
+    pending = inside(parents.attributes.get("dataset", ()))
+    words: set[str] = set()
+    for dataset in pending:  # it grows on the way
+        target = parents.target_of(dataset)
+        if isinstance(target, tree.Name):
+            pending += inside(one for one in parents.names[target.id] if one is not target)
+            continue
+        above = parents.of(dataset)
+        if not isinstance(above, tree.Attribute) or isinstance(parents.of(above), tree.Call):
+            return None
+        while isinstance(above, tree.Attribute):
+            words.add(above.attr)
+            above = parents.of(above)
+    return frozenset(words) or None
 
 
 def _is_function(value: Value) -> bool:

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import LIBRARY_RNGS, RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
-from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue, Value, union
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.loaders import Loader
@@ -41,6 +41,13 @@ class LibraryDraw:
         """What draws, with the versions of its package that do: "`albumentations.Blur` (albumentations >=1.4.21)"."""
         versions = f" ({self.effect.package} {self.effect.versions})" if self.effect.versions else ""
         return f"`{self.event.name.removesuffix('.__call__')}`{versions}"
+
+    def is_held_by(self, value: Value) -> bool:
+        """Whether a value is the object that draws, or a pipeline with it."""
+        drawing = self.event.receiver
+        return (
+            drawing is not None and isinstance(value, ExternalObject) and (value == drawing or _holds(value, drawing))
+        )
 
 
 def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
@@ -119,6 +126,16 @@ def _is_random(value: ExternalObject) -> bool:
             if not isinstance(member, ExternalObject) or _is_random(member):
                 return True
     return not children
+
+
+def _holds(pipeline: ExternalObject, part: Value) -> bool:
+    """Whether `part` is in a list that the pipeline is made of."""
+    if pipeline.arguments is None:
+        return False
+    given = union(*pipeline.arguments.positional, *(values for _, values, _ in pipeline.arguments.keywords))
+    inner = [value.elements() if isinstance(value, SequenceValue) else {value} for value in given]
+    found = {value for values in inner for value in values}
+    return part in found or any(isinstance(value, ExternalObject) and _holds(value, part) for value in found)
 
 
 def _made_in_worker(program: Program, event: Event) -> bool:

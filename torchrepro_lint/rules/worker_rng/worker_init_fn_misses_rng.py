@@ -73,7 +73,8 @@ Fix safety
 Not reported
     - Functions with a call that could not be followed, functions that may come from elsewhere, and functions of
       libraries.
-    - Functions that access the worker's dataset.
+    - Functions that access the worker's dataset; pipelines only if the function assigns or seeds nothing but other
+      attributes of it.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -89,7 +90,7 @@ from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
+from torchrepro_lint.program.workers.dataset_reseeding import leaves_alone, reaches_dataset
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.library_rngs import library_draws
@@ -139,15 +140,18 @@ class WorkerInitFnMissesRng(Rule):
                     fix, declined = missed_library_fix(program, loader, rng)
                     trace = _trace(run, draws[0].event)
                     return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
-            if not run.seeds("receiver") and not reaches_dataset(program, loader):
-                finding = self._of_pipeline(program, loader, run)
-                if finding is not None:
-                    return finding
+            finding = self._of_pipeline(program, loader, run)
+            if finding is not None:
+                return finding
         return None
 
     def _of_pipeline(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
         """What is told of generators that the objects of a library hold, such as the transforms of albumentations."""
         held = [draw for draw in library_draws(program, loader) if draw.effect.rng == "own" and draw.event.receiver]
+        if held and reaches_dataset(program, loader):
+            held = [draw for draw in held if leaves_alone(program, loader, draw.is_held_by)]
+        elif run.seeds("receiver"):
+            held = []
         if not held:
             return None
         message = (
