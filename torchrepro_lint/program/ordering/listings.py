@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
@@ -17,6 +16,7 @@ from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
+from torchrepro_lint.program.ordering.order_places import own_bindings
 from torchrepro_lint.program.ordering.walks import sink_of_walk
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.word_index import any_word
@@ -124,9 +124,8 @@ def _is_path(scope: Scope, node: tree.Expr) -> bool:
         case tree.Name(id=name):
             owner = scope.binder(name)
             bindings = owner.bindings[name] if owner is not None else ()
-        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name and scope.parent:
-            methods = scope.parent.children
-            bindings = chain.from_iterable(one.bindings.get(f"{owner}.{attr}", ()) for one in methods)
+        case tree.Attribute():
+            bindings = own_bindings(scope, node)
     return any(isinstance(one.node, tree.Binary) and one.node.op == "/" and not one.unpack for one in bindings)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.ordering import order_flow
-from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.ordering.order_places import own_bindings, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
@@ -81,9 +80,7 @@ def _bindings(scope: Scope, owner: tree.Expr, at: tree.Stmt) -> Iterable[Binding
     match owner:
         case tree.Name(id=name):
             return scope.reaching(name, at.site)[0]
-        case tree.Attribute(value=tree.Name(id=name), attr=attr) if name == scope.self_name and scope.parent:
-            return chain.from_iterable(one.bindings.get(f"{name}.{attr}", ()) for one in scope.parent.children)
-    return ()
+    return own_bindings(scope, owner)
 
 
 def _is_empty(node: object, *, by_default: bool) -> bool:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 
@@ -28,6 +30,7 @@ __all__ = [
     "is_target",
     "iterates_samples",
     "name_uses",
+    "own_bindings",
     "scope_around",
 ]
 
@@ -139,34 +142,50 @@ def _sorts(parents: Parents, node: tree.Expr) -> bool:
 # --- attributes -----------------------------------------------------------------------------------------------
 
 
+def own_bindings(scope: Scope, node: tree.Expr) -> Iterable[Binding]:
+    """What the methods of the class around a method assign to an attribute of its object; nothing for anything else."""
+    match node:
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name and scope.parent:
+            # By whatever name the first parameter of each goes.
+            return chain.from_iterable(method.bindings.get(f"self.{attr}", ()) for method in scope.parent.children)
+    return ()
+
+
 def attribute_uses(
     program: Program, facts: ModuleFacts, target: tree.Attribute | tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
-    """The reads of `self.name` in its class and in the project's bases of that; none where it is sorted. What gives it
-    its value is assigned to `target`, or is a property.
+    """The reads of `self.name` in its class, in the project's bases of that and in what derives from it; none where it
+    is sorted. What gives it its value is assigned to `target`, or is a property.
     """
-    found: list[tuple[ModuleFacts, tree.Attribute]] = []
-    attr = target.name if isinstance(target, tree.FunctionDef) else target.attr
-    for home, cls in _classes(program, facts, target):
-        parents = parents_of(program.ev, home)
-        for use in parents.attributes.get(attr, ()):
-            if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
-                continue
-            if _sorts(parents, use) or _is_replaced_by_sorted(parents, use):
-                return
-            if not _is_target(parents, use):
-                found.append((home, use))
-    yield from found
-
-
-def _classes(
-    program: Program, facts: ModuleFacts, target: tree.Attribute | tree.FunctionDef
-) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
     own = _class_around(parents_of(program.ev, facts), target)
     if own is None or (isinstance(target, tree.Attribute) and not isinstance(target.value, tree.Name)):
         return
-    yield facts, own
-    yield from _bases(program, facts, own)
+    found: list[tuple[ModuleFacts, tree.Attribute]] = []
+    for home, cls in ((facts, own), *_bases(program, facts, own)):
+        reads = _reads_unsorted(program, home, cls, target)
+        if reads is None:
+            return
+        found.extend((home, use) for use in reads)
+    yield from found
+    for (home, cls), *between in inheriting(program, facts, own, target):
+        if all(_reads_unsorted(program, at, base, target) is not None for at, base in between):
+            yield from ((home, use) for use in _reads_unsorted(program, home, cls, target) or ())
+
+
+def _reads_unsorted(
+    program: Program, facts: ModuleFacts, cls: tree.ClassDef, target: tree.Attribute | tree.FunctionDef
+) -> list[tree.Attribute] | None:
+    """The reads of an attribute in a class; None where that sorts it."""
+    parents = parents_of(program.ev, facts)
+    found: list[tree.Attribute] = []
+    for use in parents.attributes.get(target.name if isinstance(target, tree.FunctionDef) else target.attr, ()):
+        if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
+            continue
+        if _sorts(parents, use) or _is_replaced_by_sorted(parents, use):
+            return None
+        if not _is_target(parents, use):
+            found.append(use)
+    return found
 
 
 def _bases(program: Program, facts: ModuleFacts, own: tree.ClassDef) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
@@ -229,7 +248,7 @@ def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> boo
     """Whether a data set fetches its samples from what it holds by position, or iterates over it."""
     parents = parents_of(program.ev, facts)
     function = next((above for above in parents.around(use) if isinstance(above, tree.FunctionDef)), None)
-    if function is None or not _is_dataset(_class_around(parents, use)):
+    if function is None or not _is_dataset(program, facts, _class_around(parents, use)):
         return False
     match parents.of(use):
         case tree.Subscript(value=value, index=index) if value is use:
@@ -241,11 +260,12 @@ def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> boo
     return False
 
 
-def _is_dataset(cls: tree.ClassDef | None) -> bool:
+def _is_dataset(program: Program, facts: ModuleFacts, cls: tree.ClassDef | None) -> bool:
     if cls is None:
         return False
-    methods = {statement.name for statement in cls.body if isinstance(statement, tree.FunctionDef)}
-    named = _is_named_so(cls)
+    classes = [cls, *(base for _, base in _bases(program, facts, cls))]
+    methods = {one.name for each in classes for one in each.body if isinstance(one, tree.FunctionDef)}
+    named = any(map(_is_named_so, classes))
     shaped = "__len__" in methods and _may_hold_samples(cls)
     return (bool(methods & _FETCHING) and (named or shaped)) or (named and methods >= _GRAPHS)
 
