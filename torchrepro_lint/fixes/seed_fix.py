@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
+from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.switches.intent import fetches_items
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -35,11 +38,19 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
         return None, "in a loop, a constant would be the same seed in every iteration: seed once, above the loop"
     if any(fetches_items(stand.scope) for way in ways_of(program, fault.seeding) for stand in way):
         return None, "with a constant every item would get the same draw: seed the workers, by worker_init_fn"
+    if not fault.seeding.seeds and fault.source is not None and _tells_texts_apart(fault.source.node):
+        return None, "with a constant every text would get the same draws: hash it with `zlib.crc32(text.encode())`"
     seed = str(program.settings.seed)
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:
         return None, "the seed is not written where it could be replaced"
     return Fix(Applicability.UNSAFE, f"Seed with {seed}", tuple(edits)), None
+
+
+def _tells_texts_apart(seed: tree.Expr) -> bool:
+    """Whether a seed has the hash of something that may be another text each time, and is no constant."""
+    hashes = [one for one in walk([seed]) if isinstance(one, tree.Call) and called_name(one.func) == "hash"]
+    return any(isinstance(part, tree.Name) for one in hashes for arg in one.args for part in walk([arg.value]))
 
 
 def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:

@@ -11,7 +11,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "rng_effects"]
+__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "object_seedings", "rng_effects"]
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 
@@ -79,6 +79,17 @@ def rng_effects(qualname: str) -> tuple[RngEffect, ...]:
     Newer versions come first.
     """
     return tuple(effect for effect in _index().get(canonical(qualname)) if effect.rng != "none")
+
+
+@cache
+def object_seedings() -> frozenset[str]:
+    """The calls that make a generator from a seed, and the methods that seed one."""
+    return frozenset(
+        name
+        for name in _index().names()
+        for effect in rng_effects(name)
+        if effect.rng == "receiver" and effect.kind in ("make", "seed") and effect.seed_parameter is not None
+    )
 
 
 @cache

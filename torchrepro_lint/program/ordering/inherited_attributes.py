@@ -1,4 +1,4 @@
-"""The classes that have an attribute from a base of theirs: a base lists the files, the data set below it reads them."""
+"""The classes that have an attribute from a base: it lists the files, and the data set below it reads them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def inheriting(
 
 
 def _gives_another(program: Program, cls: ClassValue, attr: str, method: str | None) -> bool:
-    """Whether a class has its own value for an attribute, or a method of its own in the place of that which gives it."""
+    """Whether a class has its own value for an attribute, or its own method in the place of the one that gives it."""
     scope = program.ev.class_frame(cls).scope
     if attr in scope.bindings:
         return True

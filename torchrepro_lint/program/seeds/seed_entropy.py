@@ -14,7 +14,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.scopes import END, Binding
 from torchrepro_lint.program.evaluation import calls
-from torchrepro_lint.program.evaluation.attributes import mro
+from torchrepro_lint.program.evaluation.attributes import find_method, mro
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_assigned, is_parsed
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -28,6 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
 )
 from torchrepro_lint.program.running.callers import frame_without_callers, visible_calls
+from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.program.seeds.entropy_calls import (
     drawn_globally,
@@ -178,7 +179,7 @@ class _Reader:
             return None
         parameter = parameter_of(frame.scope, param.name)
         found: list[Entropy | None] = []
-        for call, caller in visible_calls(self.ev, frame.facts, frame.scope):
+        for call, caller in (*visible_calls(self.ev, frame.facts, frame.scope), *self._makings(frame)):
             written = written_argument(call, parameter)
             if written is not None:
                 one = self.of(written, caller)
@@ -190,6 +191,19 @@ class _Reader:
                 found.append(None)
         # Each call is a seeding of its own: one that hands over the clock is at fault whatever the others do.
         return next((one for one in found if one is not None), None)
+
+    def _makings(self, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
+        """The calls that make an object, where a function is the `__init__` that runs then."""
+        ev, home = self.ev, frame.parent
+        if frame.scope.name != "__init__" or home is None or home.parent is None:
+            return
+        if isinstance(home.scope.node, tree.ClassDef):
+            for one in making_places(ev, ClassValue(home.scope.node, home.parent)):
+                caller = frame_without_callers(ev, one.facts, one.scope)
+                made = [value for value in ev.values(one.call.func, caller) if isinstance(value, ClassValue)]
+                inits = [found for cls in made if (found := find_method(ev, cls, "__init__")) is not None]
+                if any(getattr(init, "node", None) is frame.scope.node for _, each in inits for init in each):
+                    yield one.call, caller
 
     def _stored(self, node: tree.Attribute, frame: Frame) -> Entropy | None:
         """What the same function has assigned to `args.seed` or `self.seed` before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -21,6 +22,7 @@ from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, says
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
+from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -56,7 +58,7 @@ class ChangingSeed:
 def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
     """All of them, one for each place from which a seed comes, in the order of files and text."""
     found: dict[Site, ChangingSeed] = {}
-    for one in program.evidence:
+    for one in chain(program.evidence, own_seeds(program)):
         if one.effect != "seed" or not isinstance(one.node, tree.Call) or _is_innocent(program, one):
             continue
         program.ev.begin_question()
@@ -73,7 +75,8 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     known = seeding_call(one.name)
     assert isinstance(one.node, tree.Call)
     if known is None:
-        return None  # a number in a configuration file
+        source = entropy_of(program.ev, one.value, one.frame) if one.value is not None else None
+        return ChangingSeed(one, source, source.fallback or _is_guarded(program, one)) if source is not None else None
     if known.seed_parameter is None or (one.name.endswith(".seed") and one.name.startswith("torch.")):
         # With an argument it raises: that is not a seed from the system.
         return ChangingSeed(one, None, _is_guarded(program, one)) if not one.node.args else None

@@ -1,9 +1,10 @@
 """TRL503 seed-differs-every-run.
 
 What it does
-    Finds seeds of the global random number generators that are different in every run: from the clock, the process id,
-    the operating system, a UUID, Python's `hash` of a string, a draw from Python's or NumPy's global generator that
-    nothing has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`.
+    Finds seeds of random number generators that are different in every run: from the clock, the process id, the
+    operating system, a UUID, Python's `hash` of a string, a draw from Python's or NumPy's global generator that nothing
+    has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`. Generators that a
+    program creates itself (`random.Random(time.time())`) count where a seed is written.
 
 Why is this bad?
     The call looks like seeding, but no run can be repeated. Python hashes strings with a random key that it chooses
@@ -45,6 +46,7 @@ Not reported
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
     - Worker init functions, which are TRL105.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
+    - A generator of the program's own that only chooses a name, a port or a delay, as far as names tell.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
 
