@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.classes import method_frame
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import ExternalObject, Site
-from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import Arguments, ExternalObject, Instance, MethodValue, Site
+from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import ways
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation"]
 
 _LOOP: Final = re.compile(rb"for ")
+#: How many objects may be around a loader, one in the other.
+_MAX_AROUND: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,18 +76,40 @@ def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.F
                 yield scope, loop
 
 
-def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader) -> bool:
-    """Whether a `for` iterates a loader: itself, or through `enumerate`, `tqdm` and the like."""
+def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, depth: int = 0) -> bool:
+    """Whether a `for` iterates a loader: itself, or through `enumerate`, `tqdm` and the like, or through an object of
+    the project that goes through it.
+    """
     match node:
         case tree.Call(args=args) if args and not args[0].star:
             name = node.func.id if isinstance(node.func, tree.Name) else getattr(node.func, "attr", "")
             if name in ("enumerate", "tqdm", "iter", "zip", "track", "log_every", "trange"):
-                return any(_runs_over(program, arg.value, frame, loader) for arg in args[:2])
-            return False
+                return any(_runs_over(program, arg.value, frame, loader, depth) for arg in args[:2])
         case tree.Name() | tree.Attribute() | tree.Subscript():
-            values = program.ev.values(node, frame)
-            return any(isinstance(value, ExternalObject) and value.site == loader.site for value in values)
-    return False
+            pass
+        case _:
+            return False
+    values = program.ev.values(node, frame)
+    if any(isinstance(value, ExternalObject) and value.site == loader.site for value in values):
+        return not isinstance(node, tree.Call)
+    return depth < _MAX_AROUND and any(
+        _runs_over(program, inner, method, loader, depth + 1)
+        for value in values
+        if isinstance(value, Instance)
+        for inner, method in _iterated_by(program, value)
+    )
+
+
+def _iterated_by(program: Program, around: Instance) -> Iterator[tuple[tree.Expr, Frame]]:
+    """What an object takes its items from where it is gone through: `iter(self.loader)`. A `for` in its `__iter__` is a
+    loop of its own.
+    """
+    for method in ordered(program.ev.attribute(around, "__iter__")):
+        if isinstance(method, MethodValue):
+            frame = method_frame(program.ev, method, Arguments())
+            for call, _ in frame.scope.calls:
+                if called_name(call.func) == "iter" and call.args:
+                    yield call.args[0].value, frame
 
 
 def is_for_evaluation(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
