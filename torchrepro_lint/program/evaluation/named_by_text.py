@@ -114,7 +114,7 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     """What `import_module(text)` gives: any module of a package, or something else, where a name in it is not known."""
     if not node.args:
         return unknown()
-    text = node.args[0].value
+    text = _as_written(node.args[0].value, frame)
     importer = frame.facts.path
     parts = []
     for value in ev.values(text, frame):
@@ -122,16 +122,33 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
             is_dotted = _DOTTED.fullmatch(value.value) is not None
             parts.append(ev.import_module(importer, value.value) if is_dotted else unknown())
         else:
-            packages = ev.import_module(importer, _beginning(text)) if _beginning(text) else NOTHING
-            parts.append(union(unknown(), *(_modules_in(ev, package) for package in packages)))
+            beginning, ending = _beginning(text), ""
+            match text:
+                case tree.Binary(op="+", left=left, right=tree.Const(value=str() as ending)):
+                    beginning = _beginning(left)
+            packages = ev.import_module(importer, beginning) if beginning else NOTHING
+            parts.append(union(unknown(), *(_modules_in(ev, package, ending) for package in packages)))
     return union(*parts) or unknown()
 
 
-def _modules_in(ev: Evaluator, package: Value) -> Values:
+def _as_written(text: tree.Expr, frame: Frame) -> tree.Expr:
+    """The expression that a name stands for, where one assignment alone gives it its value."""
+    if isinstance(text, tree.Name):
+        bindings, _ = frame.scope.reaching(text.id, text.site)
+        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
+            return bindings[0].node  # type: ignore[return-value]
+    return text
+
+
+def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
+    """The modules of a package whose names end so: `"data." + name + "_dataset"`."""
     if not isinstance(package, ModuleValue) or (package.folder == package.path and package.facts is not None):
         return NOTHING
-    folder = package.folder
-    files = [file for file in ev.project.files if file.parent == folder and file.name != "__init__.py"]
+    files = [
+        file
+        for file in ev.project.files
+        if file.parent == package.folder and file.name != "__init__.py" and file.stem.endswith(ending)
+    ]
     return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else NOTHING
 
 
