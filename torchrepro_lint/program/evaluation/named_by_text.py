@@ -122,10 +122,7 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
             is_dotted = _DOTTED.fullmatch(value.value) is not None
             parts.append(ev.import_module(importer, value.value) if is_dotted else unknown())
         else:
-            beginning, ending = _beginning(text), ""
-            match text:
-                case tree.Binary(op="+", left=left, right=tree.Const(value=str() as ending)):
-                    beginning = _beginning(left)
+            beginning, ending = _around_name(text)
             packages = ev.import_module(importer, beginning) if beginning else NOTHING
             parts.append(union(unknown(), *(_modules_in(ev, package, ending) for package in packages)))
     return union(*parts) or unknown()
@@ -154,12 +151,25 @@ def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
 
 def _beginning(text: tree.Expr) -> str:
     """The dotted name to which a text adds another, or none: `"datasets." + name`, `f"datasets.{name}"`."""
+    beginning, ending = _around_name(text)
+    return "" if ending else beginning
+
+
+def _around_name(text: tree.Expr) -> tuple[str, str]:
+    """The same, and what the text adds after the name: `"data.%s_dataset" % name`. Of an f-string that is not known."""
+    beginning, ending = "", ""
     match text:
+        case tree.Binary(op="+", left=tree.Binary(op="+") as left, right=tree.Const(value=str() as ending)):
+            return _beginning(left), ending
         case tree.Binary(op="+", left=tree.Const(value=str() as beginning)):
-            return dotted_beginning(beginning).rstrip(".")
+            pass
         case tree.FormatString(values=(_,), beginning=beginning):
-            return beginning.rstrip(".")
-    return ""
+            pass
+        case tree.Binary(op="%", left=tree.Const(value=str() as whole)):
+            beginning, _, ending = whole.partition("%s")
+        case tree.Call(func=tree.Attribute(value=tree.Const(value=str() as whole), attr="format"), args=(_,)):
+            beginning, _, ending = whole.partition("{}")
+    return dotted_beginning(beginning).rstrip("."), ending
 
 
 def _dotted(ev: Evaluator, text: str, node: tree.Call, frame: Frame) -> Values:
