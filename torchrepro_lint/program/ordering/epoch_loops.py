@@ -101,15 +101,15 @@ def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, 
 
 
 def _iterated_by(program: Program, around: Instance) -> Iterator[tuple[tree.Expr, Frame]]:
-    """What an object takes its items from where it is gone through: `iter(self.loader)`. A `for` in its `__iter__` is a
-    loop of its own.
-    """
+    """What an object takes its items from where it is gone through: `iter(self.loader)`, `for batch in self.loader`."""
     for method in ordered(program.ev.attribute(around, "__iter__")):
         if isinstance(method, MethodValue):
             frame = method_frame(program.ev, method, Arguments())
             for call, _ in frame.scope.calls:
                 if called_name(call.func) == "iter" and call.args:
                     yield call.args[0].value, frame
+            yield from ((one.value, frame) for one in frame.scope.yields if one.delegates and one.value is not None)
+            yield from ((loop.iter, frame) for scope, loop in _loops(program, frame.facts) if scope is frame.scope)
 
 
 def is_for_evaluation(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
