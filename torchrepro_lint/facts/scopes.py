@@ -195,6 +195,14 @@ class Scope:
                         self._given.setdefault(arg.value.site, []).append(arg.keyword)
         return self._given.get(call.site, ())
 
+    def behind(self, node: tree.Expr) -> tree.Expr:
+        """The expression behind a name to which one assignment in this scope alone gives its value; else the node."""
+        if isinstance(node, tree.Name):
+            bindings, certain = self.reaching(node.id, node.site)
+            if certain and len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
+                return bindings[0].node  # type: ignore[return-value]
+        return node
+
     def reaching(
         self, name: str, site: int = END, decide: Callable[[Path], bool | None] = lambda path: None
     ) -> tuple[list[Binding], bool]:

@@ -114,7 +114,7 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     """What `import_module(text)` gives: any module of a package, or something else, where a name in it is not known."""
     if not node.args:
         return unknown()
-    text = _as_written(node.args[0].value, frame)
+    text = frame.scope.behind(node.args[0].value)
     importer = frame.facts.path
     parts = []
     for value in ev.values(text, frame):
@@ -126,15 +126,6 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
             packages = ev.import_module(importer, beginning) if beginning else NOTHING
             parts.append(union(unknown(), *(_modules_in(ev, package, ending) for package in packages)))
     return union(*parts) or unknown()
-
-
-def _as_written(text: tree.Expr, frame: Frame) -> tree.Expr:
-    """The expression that a name stands for, where one assignment alone gives it its value."""
-    if isinstance(text, tree.Name):
-        bindings, _ = frame.scope.reaching(text.id, text.site)
-        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
-            return bindings[0].node  # type: ignore[return-value]
-    return text
 
 
 def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation"]
 
 _LOOP: Final = re.compile(rb"for ")
+#: What gives the items of its first argument, or of the first two.
+_AROUND: Final = frozenset({"enumerate", "tqdm", "iter", "zip", "track", "log_every", "trange"})
 #: How many objects may be around a loader, one in the other.
 _MAX_AROUND: Final = 3
 
@@ -80,15 +82,11 @@ def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, 
     """Whether a `for` iterates a loader: itself, or through `enumerate`, `tqdm` and the like, or through an object of
     the project that goes through it.
     """
-    match node:
-        case tree.Call(args=args) if args and not args[0].star:
-            name = node.func.id if isinstance(node.func, tree.Name) else getattr(node.func, "attr", "")
-            if name in ("enumerate", "tqdm", "iter", "zip", "track", "log_every", "trange"):
-                return any(_runs_over(program, arg.value, frame, loader, depth) for arg in args[:2])
-        case tree.Name() | tree.Attribute() | tree.Subscript():
-            pass
-        case _:
-            return False
+    match frame.scope.behind(node):
+        case tree.Call(func=func, args=args) if called_name(func) in _AROUND and args and not args[0].star:
+            return any(_runs_over(program, arg.value, frame, loader, depth) for arg in args[:2])
+    if not isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
+        return False
     values = program.ev.values(node, frame)
     if any(isinstance(value, ExternalObject) and value.site == loader.site for value in values):
         return not isinstance(node, tree.Call)

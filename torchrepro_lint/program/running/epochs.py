@@ -46,20 +46,26 @@ def says_evaluation(name: str) -> bool:
     return bool(_EVALUATION.search(name))
 
 
-def is_epoch_loop(loop: tree.For | tree.While) -> bool:
-    """Whether a loop runs over epochs: it says so, or runs again and again over a loader in its body."""
+def is_epoch_loop(loop: tree.For | tree.While, scope: Scope | None = None) -> bool:
+    """Whether a loop runs over epochs: it says so, or runs again and again over a loader in its body. With its scope,
+    also by what stands behind the names.
+    """
     if isinstance(loop, tree.While):
-        return _says_epoch(loop.test) or any(_runs_over_loader(statement) for statement in loop.body)
+        return _says_epoch(loop.test) or any(_runs_over_loader(statement, scope) for statement in loop.body)
     if _runs_for_epochs(loop):
         return False
-    return says_epochs(loop) or (_is_range(loop.iter) and any(_runs_over_loader(statement) for statement in loop.body))
+    counted = scope.behind(loop.iter) if scope is not None else loop.iter
+    return says_epochs(loop, scope) or (
+        _is_range(counted) and any(_runs_over_loader(statement, scope) for statement in loop.body)
+    )
 
 
-def says_epochs(loop: tree.For) -> bool:
+def says_epochs(loop: tree.For, scope: Scope | None = None) -> bool:
     """Whether what a loop counts, or how far it counts, is said to be epochs: `for e in range(n_epochs)`."""
     if _runs_for_epochs(loop):
         return False
-    return _says_epoch(loop.target) or (_says_epoch(loop.iter) and not _says_loader(loop.iter))
+    counted = (loop.iter, scope.behind(loop.iter)) if scope is not None else (loop.iter,)
+    return _says_epoch(loop.target) or (any(map(_says_epoch, counted)) and not _says_loader(loop.iter, scope))
 
 
 def _runs_for_epochs(loop: tree.For) -> bool:
@@ -71,8 +77,14 @@ def _says_epoch(node: tree.Expr) -> bool:
     return any(_EPOCH.search(name) for name in _names(node))
 
 
-def _says_loader(node: tree.Expr) -> bool:
-    return any(_LOADER.search(name) for name in _names(node))
+def _says_loader(node: tree.Expr, scope: Scope | None) -> bool:
+    """Whether an expression, or what stands behind a name in it, names a loader: `epoch_iterator = tqdm(loader)`."""
+    parts = (
+        [node]
+        if scope is None
+        else [node, *(scope.behind(part) for part in walk([node]) if isinstance(part, tree.Name))]
+    )
+    return any(_LOADER.search(name) for part in parts for name in _names(part))
 
 
 def _is_range(node: tree.Expr) -> bool:
@@ -84,8 +96,8 @@ def _is_range(node: tree.Expr) -> bool:
     return False
 
 
-def _runs_over_loader(statement: tree.Stmt) -> bool:
-    return isinstance(statement, tree.For) and _says_loader(statement.iter)
+def _runs_over_loader(statement: tree.Stmt, scope: Scope | None) -> bool:
+    return isinstance(statement, tree.For) and _says_loader(statement.iter, scope)
 
 
 def _names(root: tree.Expr) -> Iterator[str]:
@@ -112,7 +124,7 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
         loops = parents_of(ev, stand.facts).loops
         for branch, arm in reversed(stand.path):
             loop = loops.get(branch)
-            if loop is not None and arm == "body" and is_epoch_loop(loop):
+            if loop is not None and arm == "body" and is_epoch_loop(loop, stand.scope):
                 return EpochRun(way, index, loop)
     return None
 

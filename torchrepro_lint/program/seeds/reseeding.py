@@ -156,7 +156,7 @@ def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
                 return True
             if any(_OTHER_LOOPS.search(name) for name in names):
                 return False
-            return says_epochs(loop) or takes_steps(scope, branch)
+            return says_epochs(loop, scope) or takes_steps(scope, branch)
         case tree.While(test=test):
             return any(says_epoch(name) for name in _names(test)) or takes_steps(scope, branch)
     return False
