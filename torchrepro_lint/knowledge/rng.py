@@ -11,7 +11,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "object_seedings", "rng_effects"]
+__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 
@@ -83,13 +83,25 @@ def rng_effects(qualname: str) -> tuple[RngEffect, ...]:
 
 @cache
 def object_seedings() -> frozenset[str]:
-    """The calls that make a generator from a seed, and the methods that seed one."""
+    """The calls that make a generator of Python, NumPy or torch from a seed, and the methods that seed one."""
     return frozenset(
         name
         for name in _index().names()
         for effect in rng_effects(name)
         if effect.rng == "receiver" and effect.kind in ("make", "seed") and effect.seed_parameter is not None
+        if effect.package in ("python", "numpy", "torch")
     )
+
+
+@cache
+def entropy_words() -> frozenset[str]:
+    """What comes last in the names of the calls that give another number in every run, and of no other draw."""
+    drawn: dict[bool, set[str]] = {True: set(), False: set()}
+    for name in _index().names():
+        for effect in rng_effects(name):
+            if effect.kind == "draw" and effect.package in ("python", "numpy", "torch"):
+                drawn[effect.rng in ("entropy", "hash")].add(name.rpartition(".")[2])
+    return frozenset(drawn[True] - drawn[False])
 
 
 @cache

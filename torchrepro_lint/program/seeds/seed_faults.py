@@ -59,11 +59,13 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
     """All of them, one for each place from which a seed comes, in the order of files and text."""
     found: dict[Site, ChangingSeed] = {}
     for one in chain(program.evidence, own_seeds(program)):
-        if one.effect != "seed" or not isinstance(one.node, tree.Call) or _is_innocent(program, one):
+        if one.effect != "seed" or not isinstance(one.node, tree.Call):
             continue
         program.ev.begin_question()
         fault = _fault(program, one)
-        if fault is None or (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
+        if fault is None or _is_innocent(program, one):
+            continue
+        if (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
             continue
         known = found.get(fault.site)
         if known is None or (known.fallback and not fault.fallback):
