@@ -38,7 +38,7 @@ def _makers() -> re.Pattern[bytes]:
 
 @cache
 def _given() -> re.Pattern[bytes]:
-    """A line on which a seed or a generator gets a number from the clock, the system or a hash: few projects have any."""
+    """A line on which a seed or a generator gets a number from the clock, the system or a hash: few have any."""
     words = "|".join(sorted(entropy_words())).encode()
     return re.compile(rb"(?i:seed|random_?state|generator|rng|Random\()[^\n]{0,80}?(?<!\w)(?:%s)\(" % words)
 
