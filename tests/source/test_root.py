@@ -22,6 +22,9 @@ def test_markers(write, marker: str) -> None:
         (["d/x.py"], "d/x.py", "d"),
         (["d/x.py", "d/pkg/__init__.py", "d/pkg/sub/__init__.py", "d/pkg/sub/a.py"], "d/pkg/sub/a.py", "d"),
         (["d/pkg/__init__.py", "d/pkg/a.py"], "d/pkg/a.py", "d"),
+        (["d/pkg-main/__init__.py", "d/pkg-main/a.py"], "d/pkg-main/a.py", "d/pkg-main"),
+        (["d/pkg-main/__init__.py", "d/pkg-main/sub/__init__.py"], "d/pkg-main/sub/__init__.py", "d/pkg-main"),
+        (["d/x.py", "d/pkg-main/__init__.py", "d/pkg-main/a.py"], "d/pkg-main/a.py", "d"),
         (["d/main.py", "d/models/net.py"], "d/models/net.py", "d"),
         (["d/main.py", "d/models/deep/net.py"], "d/models/deep/net.py", "d/models/deep"),
         (["d/data/x.py", "d/lib/y.py"], "d/data/x.py", "d/data"),
@@ -39,9 +42,10 @@ def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch
     assert project_root(root / "a.py") == root
 
 
+@pytest.mark.parametrize("marker", [".git/HEAD", "setup.py", "pyproject.toml"])
 @pytest.mark.parametrize(("repositories", "root"), [(2, "code"), (3, "code/scratch")])
-def test_a_folder_of_git_repositories_is_not_a_project(write, repositories: int, root: str) -> None:
-    clones = {f"code/repo{number}/.git/HEAD": "" for number in range(repositories)}
+def test_a_folder_of_projects_is_not_a_project(write, repositories: int, root: str, marker: str) -> None:
+    clones = {f"code/repo{number}/{marker}": "" for number in range(repositories)}
     files = {f"code/repo{number}/x.py": "" for number in range(repositories)}
     top = write({**clones, **files, "code/notes.py": "", "code/pkg/__init__.py": "", "code/scratch/train.py": ""})
     assert project_root(top / "code/scratch/train.py") == top / root

@@ -35,7 +35,7 @@ def marked_root(path: Path) -> Path | None:
     return None
 
 
-def is_marked(folder: Path) -> bool:
+def is_marked(folder: Path | str) -> bool:
     """Whether a folder holds a project file or .git."""
     return any(os.path.exists(f"{folder}/{marker}") for marker in MARKERS)
 
@@ -45,7 +45,8 @@ def local_root(path: Path, below: Path | None = None) -> Path:
 
     It is the folder above the topmost package, and goes up as long as the folder above holds Python files itself:
     `main.py` beside the folder `models/` means that both are of one program. It stays under `below`, and out of the
-    folders that strangers share.
+    folders that strangers share. A folder such as `project-main`, as which an archive unpacks, is no package, be there
+    an `__init__.py` in it: Python could not import it.
     """
     folder = path if path.is_dir() else path.parent
     while belongs_above(folder, below):
@@ -57,7 +58,7 @@ def belongs_above(folder: Path, below: Path | None = None) -> bool:
     """Whether the modules in `folder` are of one program with those above it, as `local_root` says."""
     if folder == below or is_shared_folder(folder):
         return False
-    if os.path.isfile(f"{folder}/__init__.py"):
+    if folder.name.isidentifier() and os.path.isfile(f"{folder}/__init__.py"):
         return True
     above = folder.parent
     return above != below and _holds_python(above) and not is_shared_folder(above)
@@ -65,18 +66,18 @@ def belongs_above(folder: Path, below: Path | None = None) -> bool:
 
 def is_shared_folder(folder: Path) -> bool:
     """Whether things that have nothing to do with each other lie in `folder`: the home folder, the folder for
-    temporary files, the root of the file system, and where somebody keeps git repositories side by side.
+    temporary files, the root of the file system, and where somebody keeps projects side by side.
     """
     if folder.parent == folder or folder == Path.home() or folder == Path(tempfile.gettempdir()):
         return True
-    return not is_marked(folder) and _holds_repositories(folder)
+    return not is_marked(folder) and _holds_projects(folder)
 
 
-def _holds_repositories(folder: Path) -> bool:
-    """Whether `_MANY` git repositories or more lie in `folder`; one or two may be what a program was given with it."""
+def _holds_projects(folder: Path) -> bool:
+    """Whether `_MANY` marked projects or more lie in `folder`; one or two may be what a program was given with it."""
     try:
         with os.scandir(folder) as entries:
-            found = (entry for entry in entries if os.path.exists(f"{entry.path}/.git"))
+            found = (entry for entry in entries if entry.is_dir() and is_marked(entry.path))
             return len(list(islice(found, _MANY))) == _MANY
     except OSError:
         return False
