@@ -15,6 +15,7 @@ __all__ = [
     "strings_in",
     "sub_expressions",
     "walk",
+    "words_in",
 ]
 
 
@@ -98,6 +99,14 @@ def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
 def strings_in(root: tree.Expr) -> Iterator[str]:
     """The string constants in an expression, without those in scopes of their own."""
     return (node.value for node in walk([root]) if isinstance(node, tree.Const) and isinstance(node.value, str))
+
+
+def words_in(roots: Iterable[tree.Expr]) -> Iterator[str]:
+    """The names, attributes and texts in the expressions, without those in scopes of their own."""
+    for node in walk(roots):
+        match node:
+            case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Const(value=str() as word):
+                yield word
 
 
 def call_sites(root: tree.Expr) -> Iterator[int]:

@@ -179,6 +179,11 @@ def decorator_name(node: tree.Expr) -> str:
     return ""
 
 
+def is_static(node: tree.FunctionDef) -> bool:
+    """Whether a method gets neither its object nor its class."""
+    return any(decorator_name(decorator) == "staticmethod" for decorator in node.decorators)
+
+
 def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorators: frozenset[str]) -> Values:
     """What a class attribute becomes when it is read through an instance or the class."""
     if not isinstance(value, FunctionValue):

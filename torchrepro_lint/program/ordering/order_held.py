@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.ordering.order_places import attribute_uses, name_uses
+from torchrepro_lint.program.ordering.order_places import attribute_uses, name_uses, sorts
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 
@@ -43,12 +42,12 @@ def _sorts_all(parents: Parents, use: tree.Name | tree.Attribute) -> bool:
     """
     match parents.of(use):
         case tree.Subscript(value=value, index=tree.Name(id=key)) as item if value is use:
-            return _goes_through(parents, use, key) and (_is_sorted(parents, item) or _is_made_anew(parents, item))
+            return _goes_through(parents, use, key) and (sorts(parents, item) or _is_made_anew(parents, item))
         case tree.Attribute(value=value, attr="values" | "items") as method if value is use:
             call = parents.of(method)
             loop = parents.of(call) if isinstance(call, tree.Call) else None
             if isinstance(loop, tree.For) and loop.iter is call:
-                return any(_is_sorted(parents, one) for one in _lists_of_turn(parents, loop, method.attr))
+                return any(sorts(parents, one) for one in _lists_of_turn(parents, loop, method.attr))
     return False
 
 
@@ -63,14 +62,6 @@ def _lists_of_turn(parents: Parents, loop: tree.For, method: str) -> Iterator[tr
     match (method, loop.target):
         case ("values", tree.Name(id=name)) | ("items", tree.Display(items=(_, tree.Name(id=name)))):
             yield from (one for one in parents.names.get(name, ()) if loop in parents.around(one))
-
-
-def _is_sorted(parents: Parents, one: tree.Expr) -> bool:
-    """Whether this is `names` in `names.sort()`."""
-    above = parents.of(one)
-    if not isinstance(above, tree.Attribute) or above.attr not in method_words("tables", "sorts"):
-        return False
-    return isinstance(parents.of(above), tree.Call)
 
 
 def _is_made_anew(parents: Parents, item: tree.Subscript) -> bool:

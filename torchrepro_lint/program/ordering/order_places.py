@@ -32,6 +32,7 @@ __all__ = [
     "name_uses",
     "own_bindings",
     "scope_around",
+    "sorts",
 ]
 
 _FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
@@ -71,7 +72,7 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
         if not any(binding.order <= ends for binding in reaching):
             continue
-        if use.site > target.site and _sorts(parents, use):
+        if use.site > target.site and sorts(parents, use):
             sorted_at = use.site
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
@@ -129,7 +130,7 @@ def _is_target(parents: Parents, node: tree.Expr) -> bool:
     return parents.is_bound(node) or (isinstance(above, tree.AugAssign) and above.target is node)
 
 
-def _sorts(parents: Parents, node: tree.Expr) -> bool:
+def sorts(parents: Parents, node: tree.Expr) -> bool:
     """Whether a use is `name.sort(...)`, or sorts the rows of a table."""
     above = parents.of(node)
     return (
@@ -181,7 +182,7 @@ def _reads_unsorted(
     for use in parents.attributes.get(target.name if isinstance(target, tree.FunctionDef) else target.attr, ()):
         if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
             continue
-        if _sorts(parents, use) or _is_replaced_by_sorted(parents, use):
+        if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
             return None
         if not _is_target(parents, use):
             found.append(use)

@@ -134,10 +134,10 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
 
 def _without_object(node: tree.FunctionDef, cls: ClassValue) -> Arguments | None:
     """What a static method or a class method gets where nothing visible calls it; None for the method of an object."""
-    decorators = {classes.decorator_name(decorator) for decorator in node.decorators}
-    if "staticmethod" in decorators:
+    if classes.is_static(node):
         return _anything()
-    return _anything(cls) if "classmethod" in decorators else None
+    of_class = any(classes.decorator_name(decorator) == "classmethod" for decorator in node.decorators)
+    return _anything(cls) if of_class else None
 
 
 def _anything(*receiver: Value) -> Arguments:

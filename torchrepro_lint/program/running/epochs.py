@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import walk, words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
@@ -70,11 +70,11 @@ def says_epochs(loop: tree.For, scope: Scope | None = None) -> bool:
 
 def _runs_for_epochs(loop: tree.For) -> bool:
     """`for epochs in (10, 20)`: each turn is a training of so many."""
-    return any(_NUMBER.search(name) for name in _names(loop.target))
+    return any(_NUMBER.search(name) for name in words_in([loop.target]))
 
 
 def _says_epoch(node: tree.Expr) -> bool:
-    return any(_EPOCH.search(name) for name in _names(node))
+    return any(_EPOCH.search(name) for name in words_in([node]))
 
 
 def _says_loader(node: tree.Expr, scope: Scope | None) -> bool:
@@ -84,7 +84,7 @@ def _says_loader(node: tree.Expr, scope: Scope | None) -> bool:
         if scope is None
         else [node, *(scope.behind(part) for part in walk([node]) if isinstance(part, tree.Name))]
     )
-    return any(_LOADER.search(name) for part in parts for name in _names(part))
+    return any(_LOADER.search(name) for name in words_in(parts))
 
 
 def _is_range(node: tree.Expr) -> bool:
@@ -98,15 +98,6 @@ def _is_range(node: tree.Expr) -> bool:
 
 def _runs_over_loader(statement: tree.Stmt, scope: Scope | None) -> bool:
     return isinstance(statement, tree.For) and _says_loader(statement.iter, scope)
-
-
-def _names(root: tree.Expr) -> Iterator[str]:
-    for node in walk([root]):
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name):
-                yield name
-            case tree.Const(value=str() as text):
-                yield text
 
 
 def epoch_runs(ev: Evaluator, ways: tuple[Way, ...]) -> Iterator[EpochRun]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions, walk
+from torchrepro_lint.facts.expressions import sub_expressions, words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -243,9 +243,4 @@ def _is_setting(node: tree.Attribute, scope: Scope) -> bool:
 
 def mentions(roots: Iterable[tree.Expr], words: frozenset[str]) -> bool:
     """Whether a name, an attribute or a text in the expressions is one of `words`."""
-    for node in walk(roots):
-        match node:
-            case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Const(value=str() as word):
-                if word.lower() in words:
-                    return True
-    return False
+    return any(word.lower() in words for word in words_in(roots))

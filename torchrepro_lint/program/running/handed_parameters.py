@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.classes import is_static
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
@@ -129,7 +130,7 @@ def _handed(ev: Evaluator, facts: ModuleFacts, scope: Scope, name: str) -> list[
 
 def _is_plain(scope: Scope, value: Value) -> bool:
     """Whether a call of the value hands over what is written in it, at the places where it is written."""
-    if isinstance(value, FunctionValue):
-        own = scope.self_name
-        return value.node is not scope.node or own is None or parameter_of(scope, own).position is not None
+    if isinstance(value, FunctionValue) and value.node is scope.node:
+        assert isinstance(scope.node, tree.FunctionDef)
+        return scope.self_name is None or is_static(scope.node)
     return not isinstance(value, (Partial, Instance))

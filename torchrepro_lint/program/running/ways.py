@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -239,7 +239,7 @@ def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
         case tree.Compare(left=left, ops=(op,), comparators=(right,)):
             return _compared(left, op, right, holds, word)
         case tree.Name() | tree.Attribute() | tree.Subscript() | tree.Call():
-            return holds if any(word.search(name) for name in _names(test)) else None
+            return holds if any(word.search(name) for name in words_in([test])) else None
     return None
 
 
@@ -270,12 +270,3 @@ def _constant(node: tree.Expr) -> object:
         case tree.Unary(op="-", operand=tree.Const(value=int() | float() as number)):
             return -number
     return _NO
-
-
-def _names(root: tree.Expr) -> Iterator[str]:
-    for node in walk([root]):
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name):
-                yield name
-            case tree.Const(value=str() as text):
-                yield text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.program.evaluation.classes import decorator_name
+from torchrepro_lint.program.evaluation.classes import is_static
 
 __all__ = ["parameter_of", "written_argument"]
 
@@ -18,8 +18,7 @@ def parameter_of(scope: Scope, name: str) -> Parameter:
     if not isinstance(node, tree.FunctionDef):
         return Parameter(name)
     names = [param.name for param in node.params if param.kind == "positional"]
-    is_static = any(decorator_name(decorator) == "staticmethod" for decorator in node.decorators)
-    if scope.self_name is not None and (scope.self_name == "ctx" or not is_static):
+    if scope.self_name is not None and (scope.self_name == "ctx" or not is_static(node)):
         names = names[1:]
     return Parameter(name, names.index(name) if name in names else None)
 
