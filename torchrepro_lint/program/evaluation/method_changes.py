@@ -9,7 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame
-from torchrepro_lint.program.evaluation.changes import joined, opened, with_changes
+from torchrepro_lint.program.evaluation.changes import changes_of, joined, opened, with_changes
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
@@ -44,7 +44,7 @@ def with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: Va
         ev,
         instance,
         values,
-        lambda name, scope: bool(scope.touches(f"{name}.{attr}")),
+        lambda name, scope: bool(changes_of(ev, scope, f"{name}.{attr}")),
         lambda before, name, frame: with_changes(ev, before, frame, -1, END, f"{name}.{attr}"),
     )
 
@@ -57,11 +57,15 @@ def with_called_changes(ev: Evaluator, values: Values, attr: str, start: int, en
     for receiver in ordered(frame.receiver()) if called else ():
         if isinstance(receiver, Instance):
             running = _running(ev, receiver, called)
+
+            def concerns(name: str, scope: Scope, running: set[int] = running) -> bool:
+                return id(scope) in running and bool(changes_of(ev, scope, f"{name}.{attr}"))
+
             values = with_changes_on(
                 ev,
                 receiver,
                 values,
-                lambda name, scope, running=running: id(scope) in running and bool(scope.touches(f"{name}.{attr}")),  # type: ignore[misc]
+                concerns,
                 lambda before, name, inner: with_changes(ev, before, inner, -1, END, f"{name}.{attr}"),
             )
     return values

@@ -88,7 +88,7 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
         yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.Comprehension):
         yield from comprehension_frames(ev, node, outer)
-    elif isinstance(node, tree.Lambda):
+    elif isinstance(node, tree.Lambda) or (isinstance(node, tree.FunctionDef) and not node.params):  # whoever calls it
         yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.FunctionDef):
         seen = False
