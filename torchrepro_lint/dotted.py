@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["dotted_beginning", "last_part", "last_parts"]
+__all__ = ["dotted_beginning", "last_part", "last_parts", "name_beginning"]
 
+_NAME_BEGINNING = re.compile(r"[^\W\d][\w.]*")
 _BEGINNING = re.compile(r"(?:[^\W\d]\w*\.)+")
 
 
@@ -23,3 +24,8 @@ def last_parts(names: Iterable[str]) -> frozenset[str]:
 def dotted_beginning(text: str) -> str:
     """The text, where a name that follows makes it a dotted name, as in `f"datasets.{name}"`; else none."""
     return text if _BEGINNING.fullmatch(text) else ""
+
+
+def name_beginning(text: str) -> str:
+    """The text, where what follows may make it a name, as in `f"random_flip_{axis}"`; else none."""
+    return text if _NAME_BEGINNING.fullmatch(text) else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import libcst as cst
 
-from torchrepro_lint.dotted import dotted_beginning
+from torchrepro_lint.dotted import name_beginning
 from torchrepro_lint.facts import tree
 
 __all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
@@ -305,7 +305,7 @@ def _parts(node: cst.ConcatenatedString) -> list[cst.BaseString]:
 
 
 def _beginning(parts: Sequence[cst.BaseString]) -> str:
-    """The text before the first replacement field of an f-string, where it may begin a dotted name."""
+    """The text before the first replacement field of an f-string, where it may begin a name."""
     texts: list[str | bytes] = []
     for part in parts:
         if isinstance(part, cst.SimpleString):
@@ -318,7 +318,7 @@ def _beginning(parts: Sequence[cst.BaseString]) -> str:
                 texts.append(_string_value(f"{opening}{piece.value}{part.end}"))
             else:
                 is_shown = isinstance(piece, cst.FormattedStringExpression) and piece.equal is not None
-                return "" if is_shown else dotted_beginning("".join(map(str, texts)))
+                return "" if is_shown else name_beginning("".join(map(str, texts)))
     return ""
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from torchrepro_lint.dotted import dotted_beginning
+from torchrepro_lint.dotted import name_beginning
 from torchrepro_lint.facts import tree
 
 __all__ = ["ARITHMETIC", "QuickExpressions"]
@@ -110,7 +110,7 @@ class QuickExpressions:
         values = tuple([self.expression(value) for value in _replacement_fields(node)])
         first = node.values[0] if len(node.values) > 1 else None
         beginning = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-        return tree.FormatString(site, values, dotted_beginning(beginning))
+        return tree.FormatString(site, values, name_beginning(beginning))
 
     def _unary(self, node: ast.UnaryOp) -> tree.Expr:
         site = self.site(node)

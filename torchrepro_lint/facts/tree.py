@@ -200,8 +200,8 @@ class Walrus:
 
 @dataclass(slots=True, eq=False)
 class FormatString:
-    """An f-string; `values` are its replacement fields, in order, and `beginning` the text before them, where it is
-    the beginning of a dotted name (`"datasets."`).
+    """An f-string; `values` are its replacement fields, in order, and `beginning` the text before them, where it may
+    be the beginning of a name, also of a dotted one (`"datasets."`).
     """
 
     site: int

@@ -10,7 +10,13 @@ from torchrepro_lint.program.evaluation.arithmetic import combine
 from torchrepro_lint.program.evaluation.changes import after_stages
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.named_by_text import evaluated_text, imported_by_name, namespace
+from torchrepro_lint.program.evaluation.named_by_text import (
+    evaluated_text,
+    imported_by_name,
+    item_by_text,
+    member_by_text,
+    namespace,
+)
 from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 _EVAL = values_of(External("builtins.eval"))
+_GETATTR = values_of(External("builtins.getattr"))
 _GLOBALS = values_of(External("builtins.globals"))
 _IMPORT_MODULE = values_of(External("importlib.import_module"))
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
@@ -51,8 +58,10 @@ def evaluate(ev: Evaluator, node: tree.Expr, frame: Frame) -> Values:
         case tree.Call():
             return _call(ev, node, frame)
         case tree.Subscript(value=value, index=index):
-            is_slice = isinstance(index, tree.Opaque)
-            found = containers.subscript(ev, ev.values(value, frame), ev.values(index, frame), is_slice)
+            owners = ev.values(value, frame)
+            found = item_by_text(ev, node, owners, frame)
+            if found is None:
+                found = containers.subscript(ev, owners, ev.values(index, frame), isinstance(index, tree.Opaque))
             return after_stages(ev, node, found, frame)
         case tree.Display(kind=kind, items=items):
             return _display(ev, kind, items, frame)
@@ -107,6 +116,8 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         return namespace(ev, ModuleValue(frame.facts.path, frame.facts), imported=True)
     if functions == _IMPORT_MODULE:
         return imported_by_name(ev, node, frame)
+    if functions == _GETATTR and (found := member_by_text(ev, node, frame)) is not None:
+        return found
     return ev.call_all(functions, ev.arguments(node.args, frame), ev.site(node, frame))
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.program.evaluation import names
+from torchrepro_lint.program.evaluation import classes, names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     MAX_MEMBERS,
@@ -21,6 +22,7 @@ from torchrepro_lint.program.evaluation.values import (
     Constant,
     DictValue,
     External,
+    Instance,
     ModuleValue,
     Value,
     Values,
@@ -32,9 +34,23 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["evaluated_text", "imported_by_name", "namespace", "outside_namespace", "some_class"]
+__all__ = [
+    "evaluated_text",
+    "imported_by_name",
+    "item_by_text",
+    "member_by_text",
+    "namespace",
+    "outside_namespace",
+    "some_class",
+]
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_PERCENT = re.compile(r"%[sd]")
+_GLOBALS: Final = values_of(External("builtins.globals"))
+#: How what a module or a class makes, or takes from another, is bound to its name.
+_MADE_KINDS: Final = frozenset({"class", "function", "import-from"})
+#: So many letters of a name say which it may be.
+_ENOUGH_LETTERS: Final = 3
 
 
 def some_class(ev: Evaluator, owner: Value) -> Values:
@@ -95,6 +111,73 @@ def _classes(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> I
             yield from (value for value in some_class(ev, source) if isinstance(value, ClassValue))
 
 
+def member_by_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values | None:
+    """What `getattr(owner, "random_" + name)` gives: a function or class of a module, or a method of an object, whose
+    name begins and ends so, or something else. None where the name is known, or nothing of it.
+    """
+    if len(node.args) < 2 or (letters := _letters(ev, node.args[1].value, frame)) is None:
+        return None
+    owners = ev.values(node.args[0].value, frame)
+    if not owners or not all(isinstance(owner, (ModuleValue, Instance)) for owner in owners):
+        return None
+    default = ev.values(node.args[2].value, frame) if len(node.args) > 2 else NOTHING
+    return union(default, unknown(), *(_members(ev, owner, *letters) for owner in owners))
+
+
+def item_by_text(ev: Evaluator, node: tree.Subscript, owners: Values, frame: Frame) -> Values | None:
+    """The same for a dict of names: `globals()["augment_" + name]`, `REGISTRY[f"train_{name}"]`."""
+    if not any(isinstance(owner, DictValue) for owner in owners):
+        return None
+    if (letters := _letters(ev, node.index, frame)) is None:
+        return None
+    match node.value:
+        case tree.Call(func=func) if ev.values(func, frame) == _GLOBALS:
+            return union(unknown(), _members(ev, ModuleValue(frame.facts.path, frame.facts), *letters))
+    if not all(isinstance(owner, DictValue) and _holds(owner, *letters) for owner in owners):
+        return None
+    return union(*(_items(owner, *letters) for owner in owners if isinstance(owner, DictValue)))
+
+
+def _letters(ev: Evaluator, text: tree.Expr, frame: Frame) -> tuple[str, str] | None:
+    """How a name that is not known begins and ends; None where it is known, or too little of it."""
+    if not isinstance(behind := frame.scope.behind(text), (tree.Binary, tree.FormatString, tree.Call)):
+        return None
+    letters = _around(behind)
+    if len("".join(letters)) < _ENOUGH_LETTERS or all(isinstance(one, Constant) for one in ev.values(text, frame)):
+        return None
+    return letters
+
+
+def _is_so(name: str, beginning: str, ending: str) -> bool:
+    return len(name) > len(beginning + ending) and name.startswith(beginning) and name.endswith(ending)
+
+
+def _members(ev: Evaluator, owner: Value, beginning: str, ending: str) -> Values:
+    """The functions and classes of a module, or the methods of an object, whose names begin and end so."""
+    scopes: list[Scope] = []
+    if isinstance(owner, ModuleValue) and owner.facts is not None:
+        scopes = [owner.facts.scope]
+    elif isinstance(owner, Instance):
+        scopes = [ev.class_frame(base).scope for base in classes.mro(ev, owner.cls) if isinstance(base, ClassValue)]
+    named = {
+        name: None
+        for scope in scopes
+        for name, bindings in scope.bindings.items()
+        if _is_so(name, beginning, ending) and any(one.kind in _MADE_KINDS for one in bindings)
+    }
+    return union(*(ev.attribute(owner, name) for name in named)) if len(named) <= MAX_MEMBERS else unknown()
+
+
+def _holds(owner: DictValue, beginning: str, ending: str) -> bool:
+    """Whether a dict holds something under a name that begins and ends so."""
+    return any(isinstance(key, str) and _is_so(key, beginning, ending) for key, _, _ in owner.entries)
+
+
+def _items(owner: DictValue, beginning: str, ending: str) -> Values:
+    found = (values for key, values, _ in owner.entries if isinstance(key, str) and _is_so(key, beginning, ending))
+    return union(*found, owner.rest, unknown() if owner.open else NOTHING)
+
+
 def evaluated_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     """What `eval(text)` gives where the text is a dotted name, or a dotted name and one that is not known."""
     if not node.args:
@@ -147,20 +230,33 @@ def _beginning(text: tree.Expr) -> str:
 
 
 def _around_name(text: tree.Expr) -> tuple[str, str]:
-    """The same, and what the text adds after the name: `"data.%s_dataset" % name`. Of an f-string that is not known."""
+    """The same, and what the text adds after the name: `"data.%s_dataset" % name`."""
+    beginning, ending = _around(text)
+    return dotted_beginning(beginning).rstrip("."), ending
+
+
+def _around(text: tree.Expr) -> tuple[str, str]:
+    """How a text begins and ends that adds one thing to others, as far as it shows. Of an f-string the end does not."""
     beginning, ending = "", ""
     match text:
         case tree.Binary(op="+", left=tree.Binary(op="+") as left, right=tree.Const(value=str() as ending)):
-            return _beginning(left), ending
+            beginning, further = _around(left)
+            return "" if further else beginning, ending
         case tree.Binary(op="+", left=tree.Const(value=str() as beginning)):
+            pass
+        case tree.Binary(op="+", right=tree.Const(value=str() as ending)):
             pass
         case tree.FormatString(values=(_,), beginning=beginning):
             pass
         case tree.Binary(op="%", left=tree.Const(value=str() as whole)):
-            beginning, _, ending = whole.partition("%s")
+            beginning, ending = _around_field(_PERCENT.split(whole))
         case tree.Call(func=tree.Attribute(value=tree.Const(value=str() as whole), attr="format"), args=(_,)):
-            beginning, _, ending = whole.partition("{}")
-    return dotted_beginning(beginning).rstrip("."), ending
+            beginning, ending = _around_field(whole.split("{}"))
+    return beginning, ending
+
+
+def _around_field(parts: list[str]) -> tuple[str, str]:
+    return (parts[0], parts[1]) if len(parts) == 2 else ("", "")
 
 
 def _dotted(ev: Evaluator, text: str, node: tree.Call, frame: Frame) -> Values:
