@@ -13,6 +13,8 @@ from typing import TextIO
 __all__ = ["PROGRAM", "StatusLine", "counted", "did_you_mean", "print_errors", "printable"]
 
 PROGRAM = "torchrepro-lint"
+# How alike a mistyped word and a known one must be: "nope" is not "ignore" (0.6).
+_ALIKE = 0.65
 
 
 def print_errors(messages: Iterable[object]) -> None:
@@ -40,7 +42,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "x"?` for the known word nearest to `word`, empty where none is near."""
     # Options are compared without their leading dashes, which would make short ones look alike.
     words = {one.lstrip("-"): one for one in known}
-    near = difflib.get_close_matches(word.lstrip("-"), list(words), n=1)
+    near = difflib.get_close_matches(word.lstrip("-"), list(words), n=1, cutoff=_ALIKE)
     return f'; did you mean "{words[near[0]]}"?' if near else ""
 
 
