@@ -265,6 +265,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["completion", "zhs"], 'did you mean "zsh"?'),
         (["verify", "--perturbb", "x"], 'did you mean "--perturb"?'),
         (["--bogus"], "unrecognized arguments: --bogus\n"),
+        (["--nope"], "unrecognized arguments: --nope\n"),
         (["verify", "--ops", "--runs", "x"], 'argument --runs: "x" is not a whole number of 2 or more'),
         (["verify", "--ops", "--timeout", "x"], 'argument --timeout: "x" is not a number of seconds greater than 0'),
         (["explain", "a.py"], '"a.py" is not FILE:LINE'),
@@ -273,7 +274,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--show-settings", "clea.py"], 'clea.py: no such file or folder; did you mean "clean.py"?'),
         (["explain", "no.py:1"], "no.py: no such file or folder"),
         (["explain", ".:1"], ".: not a file"),
-        (["explain", "a.py:9"], "has 2 lines"),
+        (["explain", "a.py:9"], "error: a.py has 2 lines"),
     ],
 )
 def test_wrong_usage_is_one_message_and_exit_2(project: Path, capsys, arguments: list[str], message: str) -> None:

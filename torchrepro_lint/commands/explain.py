@@ -10,7 +10,7 @@ from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.commands.rule import find_rule
-from torchrepro_lint.console import PROGRAM, print_errors
+from torchrepro_lint.console import PROGRAM, counted, print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -116,16 +116,17 @@ def _place(text: str) -> tuple[Path, int | None, int]:
 
 def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
     """The row of the text that is meant. TorchReproLintError where there is none."""
-    cells = texts.cells(path)
+    cells, name = texts.cells(path), texts.name(path)
+    lines = len(texts.lines(path))
     if cells is None:
         if cell is not None:
-            raise TorchReproLintError(f"{path} has no cells")
-        if not 0 < row <= max(1, len(texts.lines(path))):
-            raise TorchReproLintError(f"{path} has {len(texts.lines(path))} lines")
+            raise TorchReproLintError(f"{name} has no cells")
+        if not 0 < row <= max(1, lines):
+            raise TorchReproLintError(f"{name} has {counted(lines, 'line')}")
         return row
     if cell is None:
-        raise TorchReproLintError(f'{path} is a notebook: write "{path.name}:cell {cells.numbers[0]}:1"')
+        raise TorchReproLintError(f'{name} is a notebook: write "{name}:cell {cells.numbers[0]}:1"')
     found = cells.row(cell, row)
-    if found is None or found > len(texts.lines(path)):
-        raise TorchReproLintError(f"{path} has no line {row} in a code cell {cell}")
+    if found is None or found > lines:
+        raise TorchReproLintError(f"{name} has no line {row} in a code cell {cell}")
     return found
