@@ -8,6 +8,7 @@ from fakes import WordRule, toolkit
 
 from torchrepro_lint.commands.add_noqa import add_noqa
 from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
 
 BAD = WordRule("TRL101", "wrong-word", "bad", "good")
@@ -55,6 +56,20 @@ def test_a_file_that_cannot_be_written_keeps_no_other(tmp_path: Path) -> None:
     (tmp_path / "a.py").chmod(0o444)
     assert add_noqa(CheckOptions((tmp_path,)), toolkit=KIT) == 2
     assert "noqa" in (tmp_path / "b.py").read_text()
+
+
+def test_findings_in_a_file_that_cannot_be_written_are_not_called_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object) -> None:
+        raise TorchReproLintError(f"{path}: not written: Permission denied")
+
+    monkeypatch.setattr("torchrepro_lint.commands.add_noqa.write_atomically", refuse)
+    (tmp_path / "a.py").write_text("import torch\nbad\n")
+    assert add_noqa(CheckOptions((tmp_path,)), toolkit=KIT) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "not written" in captured.err
 
 
 def test_broken_files_and_idle_comments_get_none(tmp_path: Path) -> None:

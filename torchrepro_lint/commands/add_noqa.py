@@ -41,7 +41,8 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
         changed += 1
     print_errors(errors)
     if not options.quiet:
-        print(
-            f"Added {counted(added, 'comment')} to {counted(changed, 'file')}." if added else "No findings to suppress."
-        )
+        if added:
+            print(f"Added {counted(added, 'comment')} to {counted(changed, 'file')}.")
+        elif not errors:
+            print("No findings to suppress.")
     return 2 if errors else 0
