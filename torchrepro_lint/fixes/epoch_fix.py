@@ -80,9 +80,9 @@ def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | s
 
 def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:
     """The names that can be read where the loop is, with what they can be; those of `self` as they are written."""
-    stand = one.loop.run.way[one.loop.run.index]
-    frame = contexts(program.ev, stand.facts, stand.scope)[0]
-    scope: Scope | None = stand.scope
+    waypoint = one.loop.run.way[one.loop.run.index]
+    frame = contexts(program.ev, waypoint.facts, waypoint.scope)[0]
+    scope: Scope | None = waypoint.scope
     while scope is not None:
         if not isinstance(scope.node, tree.ClassDef):
             for name in scope.bindings:

@@ -36,7 +36,7 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     node = _node(program, document, fault.site)
     if node is not None and document.loops(node):
         return None, "in a loop, a constant would be the same seed in every iteration: seed once, above the loop"
-    if any(fetches_items(stand.scope) for way in ways_of(program, fault.seeding) for stand in way):
+    if any(fetches_items(waypoint.scope) for way in ways_of(program, fault.seeding) for waypoint in way):
         return None, "with a constant every item would get the same draw: seed the workers, by worker_init_fn"
     if not fault.seeding.seeds and fault.source is not None and _tells_texts_apart(fault.source.node):
         return None, "with a constant every text would get the same draws: hash it with `zlib.crc32(text.encode())`"

@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.parents import Parents, parents_of
-from torchrepro_lint.program.running.ways import Stand, Way, ways
+from torchrepro_lint.program.running.ways import Way, Waypoint, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -68,7 +68,9 @@ def _of_holder(ev: Evaluator, way: Way, holders: int) -> list[Way] | None:
     return found
 
 
-def is_called_only_where(ev: Evaluator, way: Way, holds: Callable[[Stand], bool], holders: int = MAX_HOLDERS) -> bool:
+def is_called_only_where(
+    ev: Evaluator, way: Way, holds: Callable[[Waypoint], bool], holders: int = MAX_HOLDERS
+) -> bool:
     """Whether `way` ends in the `forward` of a class whose objects are parts of other objects, and all called from
     places for which `holds` is true, or from such a `forward` again; False where somebody else may call one.
     """
@@ -82,7 +84,7 @@ def is_called_only_where(ev: Evaluator, way: Way, holds: Callable[[Stand], bool]
         outer += _ways_to_calls(ev, place[0], calls) if place is not None and calls else [None]
     return bool(outer) and all(
         further is not None
-        and (any(holds(stand) for stand in further) or is_called_only_where(ev, further, holds, holders - 1))
+        and (any(holds(waypoint) for waypoint in further) or is_called_only_where(ev, further, holds, holders - 1))
         for further in outer
     )
 

@@ -21,7 +21,7 @@ from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.named_uses import is_named_by
-from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, own_way, runs_as_script, surely_before, ways
+from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by, own_way, runs_as_script, surely_before, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -168,8 +168,8 @@ def trains(program: Program, scripts: Iterable[Path]) -> bool:
 
 
 def _is_differentiated(program: Program, operation: Operation, way: Way, *, own: bool) -> bool:
-    def is_off(stand: Stand) -> bool:
-        return _is_without_grad(program, stand)
+    def is_off(waypoint: Waypoint) -> bool:
+        return _is_without_grad(program, waypoint)
 
     if any(map(is_off, way)) or chosen_by((way,), _TRAINING, wanted=False):
         return False
@@ -181,12 +181,14 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
         return not _is_not_of_training(way[0])
     if operation.subject is None and not _is_in_a_network(program, way[0]):
         return False  # it may be data as well as what a network gave
-    for stand in way[:1] if own else way:
-        if _is_not_of_training(stand):
+    for waypoint in way[:1] if own else way:
+        if _is_not_of_training(waypoint):
             return False
-        if function_words("training").search(stand.scope.name):
+        if function_words("training").search(waypoint.scope.name):
             return True
-        if any(isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in stand.scope.calls):
+        if any(
+            isinstance(call.func, tree.Attribute) and call.func.attr == "backward" for call, _ in waypoint.scope.calls
+        ):
             return True
     return False
 
@@ -199,7 +201,7 @@ def _stands_before_a_network(program: Program, operation: Operation, way: Way) -
         return not _is_in_a_loss(way[0])
     if _needs_grad(operation) or any(map(_is_in_a_loss, way)):
         return False
-    return any(_is_in_a_network(program, stand) for stand in way)
+    return any(_is_in_a_network(program, waypoint) for waypoint in way)
 
 
 def _needs_grad(operation: Operation) -> bool:
@@ -211,44 +213,44 @@ def _is_about_data(program: Program, path: Path) -> bool:
     return any(function_words("about_data").fullmatch(part) for part in parts)
 
 
-def _names_around(stand: Stand) -> list[str]:
+def _names_around(waypoint: Waypoint) -> list[str]:
     """The names of the function in which the place is and of its class."""
-    scope = stand.scope
+    scope = waypoint.scope
     around = scope.parent
     return [scope.name, around.name] if around is not None and isinstance(around.node, tree.ClassDef) else [scope.name]
 
 
-def _is_not_of_training(stand: Stand) -> bool:
+def _is_not_of_training(waypoint: Waypoint) -> bool:
     """Whether the place is in a function or class for evaluation or data preparation, judging by its name."""
-    return any(function_words("not_training").search(name) for name in _names_around(stand))
+    return any(function_words("not_training").search(name) for name in _names_around(waypoint))
 
 
-def _is_in_a_loss(stand: Stand) -> bool:
-    return any(function_words("losses").search(name) for name in (*_names_around(stand), stand.facts.path.stem))
+def _is_in_a_loss(waypoint: Waypoint) -> bool:
+    return any(function_words("losses").search(name) for name in (*_names_around(waypoint), waypoint.facts.path.stem))
 
 
-def _is_in_a_network(program: Program, stand: Stand) -> bool:
-    scope = stand.scope
+def _is_in_a_network(program: Program, waypoint: Waypoint) -> bool:
+    scope = waypoint.scope
     while scope.parent is not None and not isinstance(scope.node, tree.ClassDef):
         scope = scope.parent
     if not isinstance(scope.node, tree.ClassDef) or scope.parent is None:
         return False
-    around = frame_without_callers(program.ev, stand.facts, scope.parent)
+    around = frame_without_callers(program.ev, waypoint.facts, scope.parent)
     return is_network_class(program.ev, ClassValue(scope.node, around))
 
 
-def _is_without_grad(program: Program, stand: Stand) -> bool:
-    if is_custom_function(stand.scope):  # its `backward` is written by hand
+def _is_without_grad(program: Program, waypoint: Waypoint) -> bool:
+    if is_custom_function(waypoint.scope):  # its `backward` is written by hand
         return True
-    return is_without_grad(program.ev, stand.facts, stand.scope, stand.site)
+    return is_without_grad(program.ev, waypoint.facts, waypoint.scope, waypoint.site)
 
 
 def is_inside(program: Program, operation: Operation, contexts: frozenset[str]) -> bool:
     """Whether the operation is in a `with` block of one of these context managers, or is called from one."""
     return any(
-        stands_in(program.ev, stand.facts, stand.scope, stand.site, contexts)
+        stands_in(program.ev, waypoint.facts, waypoint.scope, waypoint.site, contexts)
         for way in ways_to(program, operation)
-        for stand in way
+        for waypoint in way
     )
 
 

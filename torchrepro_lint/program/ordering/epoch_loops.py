@@ -66,7 +66,7 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
 
 def _of_loader(runs: list[EpochRun], loader: Loader) -> EpochRun:
     """The run that passes the function in which the loader is made, if any does: others are over other loaders."""
-    return next((run for run in runs if any(stand.scope is loader.scope for stand in run.way)), runs[0])
+    return next((run for run in runs if any(waypoint.scope is loader.scope for waypoint in run.way)), runs[0])
 
 
 def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:

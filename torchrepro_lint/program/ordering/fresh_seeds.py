@@ -37,11 +37,11 @@ def is_seeded_for(program: Program, call: KnownCall) -> bool:
     if any(_seeds_torch(one) and id(one.frame.scope) in own for one in program.evidence):
         return True  # seen from there, a function that is called in many places does not lead to all of them
     return any(
-        stand.scope is call.scope and stand.site in sites
+        waypoint.scope is call.scope and waypoint.site in sites
         for one in program.evidence_in_programs_of(call.facts, call.frame)
         if _seeds_torch(one)
         for way in ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
-        for stand in way
+        for waypoint in way
     )
 
 

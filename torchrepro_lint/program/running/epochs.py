@@ -109,13 +109,13 @@ def epoch_runs(ev: Evaluator, ways: tuple[Way, ...]) -> Iterator[EpochRun]:
 
 
 def _run(ev: Evaluator, way: Way) -> EpochRun | None:
-    for index, stand in enumerate(way):
+    for index, waypoint in enumerate(way):
         if index and (says_evaluation(way[index - 1].scope.name) or says_evaluation(way[index - 1].facts.path.stem)):
             return None  # an evaluation in every epoch is meant to be the same
-        loops = parents_of(ev, stand.facts).loops
-        for branch, arm in reversed(stand.path):
+        loops = parents_of(ev, waypoint.facts).loops
+        for branch, arm in reversed(waypoint.path):
             loop = loops.get(branch)
-            if loop is not None and arm == "body" and is_epoch_loop(loop, stand.scope):
+            if loop is not None and arm == "body" and is_epoch_loop(loop, waypoint.scope):
                 return EpochRun(way, index, loop)
     return None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.running.ways import Stand
+from torchrepro_lint.program.running.ways import Waypoint
 
 __all__ = ["call_at", "handed_over"]
 
 
-def call_at(stand: Stand) -> tree.Call | None:
+def call_at(waypoint: Waypoint) -> tree.Call | None:
     """The call that stands there."""
-    return next((call for call, _ in stand.scope.calls if call.site == stand.site), None)
+    return next((call for call, _ in waypoint.scope.calls if call.site == waypoint.site), None)
 
 
 def handed_over(call: tree.Call, function: Scope, name: str) -> tuple[bool, tree.Expr | None]:

@@ -44,15 +44,15 @@ class _Reader:
         if id(node) in self._seen:
             return False
         self._seen.add(id(node))
-        stand = self.way[index]
+        waypoint = self.way[index]
         match node:
             case tree.Const():
                 return False
             case tree.Name(id=name):
                 return self._name(index, name)
             case tree.Attribute(value=value, attr=attr):
-                of_self = isinstance(value, tree.Name) and value.id == stand.scope.self_name
-                kept = attribute_of_main(attr, stand.facts, of_object=of_self) == CONSTANT
+                of_self = isinstance(value, tree.Name) and value.id == waypoint.scope.self_name
+                kept = attribute_of_main(attr, waypoint.facts, of_object=of_self) == CONSTANT
                 return says_epoch(attr) or not kept or self._is_altered_above(index, attr) or self._holder(index, value)
             case tree.Call(func=func):
                 word = called_name(func)
@@ -65,17 +65,17 @@ class _Reader:
 
     def _is_altered_above(self, index: int, attr: str) -> bool:
         """Whether a file that the way comes through alters such an attribute: `args.seed += epoch`."""
-        files = (stand.facts for stand in self.way[index + 1 : self.last + 1])
+        files = (waypoint.facts for waypoint in self.way[index + 1 : self.last + 1])
         return any(attribute_of_main(attr, facts, of_object=False) != CONSTANT for facts in files)
 
     def _name(self, index: int, name: str) -> bool:
         if says_epoch(name):
             return True
-        stand = self.way[index]
-        owner = stand.scope.binder(name)
+        waypoint = self.way[index]
+        owner = waypoint.scope.binder(name)
         if owner is None:
             return False
-        if owner is not stand.scope:
+        if owner is not waypoint.scope:
             return any(b.kind in ("element", "augmented") or (-1, "elsewhere") in b.path for b in owner.bindings[name])
         for binding in owner.bindings[name]:
             match binding.kind:

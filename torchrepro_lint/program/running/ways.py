@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
-    "Stand",
     "Way",
+    "Waypoint",
     "are_exclusive",
     "chosen_by",
     "comes_later",
@@ -46,7 +46,7 @@ MAX_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class Waypoint:
     """One place on a way: a statement or call, the scope whose body contains it, and the arms of `if`, `for` and
     similar statements around it.
     """
@@ -59,7 +59,7 @@ class Stand:
 
 #: From the inside out. The first is the statement itself, each further one the call that runs the scope before it: for
 #: `torch.manual_seed(0)` in `set_seed`, which `main` calls, that line, then `set_seed()`, then `main()` in the module.
-Way = tuple[Stand, ...]
+Way = tuple[Waypoint, ...]
 
 
 def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
@@ -68,59 +68,59 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
     A function that nothing in the project calls ends a way, as a module does.
     """
     found: list[Way] = []
-    pending: list[Way] = [(_stand(facts, scope, site),)]
+    pending: list[Way] = [(_waypoint(facts, scope, site),)]
     while pending and len(found) < MAX_WAYS:
         way = pending.pop(0)
         outer = [] if len(way) >= MAX_LENGTH else list(_outward(ev, way[-1]))
-        outer = [stand for stand in outer if all(stand.scope is not one.scope for one in way)]
+        outer = [waypoint for waypoint in outer if all(waypoint.scope is not one.scope for one in way)]
         if not outer:
             found.append(way)
-        pending.extend((*way, stand) for stand in outer[: MAX_WAYS - len(found)])
+        pending.extend((*way, waypoint) for waypoint in outer[: MAX_WAYS - len(found)])
     return tuple(found)
 
 
 def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
     """The way that consists of the place alone."""
-    return (_stand(facts, scope, site),)
+    return (_waypoint(facts, scope, site),)
 
 
-def _stand(facts: ModuleFacts, scope: Scope, site: int) -> Stand:
-    return Stand(facts, scope, site, scope.path_at(site))
+def _waypoint(facts: ModuleFacts, scope: Scope, site: int) -> Waypoint:
+    return Waypoint(facts, scope, site, scope.path_at(site))
 
 
-def _outward(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
-    """The places that make the scope of `stand` run."""
-    scope, node = stand.scope, stand.scope.node
+def _outward(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
+    """The places that make the scope of `waypoint` run."""
+    scope, node = waypoint.scope, waypoint.scope.node
     if scope.parent is None or node is None:
         return
     if not isinstance(node, tree.FunctionDef):
-        yield _stand(stand.facts, scope.parent, node.site)
+        yield _waypoint(waypoint.facts, scope.parent, node.site)
         return
-    uses = places_of_use(ev, stand.facts, scope)
+    uses = places_of_use(ev, waypoint.facts, scope)
     for facts, around, use in uses:
-        yield _stand(facts, around, use.site)
+        yield _waypoint(facts, around, use.site)
     if not uses and node.name == "__init__":
-        yield from _where_made(ev, stand)
+        yield from _where_made(ev, waypoint)
 
 
-def _where_made(ev: Evaluator, stand: Stand) -> Iterator[Stand]:
+def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
     """The places that make objects of the class in whose `__init__` the place is."""
-    cls = stand.scope.parent
+    cls = waypoint.scope.parent
     if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
         return
-    for one in making_places(ev, ClassValue(cls.node, ev.module_frame(stand.facts))):
-        yield _stand(one.facts, one.scope, one.call.site)
+    for one in making_places(ev, ClassValue(cls.node, ev.module_frame(waypoint.facts))):
+        yield _waypoint(one.facts, one.scope, one.call.site)
 
 
 # --- two places ---------------------------------------------------------------------------------------------------
 
 
-def _meeting(first: Way, second: Way) -> tuple[Stand, Stand] | None:
+def _meeting(first: Way, second: Way) -> tuple[Waypoint, Waypoint] | None:
     """The places of both ways in the innermost scope that they share."""
-    for stand in first:
+    for waypoint in first:
         for other in second:
-            if stand.scope is other.scope:
-                return stand, other
+            if waypoint.scope is other.scope:
+                return waypoint, other
     return None
 
 
@@ -147,7 +147,7 @@ def runs_with(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     return bool(met) and all(_surely_with(b, a) for a, b in met)
 
 
-def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Stand, Stand]]:
+def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Waypoint, Waypoint]]:
     return [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
 
 
@@ -164,7 +164,7 @@ def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
     return -way.index(place), other.site
 
 
-def are_exclusive(first: Stand, second: Stand) -> bool:
+def are_exclusive(first: Waypoint, second: Waypoint) -> bool:
     """Whether two places of one scope never run in the same run of it: they are in different arms, or one comes after
     an arm that leaves the scope.
     """
@@ -177,7 +177,7 @@ def are_exclusive(first: Stand, second: Stand) -> bool:
     return any(inner in early.scope.ended for inner in early.path if inner[0] not in late_branches)
 
 
-def _surely_with(inner: Stand, outer: Stand) -> bool:
+def _surely_with(inner: Waypoint, outer: Waypoint) -> bool:
     """Whether `inner` runs wherever `outer` does: all arms around it are also around `outer`."""
     own = set(outer.path)
     return all(arm in own or arm[1] == "try" or _is_main_guard(inner.scope, *arm) for arm in inner.path)
@@ -211,7 +211,9 @@ def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
     (`wanted`) or false.
     """
     return any(
-        says(test, holds, word) is wanted for stand in way for test, holds in tests_around(stand.scope, stand.path)
+        says(test, holds, word) is wanted
+        for waypoint in way
+        for test, holds in tests_around(waypoint.scope, waypoint.path)
     )
 
 

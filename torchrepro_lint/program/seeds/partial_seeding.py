@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, aske
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.ways import Stand, runs_as_script, ways
+from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -138,7 +138,7 @@ def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence
     return not any(step.kind == "seed" and step.event.site == one.site for step in run.steps)
 
 
-def _is_of_no_object(program: Program, run: EntryRun, end: Stand) -> bool:
+def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
     around = end.scope.parent
     if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
         return False

@@ -23,7 +23,7 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
-from torchrepro_lint.program.running.ways import Stand, Way, tests_around
+from torchrepro_lint.program.running.ways import Way, Waypoint, tests_around
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -69,21 +69,21 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
         for way in ways_of(program, one):
             made = _of_way(program.ev, one, way)
             if made is not None and not _is_seeded_anew_before(program, one, *made):
-                stand, repeated = made
-                blocks = found.setdefault(id(stand.scope), [])
+                waypoint, repeated = made
+                blocks = found.setdefault(id(waypoint.scope), [])
                 # What an arm below seeds as well belongs to the block around it.
-                if not any(_is_below(stand, path) for path, _ in blocks):
-                    blocks.append((stand.path, repeated))
+                if not any(_is_below(waypoint, path) for path, _ in blocks):
+                    blocks.append((waypoint.path, repeated))
     every = (again for blocks in found.values() for _, again in blocks)
     yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
 
 
-def _is_seeded_anew_before(program: Program, one: Evidence, stand: Stand, repeated: Reseeding) -> bool:
+def _is_seeded_anew_before(program: Program, one: Evidence, waypoint: Waypoint, repeated: Reseeding) -> bool:
     """Whether the loop gives the generator another seed in each turn, before this one: what follows is the evaluation,
     which is to see the same each time.
     """
     return any(
-        _comes_before(at, stand, repeated) and varies_within(program.ev, way, index, other.value)
+        _comes_before(at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
         for other in program.evidence
         if other.effect == "seed" and one.seeds <= other.seeds and other.value is not None
         for way in ways_of(program, other)
@@ -91,43 +91,43 @@ def _is_seeded_anew_before(program: Program, one: Evidence, stand: Stand, repeat
     )
 
 
-def _comes_before(at: Stand, stand: Stand, repeated: Reseeding) -> bool:
+def _comes_before(at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
     """Whether a place comes earlier in the same turn; of several hooks of a class nothing says which comes first."""
-    if repeated.by_framework and at.scope is not stand.scope:
-        return at.scope.parent is stand.scope.parent
+    if repeated.by_framework and at.scope is not waypoint.scope:
+        return at.scope.parent is waypoint.scope.parent
     inside = repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
-    return at.scope is stand.scope and at.site < stand.site and inside
+    return at.scope is waypoint.scope and at.site < waypoint.site and inside
 
 
-def _is_below(stand: Stand, path: ArmPath) -> bool:
+def _is_below(waypoint: Waypoint, path: ArmPath) -> bool:
     """Whether a place is in the block `path`, or in an arm below it that no other loop repeats."""
-    below = stand.path[len(path) :]
-    return stand.path[: len(path)] == path and not any(branch in stand.scope.loops for branch, _ in below)
+    below = waypoint.path[len(path) :]
+    return waypoint.path[: len(path)] == path and not any(branch in waypoint.scope.loops for branch, _ in below)
 
 
 def repeats(ev: Evaluator, ways: tuple[Way, ...]) -> bool:
     """Whether a place is repeated by a loop of epochs or steps, on every way."""
-    return all(any(_epoch_loop(ev, stand) is not None for stand in way) for way in ways)
+    return all(any(_epoch_loop(ev, waypoint) is not None for waypoint in way) for way in ways)
 
 
-def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] | None:
+def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding] | None:
     known = seeding_call(one.name)
     if one.value is None and (
         known is None or known.default is None or (isinstance(one.node, tree.Call) and one.node.args)
     ):
         return None  # from entropy, or hidden behind a star
-    for index, stand in enumerate(way):
-        if _keeps_state(stand.scope) or _is_of_the_first_call(stand):
+    for index, waypoint in enumerate(way):
+        if _keeps_state(waypoint.scope) or _is_of_the_first_call(waypoint):
             return None
-        loop = _epoch_loop(ev, stand)
-        hook = stand.scope.node if loop is None and is_training_hook(ev, stand.facts, stand.scope) else None
+        loop = _epoch_loop(ev, waypoint)
+        hook = waypoint.scope.node if loop is None and is_training_hook(ev, waypoint.facts, waypoint.scope) else None
         if loop is not None or hook is not None:
-            if _runs_once(stand, loop) or (
+            if _runs_once(waypoint, loop) or (
                 one.value is not None and varies_within(ev, way, index, one.value, given=hook is not None)
             ):
                 return None
-            spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), stand)
-            repeats = Site(stand.facts.path, hook.site if hook is not None else loop or 0)
+            spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), waypoint)
+            repeats = Site(waypoint.facts.path, hook.site if hook is not None else loop or 0)
             between = tuple(Site(at.facts.path, at.site) for at in way[: index + 1])
             site = Site(spoken.facts.path, spoken.site)
             return spoken, Reseeding(one, site, repeats, between, by_framework=hook is not None)
@@ -137,17 +137,17 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Stand, Reseeding] |
 # --- the loop -----------------------------------------------------------------------------------------------------
 
 
-def _epoch_loop(ev: Evaluator, stand: Stand) -> int | None:
+def _epoch_loop(ev: Evaluator, waypoint: Waypoint) -> int | None:
     """The site of the innermost loop around a place that counts epochs or takes the steps of a training."""
-    for branch, arm in reversed(stand.path):
-        if branch in stand.scope.loops and arm != "else" and _counts(ev, stand, branch):
+    for branch, arm in reversed(waypoint.path):
+        if branch in waypoint.scope.loops and arm != "else" and _counts(ev, waypoint, branch):
             return branch
     return None
 
 
-def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
-    scope = stand.scope
-    match parents_of(ev, stand.facts).loops.get(branch):
+def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
+    scope = waypoint.scope
+    match parents_of(ev, waypoint.facts).loops.get(branch):
         case tree.For(target=target, iter=iterated) as loop:
             if isinstance(iterated, (tree.Display, tree.DictDisplay)):
                 return False
@@ -162,14 +162,14 @@ def _counts(ev: Evaluator, stand: Stand, branch: int) -> bool:
     return False
 
 
-def _runs_once(stand: Stand, loop: int | None) -> bool:
+def _runs_once(waypoint: Waypoint, loop: int | None) -> bool:
     """Whether an `if` inside the loop compares something with a constant: `if epoch == 0:`."""
     inside = loop is None
-    for branch, arm in stand.path:
+    for branch, arm in waypoint.path:
         if branch == loop:
             inside = True
             continue
-        statement = stand.scope.branches.get(branch)
+        statement = waypoint.scope.branches.get(branch)
         if inside and isinstance(statement, tree.If):
             match statement.test:
                 case tree.Compare(left=tree.Name() | tree.Attribute(), ops=("==",)) if arm == "then":
@@ -179,9 +179,9 @@ def _runs_once(stand: Stand, loop: int | None) -> bool:
     return False
 
 
-def _is_of_the_first_call(stand: Stand) -> bool:
+def _is_of_the_first_call(waypoint: Waypoint) -> bool:
     """Whether a function comes by the place in its first call alone: under `if not ready:`, which it sets itself."""
-    for test, holds in tests_around(stand.scope, stand.path):
+    for test, holds in tests_around(waypoint.scope, waypoint.path):
         match test:
             case tree.Unary(op="not", operand=flag) if holds:
                 pass
@@ -189,11 +189,11 @@ def _is_of_the_first_call(stand: Stand) -> bool:
                 pass
             case _:
                 continue
-        if isinstance(flag, tree.Name) and flag.id in stand.scope.declared:
+        if isinstance(flag, tree.Name) and flag.id in waypoint.scope.declared:
             return True
         if isinstance(flag, tree.Attribute) and any(
             isinstance(store.target, tree.Attribute) and dotted_name(store.target) == dotted_name(flag) is not None
-            for store in stand.scope.stores
+            for store in waypoint.scope.stores
         ):
             return True
     return False

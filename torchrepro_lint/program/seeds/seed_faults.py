@@ -18,7 +18,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
-from torchrepro_lint.program.running.ways import Stand, Way, chosen_by, says
+from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by, says
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -126,7 +126,7 @@ def _is_innocent(program: Program, one: Evidence) -> bool:
         return True
     ways = ways_of(program, one)
     return runs_in_workers(ways) or any(
-        _is_environment(program, stand.facts, stand.scope) for way in ways for stand in way
+        _is_environment(program, waypoint.facts, waypoint.scope) for way in ways for waypoint in way
     )
 
 
@@ -147,9 +147,9 @@ def is_stand_in(one: Evidence) -> bool:
 def runs_in_workers(ways: tuple[Way, ...]) -> bool:
     """Whether a place is part of a worker init function, by the names that say so: those have rules of their own."""
     return any(
-        isinstance(stand.scope.node, tree.FunctionDef) and is_for_workers(stand.scope.node)
+        isinstance(waypoint.scope.node, tree.FunctionDef) and is_for_workers(waypoint.scope.node)
         for way in ways
-        for stand in way
+        for waypoint in way
     )
 
 
@@ -160,11 +160,11 @@ def _is_of_init_functions(program: Program, fault: ChangingSeed) -> bool:
     functions = program.ev.remembered(("init-functions",), lambda: _init_functions(program), none)
     if not all(any(id(one.scope.node) in functions and _is_not_called(program, one) for one in way) for way in ways):
         return False
-    return fault.source is None or any(stand.scope is fault.source.frame.scope for way in ways for stand in way)
+    return fault.source is None or any(waypoint.scope is fault.source.frame.scope for way in ways for waypoint in way)
 
 
-def _is_not_called(program: Program, stand: Stand) -> bool:
-    return not calling_places(program.ev, stand.facts, stand.scope)
+def _is_not_called(program: Program, waypoint: Waypoint) -> bool:
+    return not calling_places(program.ev, waypoint.facts, waypoint.scope)
 
 
 def _init_functions(program: Program) -> frozenset[int]:

@@ -11,8 +11,8 @@ from torchrepro_lint.facts.scopes import Store
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.ways import (
-    Stand,
     Way,
+    Waypoint,
     chosen_by,
     comes_later,
     is_followed_by,
@@ -94,7 +94,7 @@ def _is_given_a_wish(one: Evidence) -> bool:
     return one.value is not None and says(one.value, is_on, WISH) is False
 
 
-def _other_arm_is_deterministic(stand: Stand) -> bool:
+def _other_arm_is_deterministic(stand: Waypoint) -> bool:
     """Whether another arm of an `if` around the place switches determinism on, be it that no visible run takes it."""
     arms = {branch: arm for branch, arm in stand.path if isinstance(stand.scope.branches.get(branch), tree.If)}
     switches = [
