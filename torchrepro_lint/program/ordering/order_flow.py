@@ -54,7 +54,7 @@ MAX_CALLS: Final = 6
 
 SinkKind = Literal["samples", "split", "index"]
 #: The file and the expression of a set that is iterated over: sorting it there gives an order to all that follows.
-Turn: TypeAlias = tuple[ModuleFacts, tree.Expr]
+SetIteration: TypeAlias = tuple[ModuleFacts, tree.Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class Carrier:
         is_dict: Its keys were inserted in this order; a look-up by key does not reveal the order.
         rows: It is a table whose rows come from what was in this order.
         part: It is a dict of such tables, and the one under this key is followed.
-        turned: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
+        iterated: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
             called with lists as well.
         entered: The calls through which the search came into functions, each with the function and the file of the
             call: a function returns its result to the call that entered it, and to no other.
@@ -81,7 +81,7 @@ class Carrier:
     is_dict: bool = False
     rows: bool = False
     part: str | None = None
-    turned: Turn | None = None
+    iterated: SetIteration | None = None
     chain: tuple[Link, ...] = ()
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
@@ -95,16 +95,16 @@ class Carrier:
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same for a list, an iterator or an array with the elements."""
-        return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False, turned=self.turned_here)
+        return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False, iterated=self.iterated_here)
 
     def as_keys(self) -> Carrier:
         """The same for a dict with the elements, or something derived from each, as its keys."""
-        return replace(self, numbered=False, is_set=False, is_dict=True, turned=self.turned_here)
+        return replace(self, numbered=False, is_set=False, is_dict=True, iterated=self.iterated_here)
 
     @property
-    def turned_here(self) -> Turn | None:
+    def iterated_here(self) -> SetIteration | None:
         """What gives the elements their order, including a set that is iterated over here."""
-        return (self.facts, self.node) if self.is_set and not self.entered else self.turned
+        return (self.facts, self.node) if self.is_set and not self.entered else self.iterated
 
     def hop(self, facts: ModuleFacts, node: tree.Expr, at: Site, note: str) -> Carrier:
         chain = (*self.chain, Link(at, note))
@@ -121,7 +121,7 @@ class Sink:
     kind: SinkKind
     chain: tuple[Link, ...]
     beside: tree.Expr | None = None
-    turned: Turn | None = None
+    iterated: SetIteration | None = None
 
 
 def find_sink(
@@ -169,7 +169,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
     """The end of a search, at `at`."""
     chain = (*carrier.chain, Link(Site(carrier.facts.path, at.site), note))  # type: ignore[union-attr]
-    return Sink(kind, chain, turned=carrier.turned_here)
+    return Sink(kind, chain, iterated=carrier.iterated_here)
 
 
 def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier | Sink]:

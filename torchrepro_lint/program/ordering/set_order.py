@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["OrderedSet", "ordered_sets", "turns_of"]
+__all__ = ["OrderedSet", "iterations_of", "ordered_sets"]
 
 _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
@@ -37,7 +37,7 @@ _WORDS: Final = re.compile(
 
 #: Methods that make another set of a set.
 _OPERATIONS: Final = frozenset({"union", "difference", "intersection", "symmetric_difference"})
-_MAX_TURNS: Final = 6
+_MAX_ITERATIONS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
         yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
 
 
-def turns_of(program: Program, one: OrderedSet) -> list[Site] | None:
+def iterations_of(program: Program, one: OrderedSet) -> list[Site] | None:
     """The places where a set that is kept is iterated so that its order decides something; None where one of them is
     not to be told, or there are many.
     """
@@ -87,9 +87,9 @@ def turns_of(program: Program, one: OrderedSet) -> list[Site] | None:
     sites: list[Site] = []
     sink: Sink | None = one.sink
     while sink is not None:
-        if sink.turned is None or len(found) == _MAX_TURNS:
+        if sink.iterated is None or len(found) == _MAX_ITERATIONS:
             return None
-        facts, node = sink.turned
+        facts, node = sink.iterated
         if node is one.node or any(node is other for other in found):
             return None
         found.append(node)

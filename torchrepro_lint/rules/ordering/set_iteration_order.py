@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fixes
-from torchrepro_lint.program.ordering.set_order import ordered_sets, turns_of
+from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 
@@ -71,6 +71,6 @@ class SetIterationOrder(Rule):
         for one in ordered_sets(program):
             decided = _FIXES[one.sink.kind]
             message = f"the order of a set of strings differs between processes, and here it determines {decided}"
-            turns = [one.site] if one.at_once else turns_of(program, one)
-            fix, declined = sort_fixes(program, turns) if turns is not None else (None, _KEPT)
+            iterations = [one.site] if one.at_once else iterations_of(program, one)
+            fix, declined = sort_fixes(program, iterations) if iterations is not None else (None, _KEPT)
             yield self.finding(program, one.site, message, one.sink.chain, fix=fix, declined=declined)
