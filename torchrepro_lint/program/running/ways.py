@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.references import places_of_use
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Way",
     "Waypoint",
-    "are_exclusive",
     "chosen_by",
     "comes_later",
     "is_followed_by",
@@ -35,9 +34,7 @@ __all__ = [
     "own_way",
     "runs_as_script",
     "runs_with",
-    "says",
     "surely_before",
-    "tests_around",
     "ways",
 ]
 
@@ -127,7 +124,7 @@ def _meeting(first: Way, second: Way) -> tuple[Waypoint, Waypoint] | None:
 def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the two statements exclude each other on every pair of ways that meet."""
     met = _meetings(first, second)
-    return bool(met) and all(are_exclusive(*pair) for pair in met)
+    return bool(met) and all(_are_exclusive(*pair) for pair in met)
 
 
 def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
@@ -164,7 +161,7 @@ def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
     return -way.index(place), other.site
 
 
-def are_exclusive(first: Waypoint, second: Waypoint) -> bool:
+def _are_exclusive(first: Waypoint, second: Waypoint) -> bool:
     """Whether two places of one scope never run in the same run of it: they are in different arms, or one comes after
     an arm that leaves the scope.
     """
@@ -196,7 +193,7 @@ def runs_as_script(way: Way) -> bool:
     return any(_is_main_guard(last.scope, *arm) for arm in last.path)
 
 
-# --- what a condition asks ----------------------------------------------------------------------------------------
+# --- what is asked around a place ------------------------------------------------------------------------------------
 
 
 def chosen_by(all_ways: tuple[Way, ...], word: re.Pattern[str], *, wanted: bool) -> bool:
@@ -215,60 +212,3 @@ def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
         for waypoint in way
         for test, holds in tests_around(waypoint.scope, waypoint.path)
     )
-
-
-def tests_around(scope: Scope, path: ArmPath) -> Iterator[tuple[tree.Expr, bool]]:
-    """The tests of the `if` statements around a place, each with whether it holds in the arm of the place."""
-    for branch, arm in path:
-        statement = scope.branches.get(branch)
-        if isinstance(statement, tree.If):
-            yield statement.test, arm == "then"
-
-
-_NO = frozenset({None, False, -1, ""})  # 0 is False
-
-
-def says(test: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
-    """What a test that holds, or does not hold, implies for a name that contains `word`: true, false, or nothing."""
-    match test:
-        case tree.Unary(op="not", operand=operand):
-            return says(operand, not holds, word)
-        case tree.Boolean(op=op, left=left, right=right):
-            if (op == "and") is not holds:
-                return None  # one of the two sides, it is not known which
-            answer = says(left, holds, word)
-            return answer if answer is not None else says(right, holds, word)
-        case tree.Compare(left=left, ops=(op,), comparators=(right,)):
-            return _compared(left, op, right, holds, word)
-        case tree.Name() | tree.Attribute() | tree.Subscript() | tree.Call():
-            return holds if any(word.search(name) for name in words_in([test])) else None
-    return None
-
-
-def _compared(left: tree.Expr, op: str, right: tree.Expr, holds: bool, word: re.Pattern[str]) -> bool | None:
-    value = _constant(right)
-    if isinstance(value, str) and word.search(value) and op in ("==", "!="):
-        return (op == "==") is holds  # `mode == "deterministic"`
-    about = says(left, True, word)
-    if about is None or value is _NO:
-        return None
-    match op:
-        case "is" | "==":
-            return (value not in _NO) is holds
-        case "is not" | "!=":
-            return (value in _NO) is holds
-        case ">" | ">=":
-            return holds
-        case "<" | "<=":
-            return not holds
-    return None
-
-
-def _constant(node: tree.Expr) -> object:
-    """The literal, or `_NO` itself where it is none."""
-    match node:
-        case tree.Const(value=value):
-            return value
-        case tree.Unary(op="-", operand=tree.Const(value=int() | float() as number)):
-            return -number
-    return _NO

@@ -19,11 +19,12 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
+from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
-from torchrepro_lint.program.running.ways import Way, Waypoint, tests_around
+from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of

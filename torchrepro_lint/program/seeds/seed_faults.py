@@ -17,8 +17,9 @@ from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import Node, parents_of
-from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by, says
+from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone

@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Store
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.ways import (
     Way,
     Waypoint,
@@ -19,7 +20,6 @@ from torchrepro_lint.program.running.ways import (
     never_together,
     runs_as_script,
     runs_with,
-    says,
     ways,
 )
 from torchrepro_lint.program.switches.intent import Evidence

@@ -9,7 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Condition
 from torchrepro_lint.knowledge.switches import Switch
 from torchrepro_lint.program.evaluation.values import Arguments, External, ExternalObject, Value, Values
-from torchrepro_lint.program.running.ways import says
+from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.workers.workers import condition_holds
 
 __all__ = ["WISH", "Given", "takes_effect"]
