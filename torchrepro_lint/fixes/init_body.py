@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
-from torchrepro_lint.fixes.worker_init import canonical_body, resolved_name, seed_in_range, seed_name
+from torchrepro_lint.fixes.worker_init import canonical_body, is_known_call, resolved_name, seed_in_range, seed_name
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
 __all__ = [
@@ -211,7 +211,7 @@ def _dataset_variable(document: Document, function: cst.FunctionDef) -> str | No
                 targets=[cst.AssignTarget(target=cst.Name(value=name))],
                 value=cst.Attribute(value=cst.Call(func=func), attr=cst.Name(value="dataset")),
             ) if len(scope.bindings.get(name, ())) == 1:
-                if resolved_name(scope, func) == "torch.utils.data.get_worker_info":
+                if is_known_call(scope, func, "worker_info"):
                     return name
     return None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
@@ -20,6 +21,7 @@ from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundin
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
 from torchrepro_lint.program.running.epochs import is_one_step
@@ -39,7 +41,6 @@ __all__ = ["is_distributed", "is_repeated", "known_loaders", "loader_fix", "surr
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
 _LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
-_INIT_HINTS = ("initial_seed", "get_worker_info")
 _MAX_CALLERS = 3
 
 
@@ -216,7 +217,8 @@ def _holds(program: Program, path: Path, words: re.Pattern[bytes]) -> bool:
 
 def _existing_init(program: Program, path: Path) -> ExistingInit | None:
     """A correct worker init function in another module that the file can import without running a script."""
-    for file in sorted({file for word in _INIT_HINTS for file in program.project.containing(word)}):
+    words = last_parts(known_calls("worker_seed") | known_calls("worker_info"))
+    for file in sorted({file for word in words for file in program.project.containing(word)}):
         module = _importable(program, path, file)
         if module is None:
             continue

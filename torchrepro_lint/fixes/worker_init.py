@@ -9,12 +9,15 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.scopes import Scope, Target
+from torchrepro_lint.knowledge.calls import CallTable, known_calls
+from torchrepro_lint.knowledge.names import canonical
 
 __all__ = [
     "WORKER_SEED",
     "ExistingInit",
     "canonical_body",
     "find_worker_init",
+    "is_known_call",
     "resolved_name",
     "seed_in_range",
     "seed_name",
@@ -111,6 +114,11 @@ def resolved_name(scope: Scope, node: cst.CSTNode) -> str | None:
     return ".".join(part for part in parts if part)
 
 
+def is_known_call(scope: Scope, func: cst.CSTNode, table: CallTable) -> bool:
+    """Whether a callee is a function of that table of calls."""
+    return canonical(resolved_name(scope, func) or "") in known_calls(table)
+
+
 def _is_annotated(document: Document) -> bool:
     functions = document.nodes(cst.FunctionDef)
     typed = [
@@ -176,13 +184,13 @@ def _is_torch_seed(scope: Scope, node: cst.BaseExpression, values: dict[str, cst
     if isinstance(node, cst.Name) and node.value in values:
         return _is_torch_seed(scope, values[node.value], {k: v for k, v in values.items() if k != node.value})
     if isinstance(node, cst.Call):
-        return resolved_name(scope, node.func) == "torch.initial_seed" and not node.args
+        return is_known_call(scope, node.func, "worker_seed") and not node.args
     if isinstance(node, cst.Attribute) and node.attr.value == "seed":
         value = node.value
         if isinstance(value, cst.Name):
             value = values.get(value.value, value)
         if isinstance(value, cst.Call):
-            return (resolved_name(scope, value.func) or "").endswith("get_worker_info")
+            return is_known_call(scope, value.func, "worker_info")
     return False
 
 

@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, SequenceValue, Value
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.workers.worker_info import is_worker_info
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _is_number(node: tree.Expr) -> bool:
 def _is_from_torch(value: Value | None) -> bool:
     match value:
         case ExternalObject(name=name):
-            return canonical(name) in known_calls("worker_seed") | known_calls("worker_info")
+            return canonical(name) in known_calls("worker_seed") or is_worker_info(value)
         case MemberOf(receiver=ExternalObject() as receiver):
             return _is_from_torch(receiver)
     return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
@@ -35,7 +36,6 @@ __all__ = [
 GENERATOR_TYPES: Final = frozenset(
     {"numpy.random.Generator", "numpy.random.RandomState", "random.Random", "torch.Generator"}
 )
-_WORKER_INFO: Final = "torch.utils.data.get_worker_info"
 #: Draws that give an order: of shards or files, say, which all workers must agree upon before each takes its part.
 _ORDERS: Final = frozenset({"shuffle", "permutation", "permuted", "randperm", "sample"})
 
@@ -66,7 +66,7 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
         return []
     in_workers = (*run.events, *init_events(program, loader))
     renewed = _renewed(program, in_workers)
-    sharded = any(event.name == _WORKER_INFO for event in run.events)
+    sharded = any(event.name in known_calls("worker_info") for event in run.events)
     found: list[HeldGenerator] = []
     for group in _groups(draws):
         objects = {obj for _, obj in group}

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation import attributes, calls
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
-    ExternalObject,
     FunctionValue,
     Instance,
-    MemberOf,
     MethodValue,
     Partial,
     Value,
@@ -26,6 +23,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.workers.dependence import Dependence, as_value
 from torchrepro_lint.program.workers.seed_sources import initial_state
+from torchrepro_lint.program.workers.worker_info import is_of_worker_info
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -97,13 +95,7 @@ class WorkerFrames(ABC):
 
     def is_dataset(self, node: tree.Expr, frame: Frame) -> bool:
         """Whether an expression is `get_worker_info().dataset`."""
-        return any(
-            isinstance(value, MemberOf)
-            and value.attr == "dataset"
-            and isinstance(value.receiver, ExternalObject)
-            and value.receiver.name in known_calls("worker_info")
-            for value in self.ev.values(node, frame)
-        )
+        return any(is_of_worker_info(value, "dataset") for value in self.ev.values(node, frame))
 
     def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
         """The arguments of a call, each marked with what it depends on."""

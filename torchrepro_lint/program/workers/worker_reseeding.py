@@ -17,8 +17,9 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Value, Values
+from torchrepro_lint.program.evaluation.values import ExternalObject, Value, Values
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
+from torchrepro_lint.program.workers.worker_info import is_of_worker_info
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -46,13 +47,13 @@ def seeds_from_the_system(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
 def seeds_by_the_number(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
     """Whether the code of the workers seeds the global generator `rng` with the worker's number and nothing else."""
     return any(
-        len(call.args) == 1 and _all_are(ev.values(call.args[0].value, frame), "id")
+        len(call.args) == 1 and _are_the_number(ev.values(call.args[0].value, frame))
         for call, frame in _seedings(run, rng)
     )
 
 
-def _all_are(values: Values, attr: str) -> bool:
-    return bool(values) and all(_is_of_worker(value, attr) for value in values)
+def _are_the_number(values: Values) -> bool:
+    return bool(values) and all(is_of_worker_info(value, "id") for value in values)
 
 
 def _seedings(run: WorkerRun, rng: str) -> Iterator[tuple[tree.Call, Frame]]:
@@ -100,11 +101,4 @@ def _is_worker_seed(value: Value) -> bool:
     match value:
         case ExternalObject(name=name):
             return canonical(name) in known_calls("worker_seed")
-    return _is_of_worker(value, "seed")
-
-
-def _is_of_worker(value: Value, attr: str) -> bool:
-    match value:
-        case MemberOf(receiver=ExternalObject(name=name), attr=own):
-            return own == attr and name in known_calls("worker_info")
-    return False
+    return is_of_worker_info(value, "seed")

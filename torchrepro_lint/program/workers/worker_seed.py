@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.scopes import END, Binding
-from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -48,6 +47,7 @@ from torchrepro_lint.program.workers.main_process import attribute_of_main, name
 from torchrepro_lint.program.workers.seed_arithmetic import combined, of_item
 from torchrepro_lint.program.workers.seed_sources import CallInWorker, outside_call
 from torchrepro_lint.program.workers.worker_frames import WorkerFrames
+from torchrepro_lint.program.workers.worker_info import is_worker_info
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -187,7 +187,7 @@ class SeedReader(WorkerFrames):
 
     def _attribute(self, node: tree.Attribute, frame: Frame) -> Dependence:
         owners = self.ev.values(node.value, frame)
-        if any(isinstance(owner, ExternalObject) and owner.name in known_calls("worker_info") for owner in owners):
+        if any(map(is_worker_info, owners)):
             return _of_worker_info(node.attr)
         stored = self._stored(node, frame)
         if stored is not None:
