@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Instance, Site, Values
 from torchrepro_lint.program.program import Program
@@ -195,7 +196,7 @@ class _View:
 
     def _init_run(self, run: InitRun) -> Iterator[str]:
         for seeding in run.seedings:
-            rngs = ", ".join(sorted(_GLOBALS.get(rng, rng) for rng in seeding.rngs))
+            rngs = ", ".join(sorted(_GLOBALS.get(rng, generators()[rng].called) for rng in seeding.rngs))
             yield f"seeds {rngs} at {self._at(seeding.site)} with {_depends(seeding.seed)}"
         if not run.seedings and run.library is None:
             yield f"{run.name} seeds nothing" + ("" if run.is_complete else " that could be followed")

@@ -7,9 +7,9 @@ import inspect
 import pytest
 
 from torchrepro_lint.knowledge import loaders
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.knowledge.loaders import ROLES, LoaderClass, init_function, loader_class, manager, managers
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.rng import RNGS
 from torchrepro_lint.knowledge.tables import read_toml
 
 
@@ -102,4 +102,4 @@ def test_rows_are_whole() -> None:
     for names in data["manager"]:
         for name in names["names"]:
             for row in managers(name):
-                assert row.workers <= set(RNGS)
+                assert row.workers <= set(generators())

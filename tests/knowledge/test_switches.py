@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.rng import RNGS
 from torchrepro_lint.knowledge.switches import (
     Switch,
     assignment_switch,
@@ -110,7 +110,7 @@ def test_rows_are_whole() -> None:
         for name in expand_names(row["name"]):
             assert canonical(name) == name
     for row in data["seeding"]:
-        assert set(row["seeds"]) <= set(RNGS)
+        assert set(row["seeds"]) <= set(generators())
     for row in (*data["assignment"], *data["call"]):
         against = row["effect"] in ("benchmark", "precision", "autotune") or row["effect"].endswith("-off")
         assert against != ("level" in row), row

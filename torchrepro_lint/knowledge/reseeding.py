@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from torchrepro_lint.knowledge.rng import RNGS
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
 __all__ = ["Reseeding", "library_reseeding", "object_reseeding"]
@@ -34,7 +34,7 @@ def object_reseeding(name: str) -> Reseeding | None:
 
 
 def library_reseeding(rng: str) -> Reseeding | None:
-    """How to seed the generator that a library keeps for itself, by its key in `rng.RNGS`."""
+    """How to seed the generator that a library keeps for itself, by its name in `generators`."""
     return _table("library", "rng").get(rng)
 
 
@@ -43,8 +43,8 @@ def _table(kind: str, key: str) -> Mapping[str, Reseeding]:
     table = {}
     for row in read_toml(_FILE)[kind]:
         one = _reseeding(row, key)
-        if kind == "library" and one.name not in RNGS:
-            raise DataFileError(f"{_FILE}: {one.name} is no generator of rng.RNGS")
+        if kind == "library" and one.name not in generators():
+            raise DataFileError(f"{_FILE}: {one.name} is no generator of generators.toml")
         table[one.name] = one
     return table
 

@@ -4,40 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["LIBRARY_RNGS", "RNGS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
+__all__ = ["Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
-
-#: The generators that a row can name, with what each is. `receiver` and the `made` kinds are objects of the program.
-RNGS: Final = {
-    "none": "nothing is drawn, though a pattern of the library covers the name",
-    "python": "the generator of the random module",
-    "numpy": "NumPy's global RandomState",
-    "torch": "torch's default CPU generator; of the devices too where the call works on a tensor there",
-    "torch-cuda": "the default generators of the CUDA devices",
-    "torch-device": "the default generator of another accelerator (mps, xpu)",
-    "receiver": "the object that the method is called on",
-    "entropy": "the operating system, the clock, or a name that differs in every run",
-    "hash": "Python's string hash, which differs in every run unless PYTHONHASHSEED is set",
-    "imgaug": "imgaug's global generator",
-    "opencv": "OpenCV's own generator",
-    "own": "a generator that the library keeps in the object itself",
-    "fresh": "a generator that the call makes from entropy",
-    "faker": "Faker's shared random.Random",
-    "gym": "the generator of the space or the environment",
-    "dgl": "DGL's own generator",
-    "tensorflow": "TensorFlow's global generator",
-}
-
-#: The generators of libraries, which torch seeds in no version of them.
-LIBRARY_RNGS: Final = frozenset({"imgaug", "opencv", "own", "fresh", "faker", "gym", "dgl", "tensorflow"})
 
 _COLUMNS = ("names", "rng", "kind", "when", "makes", "seed", "generator", "moment", "package", "versions", "source")
 
@@ -46,7 +23,7 @@ _COLUMNS = ("names", "rng", "kind", "when", "makes", "seed", "generator", "momen
 class RngEffect:
     """What a call does to a random number generator.
 
-    `rng` is a key of `RNGS`. The effect takes place where all of `when` hold (empty: always).
+    `rng` is the name of one of `generators`. The effect takes place where all of `when` hold (empty: always).
     `makes` names the type of a generator that is made; `seed_parameter` is the argument that seeds it, or that a
     seeding call seeds with (left out or None: entropy). `generator_parameter` is the argument through which the
     caller can hand over a generator: it is then that object that is drawn from, and not `rng`; an integer there
@@ -118,7 +95,7 @@ def _index() -> NameIndex[RngEffect]:
 def _effect(row: dict[str, str]) -> RngEffect:
     kind, moment = row["kind"], row["moment"] or "call"
     if (
-        row["rng"] not in RNGS
+        row["rng"] not in generators()
         or kind not in get_args(Kind)
         or moment not in ("call", "use", "fit")
         or not row["source"]

@@ -61,7 +61,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class SeedingCall:
-    """A call that seeds: `seeds` names generators as in `rng.RNGS`.
+    """A call that seeds: `seeds` names generators of `generators.toml`.
 
     `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
     an integer, and drawn from entropy where `default` is None. `when` as in `Switch`.

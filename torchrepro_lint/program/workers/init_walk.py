@@ -10,6 +10,7 @@ from torchrepro_lint.facts.expressions import last_site
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.generators import process_generators
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["InitWalk", "Seeding"]
 
 _MAX_DEPTH = 8
-_GLOBAL = frozenset({"numpy", "python", "torch", "imgaug", "opencv", "faker", "dgl", "tensorflow"})
 _HARMLESS = frozenset(
     {"print", "info", "debug", "warning", "set_num_threads", "setNumThreads", "append", "format", "get"}
 )
@@ -103,7 +103,7 @@ class InitWalk:
         """The global generators that a call which does not run here would seed."""
         names = [_name_of(value) for value in self.ev.values(call.func, frame)]
         known = [seeding_call(name) for name in names if name is not None]
-        return frozenset().union(*(one.seeds & _GLOBAL for one in known if one is not None))
+        return frozenset().union(*(one.seeds & process_generators() for one in known if one is not None))
 
     def _end(self, frame: Frame) -> int | None:
         """The first place at which the function is proven to have returned."""
@@ -134,7 +134,7 @@ class InitWalk:
         known = seeding_call(name)
         if known is not None:
             seed = self._seed(call, known.seed_parameter, known.default, frame)
-            self.note(name, known.seeds & _GLOBAL, seed, call, frame, top, chain)
+            self.note(name, known.seeds & process_generators(), seed, call, frame, top, chain)
             return
         effects = rng_effects(name)
         for effect in effects:
@@ -142,14 +142,15 @@ class InitWalk:
                 node = call.args[0].value if call.args else None
                 seed = self.reader.of(node, frame) if node is not None else UNKNOWN_SEED
                 seed = seed if seed.terms else UNKNOWN_SEED
-                self.note(name, frozenset({effect.rng}) & _GLOBAL, seed, call, frame, top, chain)
+                self.note(name, frozenset({effect.rng}) & process_generators(), seed, call, frame, top, chain)
                 return
             kept = effect.kind == "seed" or (effect.kind == "make" and _is_kept(call, frame.scope))
-            if kept and (effect.rng in _GLOBAL or _receiver_is_kept(call, frame.scope) or effect.kind == "make"):
+            is_global = effect.rng in process_generators()
+            if kept and (is_global or _receiver_is_kept(call, frame.scope) or effect.kind == "make"):
                 seed = self._seed(call, effect.seed_parameter, None, frame)
                 if effect.makes == "torch.Generator":
                     continue
-                rngs = frozenset({effect.rng if effect.rng in _GLOBAL else "receiver"})
+                rngs = frozenset({effect.rng if is_global else "receiver"})
                 self.note(name, rngs, seed, call, frame, top, chain)
                 return
         is_known = bool(effects) or name.partition(".")[0] in known_packages("seeds_nothing")

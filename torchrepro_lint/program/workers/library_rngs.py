@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.knowledge.rng import LIBRARY_RNGS, RngEffect, rng_effects
+from torchrepro_lint.knowledge.generators import library_generators
+from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue, Value, union
@@ -73,7 +74,7 @@ def _library_effect(program: Program, event: Event) -> RngEffect | None:
     made = event.receiver.site if isinstance(event.receiver, ExternalObject) else None
     path = (made or event.site).path
     for effect in rng_effects(event.name):
-        if effect.kind != "draw" or effect.moment != "call" or effect.rng not in LIBRARY_RNGS:
+        if effect.kind != "draw" or effect.moment != "call" or effect.rng not in library_generators():
             continue
         if not has_effect(program.root, effect, newest_release(program, path, effect.package)):
             continue

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_faults import FaultySeeding
 
 __all__ = ["seeded", "trace_of"]
 
-_OBJECTS = {
-    "numpy": "NumPy's global RNG",
-    "python": "Python's `random`",
-    "torch": "torch's RNG",
-    "imgaug": "imgaug's RNG",
-    "opencv": "OpenCV's RNG",
-    "receiver": "a generator",
-}
-
 
 def seeded(found: FaultySeeding) -> str:
     """The subject of a message: which function seeds which generators."""
-    rngs = [text for rng, text in _OBJECTS.items() if rng in found.seeding.rngs] or ["a generator"]
+    rngs = [one.called for rng, one in generators().items() if rng in found.seeding.rngs]
     name = "a lambda" if found.run.name == "<lambda>" else f"`{found.run.name}`"
     return f"worker_init_fn {name} seeds {' and '.join(filter(None, (', '.join(rngs[:-1]), rngs[-1])))}"
 

@@ -85,21 +85,12 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.reseed_fix import reseed_library_fix
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw, library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.loader_rule import LoaderRule
-
-_WHOSE = {
-    "imgaug": "imgaug's global generator",
-    "opencv": "OpenCV's own generator",
-    "own": "a generator of the library's own",
-    "faker": "Faker's shared generator",
-    "gym": "the generator of the space",
-    "dgl": "DGL's own generator",
-    "tensorflow": "TensorFlow's global generator",
-}
 
 
 class LibraryRngInWorkers(LoaderRule):
@@ -127,5 +118,5 @@ def _message(draw: LibraryDraw) -> str:
     what = f"workers call {draw.shown}"
     if draw.effect.rng == "fresh":
         return f"{what}, which makes a generator from entropy each time: no seed decides what it draws"
-    whose = _WHOSE[draw.effect.rng]
+    whose = generators()[draw.effect.rng].called
     return f"{what}, which draws from {whose}; torch does not seed it in workers, and there is no `worker_init_fn`"

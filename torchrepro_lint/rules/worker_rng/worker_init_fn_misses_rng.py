@@ -88,6 +88,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
+from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.workers.dataset_reseeding import leaves_alone, reaches_dataset
@@ -97,9 +98,6 @@ from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.rules.base import Rule
-
-#: Global generators that torch leaves alone in every version, and their names in a message.
-_OF_LIBRARIES = {"imgaug": "imgaug's global RNG", "opencv": "OpenCV's RNG", "faker": "Faker's RNG", "dgl": "DGL's RNG"}
 
 
 class WorkerInitFnMissesRng(Rule):
@@ -130,11 +128,11 @@ class WorkerInitFnMissesRng(Rule):
                     )
                     trace = _trace(run, draws[0].event)
                     return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
-            for rng, text in _OF_LIBRARIES.items():
-                draws = program.worker_run(loader).draws_from(rng) if not run.seeds(rng) else []
+            for rng, generator in generators().items():
+                draws = program.worker_run(loader).draws_from(rng) if generator.copied and not run.seeds(rng) else []
                 if draws:
                     message = (
-                        f"worker_init_fn `{run.name}` does not seed {text}, which the workers draw from "
+                        f"worker_init_fn `{run.name}` does not seed {generator.called}, which the workers draw from "
                         f"({draws[0].event.name}): every worker draws the same numbers"
                     )
                     fix, declined = missed_library_fix(program, loader, rng)
