@@ -13,6 +13,7 @@ from pathlib import Path
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.explain import summarised
+from torchrepro_lint.knowledge.environment import environment_variables
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
@@ -59,8 +60,6 @@ _EFFECTS = {
     "precision": "products of less precision, such as TF32",
     "autotune": "kernels are chosen by timing",
 }
-
-_VARIABLES = ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE")
 
 
 def overview_of(
@@ -138,7 +137,7 @@ def _switch_row(program: Program, one: Evidence, name: Namer) -> tuple[str, str,
 
 def _environment(program: Program, files: Collection[Path], name: Namer) -> Section:
     rows = []
-    for variable in _VARIABLES:
+    for variable in environment_variables():
         places = list(_settings(program, files, variable, name))
         if is_set_outside(program, variable):
             places.append("named in a script or configuration of the project")

@@ -1,7 +1,7 @@
 """Environment variables of determinism that a program sets after their readers have started.
 
-Python reads `PYTHONHASHSEED` when it starts, so that an assignment reaches only processes that are started later. CUDA
-reads `CUDA_LAUNCH_BLOCKING` when it is first used.
+What Python reads when it starts (`PYTHONHASHSEED`) reaches only processes that are started later; CUDA reads its own
+(`CUDA_LAUNCH_BLOCKING`) when it is first used.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.environment import environment_variables
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import contexts
@@ -29,10 +31,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["LateVariable", "late_variables"]
-
-_HASH_SEED = "PYTHONHASHSEED"
-_LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
-_NAMES = re.compile(rb"PYTHONHASHSEED|CUDA_LAUNCH_BLOCKING")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class _Setting:
 
 def late_variables(program: Program) -> Iterator[LateVariable]:
     """All of them, in the order of files and text."""
-    for path in program.asked_with(_NAMES):
+    for path in program.asked_with(_any_name()):
         facts = program.facts(path)
         if facts is None or program.is_test(path):
             continue
@@ -72,10 +70,21 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
     site = Site(setting.facts.path, setting.site)
     if not roots or _is_asked_for_first(setting):
         return None
-    if setting.name == _HASH_SEED:
-        return None if _starts_children(program, roots | {setting.facts.path}) else LateVariable(_HASH_SEED, site, None)
+    if environment_variables()[setting.name].read_at_start_of == "python":
+        is_read = _starts_children(program, roots | {setting.facts.path})
+        return None if is_read else LateVariable(setting.name, site, None)
     started = _cuda_started(program, setting)
-    return LateVariable(_LAUNCH_BLOCKING, site, Site(setting.facts.path, started)) if started is not None else None
+    return LateVariable(setting.name, site, Site(setting.facts.path, started)) if started is not None else None
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(name for name, one in environment_variables().items() if one.read_at_start_of is not None)
+
+
+@cache
+def _any_name() -> re.Pattern[bytes]:
+    return re.compile("|".join(_names()).encode())
 
 
 # --- where it is set ----------------------------------------------------------------------------------------------
@@ -85,7 +94,7 @@ def _settings(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[_S
     found = [
         _Setting(one.name, facts, scope, one.node.site, one.path)
         for one in assignments(scope)
-        if one.name in (_HASH_SEED, _LAUNCH_BLOCKING) and _is_environ(program, one.owner, facts, scope)
+        if one.name in _names() and _is_environ(program, one.owner, facts, scope)
     ]
     yield from sorted(found, key=lambda one: one.site)
 

@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
-from torchrepro_lint.knowledge.versions import admits
+from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -70,9 +70,7 @@ from torchrepro_lint.program.switches.environment import Setting, is_set_outside
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 
-_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
-_IS_SET = re.compile(re.escape(_VARIABLE.encode()))
-_VALUES = (":4096:8", ":16:8")
+_IS_SET = re.compile(re.escape(CUBLAS_WORKSPACE.encode()))
 
 
 class CublasWorkspaceUnset(Rule):
@@ -82,14 +80,14 @@ class CublasWorkspaceUnset(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if not any(is_checked(release) for release in program.target.admitted):
+        if not any(map(_variable().is_checked_by, program.target.admitted)):
             return
         if next(program.asked_evidence(), None) is None and not program.asked_with(_IS_SET):
             return
         wanted = [one for one in program.evidence if one.effect == "algorithms" and one.roots and one.always]
-        if not wanted or is_set_outside(program, _VARIABLE):
+        if not wanted or is_set_outside(program, CUBLAS_WORKSPACE):
             return
-        settings = settings_of(program.ev, _VARIABLE)
+        settings = settings_of(program.ev, CUBLAS_WORKSPACE)
         reported: set[int] = set()
         for one in wanted:
             program.ev.begin_question()
@@ -105,30 +103,29 @@ class CublasWorkspaceUnset(Rule):
                     yield finding
 
     def _unset(self, program: Program, one: Evidence) -> Finding:
-        message = f"{_VARIABLE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
-        fix, declined = set_variable_fix(program, one, _VARIABLE, _VALUES[0])
+        message = f"{CUBLAS_WORKSPACE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
+        fix, declined = set_variable_fix(program, one, CUBLAS_WORKSPACE, _variable().accepted[0])
         return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
 
     def _of_setting(self, program: Program, setting: Setting, one: Evidence) -> Finding | None:
         """The finding on the one place that sets the variable, if that is wrong or too late."""
         site = program.site(setting.node, setting.frame)
-        trace = [Link(one.site, one.name), Link(site, f"sets {_VARIABLE}")]
+        trace = [Link(one.site, one.name), Link(site, f"sets {CUBLAS_WORKSPACE}")]
         text = setting.text()
-        if text is not None and text not in _VALUES:
-            message = f"{_VARIABLE} is set to {text!r}: torch 1.7 to 2.9 accepts ':4096:8' and ':16:8' only"
-            fix, declined = correct_value_fix(program, site.path, setting.value, _VALUES[0])
+        if text is not None and text not in _variable().accepted:
+            message = f"{CUBLAS_WORKSPACE} is set to {text!r}: torch 1.7 to 2.9 accepts ':4096:8' and ':16:8' only"
+            fix, declined = correct_value_fix(program, site.path, setting.value, _variable().accepted[0])
             return self.finding(program, site, message, trace, fix=fix, declined=declined)
         use = first_use_before(program.ev, setting.frame, setting.node.site)
         if use is None or program.is_test(site.path):
             return None
         trace.insert(0, Link(program.site(use, setting.frame), "uses CUDA"))
-        message = f"{_VARIABLE} is set after CUDA was used: cuBLAS may have its workspaces already, without it"
+        message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have its workspaces already, without it"
         return self.finding(program, site, message, trace, declined="the order of the statements is the program's own")
 
 
-def is_checked(release: str) -> bool:
-    """Whether a release of torch checks the variable."""
-    return admits(">=1.7,<2.10", release)
+def _variable() -> EnvironmentVariable:
+    return environment_variables()[CUBLAS_WORKSPACE]
 
 
 def _shares_a_program(program: Program, setting: Setting, one: Evidence) -> bool:
