@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["set_value_fix", "switch_beside_fix", "switched_value"]
+__all__ = ["deterministic_algorithms_fix", "set_value_fix"]
+
+_NO_STATEMENT = "no separate statement can be placed next to the switch"
 
 
 def set_value_fix(
@@ -35,24 +37,12 @@ def set_value_fix(
     return Fix(applicability, f"Set it to {text}", (edit,)), None
 
 
-def switched_value(program: Program, one: Evidence, default: str) -> str:
-    """What a switch is given, as it is written there: with an option (`deterministic = cfg.DETERMINISTIC`) another
-    switch beside it is on in the same runs. `default` where it is given a plain value, or none is written.
+def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:
+    """The unsafe fix that calls `torch.use_deterministic_algorithms` in a statement of its own below a seed or a switch
+    of cuDNN, or why there is none.
     """
-    if one.value is None or not isinstance(one.value, (tree.Name, tree.Attribute, tree.Subscript)):
-        return default
-    if one.values and all(isinstance(value, Constant) for value in one.values):
-        return default
-    document = document_of(program, one.site.path)
-    value = document.node_at(*program.parsed(one.site.path).span(one.value.site), cst.BaseExpression)
-    return document.text_of(value) if value is not None else default
-
-
-_NO_STATEMENT = "no separate statement can be placed next to the switch"
-
-
-def switch_beside_fix(program: Program, one: Evidence, function: str, arguments: str) -> tuple[Fix | None, str | None]:
-    """The unsafe fix that calls `torch.<function>(<arguments>)` in a statement of its own below a seed or switch."""
+    if program.target.known and not program.target.admits_from("1.8"):
+        return None, "torch < 1.8 has no torch.use_deterministic_algorithms"
     document = document_of(program, one.site.path)
     start, end = program.parsed(one.site.path).span(one.site.number)
     node = document.node_at(start, end, cst.Call) or document.node_at(start, end, cst.Assign)
@@ -64,10 +54,24 @@ def switch_beside_fix(program: Program, one: Evidence, function: str, arguments:
     if indentation.strip():
         return None, _NO_STATEMENT
     planner = ImportPlanner(document)
-    statement = f"{indentation}{planner.require('torch', at=node)}.{function}({arguments})"
+    called = f"use_deterministic_algorithms({_option(program, one) or True})"
+    statement = f"{indentation}{planner.require('torch', at=node)}.{called}"
     below = document.text.find("\n", document.end(line))
     if below == -1:
         edit = document.replacement(len(document.text), len(document.text), f"{document.newline}{statement}")
     else:
         edit = document.replacement(below + 1, below + 1, f"{statement}{document.newline}")
-    return Fix(Applicability.UNSAFE, f"Call torch.{function}({arguments})", (*planner.edits(), edit)), None
+    return Fix(Applicability.UNSAFE, f"Call torch.{called}", (*planner.edits(), edit)), None
+
+
+def _option(program: Program, one: Evidence) -> str | None:
+    """The option that a switch of cuDNN is given, as it is written there (`deterministic = cfg.DETERMINISTIC`): given
+    it too, another switch is on in the same runs. None if a plain value is given, or none is written.
+    """
+    if one.effect != "cudnn" or not isinstance(one.value, (tree.Name, tree.Attribute, tree.Subscript)):
+        return None
+    if one.values and all(isinstance(value, Constant) for value in one.values):
+        return None
+    document = document_of(program, one.site.path)
+    value = document.node_at(*program.parsed(one.site.path).span(one.value.site), cst.BaseExpression)
+    return document.text_of(value) if value is not None else None

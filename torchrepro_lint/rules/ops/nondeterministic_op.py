@@ -76,7 +76,7 @@ from functools import cache
 from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
-from torchrepro_lint.fixes.switch_fix import switch_beside_fix, switched_value
+from torchrepro_lint.fixes.switch_fix import deterministic_algorithms_fix
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
@@ -157,7 +157,4 @@ def _fix(program: Program, row: OpRow, intent: Sequence[Evidence], raising: _Rai
         return None, f"under torch.use_deterministic_algorithms(True), {first.short} would raise"
     if not intent:
         return None, "the settings ask for determinism, no switch in the program"
-    if program.target.known and not program.target.admits_from("1.8"):
-        return None, "torch < 1.8 has no torch.use_deterministic_algorithms"
-    value = switched_value(program, intent[0], "True") if intent[0].effect == "cudnn" else "True"
-    return switch_beside_fix(program, intent[0], "use_deterministic_algorithms", value)
+    return deterministic_algorithms_fix(program, intent[0])
