@@ -27,7 +27,7 @@ from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.program.workers.seeding import seeding_of
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
-__all__ = ["LoaderSummary", "explain_line", "explain_loader", "summarised"]
+__all__ = ["LoaderSummary", "explain_line", "summarised"]
 
 Namer = Callable[[Path], str]
 _GLOBALS = {"numpy": "NumPy's global RNG", "python": "Python's random module", "torch": "torch's default RNG"}
@@ -50,7 +50,7 @@ def explain_line(program: Program, path: Path, row: int, name: Namer) -> list[st
     """What is known about the loaders made at a line; else of the loaders whose workers pass through it."""
     groups = [group for group in program.loader_sites if _stands_at(program, group[0].site, path, row)]
     if groups:
-        return [line for group in groups for line in (*explain_loader(program, group, name), "")][:-1]
+        return [line for group in groups for line in (*_explain_loader(program, group, name), "")][:-1]
     users = [group[0] for group in program.loader_sites if any(_passes(program, one, path, row) for one in group)]
     if users:
         lines = ["Workers of these loaders run the code at this line; explain the loaders for details:"]
@@ -58,7 +58,7 @@ def explain_line(program: Program, path: Path, row: int, name: Namer) -> list[st
     return []
 
 
-def explain_loader(program: Program, loaders: Sequence[Loader], name: Namer) -> list[str]:
+def _explain_loader(program: Program, loaders: Sequence[Loader], name: Namer) -> list[str]:
     """The view of the loaders that one call makes, each frame that differs on its own."""
     first = loaders[0]
     lines = [f"The loader at {program.places.shown(first.site, name)}: {_title(first)}"]

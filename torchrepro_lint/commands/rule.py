@@ -14,7 +14,7 @@ from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import unknown_rule
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["find_rule", "rule", "rule_object"]
+__all__ = ["find_rule", "rule"]
 
 
 def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
@@ -36,7 +36,7 @@ def rule(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     family = [one for one in rules if one.code.startswith(word.upper()) and one.code != word.upper()]
     chosen = family or [find_rule(word, rules)]
     if options.output_format == "json":
-        objects = [rule_object(one) for one in chosen]
+        objects = [_rule_object(one) for one in chosen]
         print(json.dumps(objects if family else objects[0], indent=2))
     elif family and not options.all:
         _list(family)
@@ -53,7 +53,7 @@ def find_rule(code: str, rules: Sequence[RuleMetadata]) -> RuleMetadata:
     raise TorchReproLintError(unknown_rule(code, [(one.code, one.name) for one in rules]))
 
 
-def rule_object(one: RuleMetadata) -> dict[str, object]:
+def _rule_object(one: RuleMetadata) -> dict[str, object]:
     """A rule as an object of JSON. `fix` says whether the fix is safe and why, None where the rule has none;
     `explanation` is Markdown.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "is_repeated", "known_loaders", "loader_fix", "surroundings"]
+__all__ = ["is_distributed", "loader_fix", "surroundings"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -99,13 +99,13 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surround
     """What is known about the program around a call in `scope` that gets a generator."""
     return Surroundings(
         seed=program.settings.seed,
-        repeated=is_repeated(program, facts, scope),
+        repeated=_is_repeated(program, facts, scope),
         passed=passed_seeds(program, facts, scope),
-        known=known_loaders(program, facts.path),
+        known=_known_loaders(program, facts.path),
     )
 
 
-def known_loaders(program: Program, path: Path) -> KnownLoaders:
+def _known_loaders(program: Program, path: Path) -> KnownLoaders:
     """The calls in a file that make loaders, and whether one of each may want a generator; none does where the class
     gives its loader the arguments itself.
     """
@@ -151,7 +151,7 @@ def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
     return frozenset(held)
 
 
-def is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
+def _is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
     """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
     file itself has to say, which holds the loop, or where no call of the function is visible. `__iter__` runs whenever
     an epoch begins, and what takes one step of an optimizer is called for each.

@@ -11,7 +11,7 @@ from torchrepro_lint.lsp.buffers import Buffers
 from torchrepro_lint.report.rule_pages import markdown, rule_url
 from torchrepro_lint.rule_metadata import RuleMetadata
 
-__all__ = ["SOURCE", "diagnostic", "hover", "is_within"]
+__all__ = ["SOURCE", "diagnostic", "hover"]
 
 SOURCE = "torchrepro-lint"
 
@@ -38,7 +38,7 @@ def diagnostic(finding: Finding, buffers: Buffers, *, related: bool = True) -> t
 
 def hover(found: Iterable[types.Diagnostic], rules: Iterable[RuleMetadata], at: types.Position) -> types.Hover | None:
     """What the rules say whose diagnostics are at a position; None where there are none."""
-    here = [one for one in found if is_within(at, one.range)]
+    here = [one for one in found if _is_within(at, one.range)]
     by_code = {rule.code: rule for rule in rules}
     texts = [
         markdown(by_code[code], level=3) for code in dict.fromkeys(str(one.code) for one in here) if code in by_code
@@ -48,6 +48,6 @@ def hover(found: Iterable[types.Diagnostic], rules: Iterable[RuleMetadata], at: 
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(texts)), here[0].range)
 
 
-def is_within(at: types.Position, place: types.Range) -> bool:
+def _is_within(at: types.Position, place: types.Range) -> bool:
     """Whether a position lies in a range; a cursor after its last character does."""
     return (place.start.line, place.start.character) <= (at.line, at.character) <= (place.end.line, place.end.character)

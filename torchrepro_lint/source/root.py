@@ -7,7 +7,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["absolute", "belongs_above", "is_marked", "is_shared_folder", "local_root", "marked_root", "project_root"]
+__all__ = ["absolute", "belongs_above", "is_marked", "is_shared_folder", "local_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MANY = 3
@@ -23,10 +23,10 @@ def project_root(path: Path) -> Path:
 
     The nearest folder with a project file or .git; where there is none, what `local_root` finds.
     """
-    return marked_root(path) or local_root(path)
+    return _marked_root(path) or local_root(path)
 
 
-def marked_root(path: Path) -> Path | None:
+def _marked_root(path: Path) -> Path | None:
     """The nearest folder at or above `path` that holds a project file or .git, None where there is none."""
     folder = path if path.is_dir() else path.parent
     for candidate in (folder, *folder.parents):

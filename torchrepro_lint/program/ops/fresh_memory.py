@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["fresh_words", "has_elements", "makes_fresh_memory"]
+__all__ = ["fresh_words", "makes_fresh_memory"]
 
 
 @cache
@@ -74,7 +74,7 @@ def _is_fresh(program: Program, made: Operation) -> bool:
         return False
     if made.name.endswith((".resize_", ".resize_as_")):
         return _grows_from_nothing(program.ev, made)
-    return has_elements(program.ev, made) is True
+    return _has_elements(program.ev, made) is True
 
 
 def _is_on_meta(ev: Evaluator, made: Operation) -> bool:
@@ -98,7 +98,7 @@ def _names_meta(value: Value) -> bool:
 _SIZED_BY_TYPE = re.compile(r"Tensor$|\.new$")
 
 
-def has_elements(ev: Evaluator, made: Operation) -> bool | None:
+def _has_elements(ev: Evaluator, made: Operation) -> bool | None:
     """Whether a call gives a tensor with elements in memory as it was found; None where that cannot be told.
 
     A size that is not known counts as one that is not zero. The old constructors take data as well as sizes: only what
@@ -139,7 +139,7 @@ def _is_number(values: Values) -> bool:
 
 def _grows_from_nothing(ev: Evaluator, made: Operation) -> bool:
     """Whether `tensor.resize_(...)` gives all of its memory to a tensor that had none."""
-    if not isinstance(made.call.func, tree.Attribute) or has_elements(ev, made) is not True:
+    if not isinstance(made.call.func, tree.Attribute) or _has_elements(ev, made) is not True:
         return False
     receiver = made.call.func.value
     if isinstance(receiver, tree.Name):
@@ -149,4 +149,4 @@ def _grows_from_nothing(ev: Evaluator, made: Operation) -> bool:
     if not isinstance(receiver, tree.Call):
         return False
     before = _makes(ev, receiver, made.frame, made.path)
-    return before is not None and has_elements(ev, before) is False
+    return before is not None and _has_elements(ev, before) is False

@@ -24,7 +24,6 @@ __all__ = [
     "calls_making",
     "calls_named",
     "calls_of",
-    "files_mentioning",
     "named_subclasses",
 ]
 
@@ -46,7 +45,7 @@ class NamedCall(NamedTuple):
 
 def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
     """The calls of what has this name, in the files that can have it from where it is defined."""
-    for path in files_mentioning(ev, facts.path, name):
+    for path in _files_mentioning(ev, facts.path, name):
         if not ev.project.may_call(path, name):
             continue
         caller = ev.project.facts(path)
@@ -80,7 +79,7 @@ def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
         yield from calls_named(ev, cls.frame.facts, name)
 
 
-def files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
+def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
     files = list(ev.project.containing(name))
     if len(files) > MAX_FILES:
         # A name that many files use: only those that can have it from its home.
@@ -181,7 +180,7 @@ def named_subclasses(ev: Evaluator, cls: ClassValue) -> list[tuple[ModuleFacts, 
     pending = [cls.name]
     while pending and len(found) < MAX_CLASSES:
         wanted = pending.pop(0)
-        for path in files_mentioning(ev, cls.frame.facts.path, wanted):
+        for path in _files_mentioning(ev, cls.frame.facts.path, wanted):
             facts = ev.project.facts(path) if ev.project.may_subclass(path, wanted) else None
             if facts is None:
                 continue

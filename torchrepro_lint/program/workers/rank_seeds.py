@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["depends_on_rank", "init_decides", "is_before_spawn", "may_differ", "shared_seed"]
+__all__ = ["init_decides", "shared_seed"]
 
 _RANK: Final = re.compile(r"rank(?!ing|ed)|process_index|proc_id|node_id|gpu_id|device_id", re.IGNORECASE)
 _MAX_DEPTH = 4
@@ -60,10 +60,10 @@ def shared_seed(program: Program, loader: Loader) -> Site | None:
         seeds = [
             (one.value, one.frame.facts, one.frame.scope, one.site)
             for one in evidence
-            if one.value is not None and not is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
+            if one.value is not None and not _is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
         ]
     for node, facts, scope, _ in seeds:
-        if depends_on_rank(program.ev, node, facts, scope) or may_differ(program.ev, node, facts, scope):
+        if _depends_on_rank(program.ev, node, facts, scope) or _may_differ(program.ev, node, facts, scope):
             return None
     return seeds[0][3] if seeds else None
 
@@ -90,7 +90,7 @@ def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, 
 # --- expressions -----------------------------------------------------------------------------------------------
 
 
-def depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+def _depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
     """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them."""
     for part in walk([node]):
         match part:
@@ -109,10 +109,10 @@ def _bound_to_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, d
     for binding in home.bindings[name]:
         match binding.kind, binding.node:
             case "assign" | "augmented", tree.AugAssign(value=value):
-                if depends_on_rank(ev, value, facts, home, depth + 1):
+                if _depends_on_rank(ev, value, facts, home, depth + 1):
                     return True
             case "assign", node if node is not None and not isinstance(node, tree.Param):
-                if depends_on_rank(ev, node, facts, home, depth + 1):  # type: ignore[arg-type]
+                if _depends_on_rank(ev, node, facts, home, depth + 1):  # type: ignore[arg-type]
                     return True
             case "param", tree.Param():
                 if _passed_rank(ev, name, facts, home, depth):
@@ -122,7 +122,7 @@ def _bound_to_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, d
 
 def _passed_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
     return any(
-        depends_on_rank(ev, given, home, caller, depth + 1) for given, home, caller in _passed(ev, name, facts, scope)
+        _depends_on_rank(ev, given, home, caller, depth + 1) for given, home, caller in _passed(ev, name, facts, scope)
     )
 
 
@@ -137,11 +137,11 @@ def _passed(
             yield written, one.facts, one.scope
 
 
-def may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
     """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen."""
 
     def any_of(*parts: tree.Expr) -> bool:
-        return any(may_differ(ev, part, facts, scope, depth) for part in parts)
+        return any(_may_differ(ev, part, facts, scope, depth) for part in parts)
 
     match node:
         case tree.Const() | tree.Starred():
@@ -169,11 +169,11 @@ def _bound_to_what_differs(ev: Evaluator, name: str, facts: ModuleFacts, scope: 
         return False
     for binding in home.bindings[name]:
         if binding.kind == "assign" and binding.node is not None:
-            if may_differ(ev, binding.node, facts, home, depth + 1):  # type: ignore[arg-type]
+            if _may_differ(ev, binding.node, facts, home, depth + 1):  # type: ignore[arg-type]
                 return True
         elif binding.kind == "param":
             passed = _passed(ev, name, facts, home)
-            if any(may_differ(ev, given, where, caller, depth + 1) for given, where, caller in passed):
+            if any(_may_differ(ev, given, where, caller, depth + 1) for given, where, caller in passed):
                 return True
     return False
 
@@ -184,19 +184,19 @@ def _any_store(ev: Evaluator, word: str, facts: ModuleFacts, depth: int) -> bool
         for store in scope.stores:
             match store.target:
                 case tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=name)) if name == word:
-                    if may_differ(ev, store.value, facts, scope, depth + 1):
+                    if _may_differ(ev, store.value, facts, scope, depth + 1):
                         return True
     return False
 
 
-def is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
+def _is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
     """Whether the function, or one that calls it, starts the ranks itself: what it seeds does not reach them."""
     if any(called_name(call.func) in ("spawn", "start_processes", "Process") for call, _ in scope.calls):
         return True
     if depth >= _MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
         return False
     callers = calling_places(ev, facts, scope)
-    return bool(callers) and all(is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
+    return bool(callers) and all(_is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
 
 
 def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
@@ -210,7 +210,7 @@ def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
         if isinstance(function, FunctionValue):
             scope = ev.function_scope(function)
             for call, _ in scope.calls:
-                if any(depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
+                if any(_depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
                     return True
             if any(_RANK.search(param.name) for param in function.node.params):
                 return True
