@@ -85,7 +85,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.worker_rng.init_texts import trace_of
+from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
 
 
 class WorkerInitFnBroken(Rule):

@@ -78,27 +78,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
-from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding
+from torchrepro_lint.rules.worker_rng.init_seed_rule import InitSeedRule
 
 
-class WorkerInitFnFromEntropy(Rule):
+class WorkerInitFnFromEntropy(InitSeedRule):
     code = "TRL105"
     name = "worker-init-fn-from-entropy"
     summary = "a worker init function seeds from the clock or the operating system"
+    fault = Fault.ENTROPY
+    note = "takes a seed that differs in every run"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for found in faulty_seedings(program, Fault.ENTROPY):
-            fix, declined = reseed_fix(program, found)
-            trace = trace_of(found, "takes a seed that differs in every run")
-            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
-
-
-def _message(found: FaultySeeding) -> str:
-    return f"{seeded(found)} with what differs in every run (the clock, the system), so no run can be repeated"
+    def seed_and_effect(self, found: FaultySeeding) -> str:
+        return "with what differs in every run (the clock, the system), so no run can be repeated"

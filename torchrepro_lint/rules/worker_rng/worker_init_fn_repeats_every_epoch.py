@@ -83,33 +83,22 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.workers.dependence import Term
-from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
-from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding
+from torchrepro_lint.rules.worker_rng.init_seed_rule import InitSeedRule
 
 
-class WorkerInitFnRepeatsEveryEpoch(Rule):
+class WorkerInitFnRepeatsEveryEpoch(InitSeedRule):
     code = "TRL104"
     name = "worker-init-fn-repeats-every-epoch"
     summary = "a worker init function seeds from the worker's number alone, so every epoch draws the same numbers"
+    fault = Fault.REPEATS
+    note = "seeds each worker as in the epoch before"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for found in faulty_seedings(program, Fault.REPEATS):
-            fix, declined = reseed_fix(program, found)
-            trace = trace_of(found, "seeds each worker as in the epoch before")
-            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
-
-
-def _message(found: FaultySeeding) -> str:
-    if found.seeding.seed.has(Term.NUMPY_WORD):
-        return (
-            f"{seeded(found)} with the first word of NumPy's state and the worker's number: since torch 1.9 that word "
-            "is a constant in workers, so every epoch draws the same numbers and no seed counts"
-        )
-    return f"{seeded(found)} with the worker's number and nothing of the epoch, so every epoch draws the same numbers"
+    def seed_and_effect(self, found: FaultySeeding) -> str:
+        if found.seeding.seed.has(Term.NUMPY_WORD):
+            return (
+                "with the first word of NumPy's state and the worker's number: since torch 1.9 that word is a constant "
+                "in workers, so every epoch draws the same numbers and no seed counts"
+            )
+        return "with the worker's number and nothing of the epoch, so every epoch draws the same numbers"

@@ -80,31 +80,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.fixes.init_fix import reseed_fix
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.workers.dependence import Term
-from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, faulty_seedings
-from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.worker_rng.init_texts import seeded, trace_of
+from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding
+from torchrepro_lint.rules.worker_rng.init_seed_rule import InitSeedRule
 
 
-class WorkerInitFnSameInEveryWorker(Rule):
+class WorkerInitFnSameInEveryWorker(InitSeedRule):
     code = "TRL103"
     name = "worker-init-fn-same-in-every-worker"
     summary = "a worker init function gives every worker the same seed"
+    fault = Fault.SAME
+    note = "seeds all workers alike"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for found in faulty_seedings(program, Fault.SAME):
-            fix, declined = reseed_fix(program, found)
-            trace = trace_of(found, "seeds all workers alike")
-            yield self.finding(program, found.seeding.top, _message(found), trace, fix=fix, declined=declined)
-
-
-def _message(found: FaultySeeding) -> str:
-    return f"{seeded(found)} with {_source(found)}, so all workers draw the same numbers"
+    def seed_and_effect(self, found: FaultySeeding) -> str:
+        return f"with {_source(found)}, so all workers draw the same numbers"
 
 
 def _source(found: FaultySeeding) -> str:
