@@ -83,9 +83,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import TypeAlias
 
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
@@ -97,19 +98,18 @@ from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.loader_rule import LoaderRule
+
+_Planned: TypeAlias = tuple[Fix | None, str | None]
 
 
-class WorkerInitFnMissesRng(Rule):
+class WorkerInitFnMissesRng(LoaderRule):
     code = "TRL102"
     name = "worker-init-fn-misses-rng"
     summary = "a worker init function does not seed a generator that the workers draw from"
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for loaders in program.asked_loader_sites():
-            finding = next(filter(None, (self._of_loader(program, loader) for loader in loaders)), None)
-            if finding is not None:
-                yield finding
+    def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        return next(filter(None, (self._of_loader(program, loader) for loader in loaders)), None)
 
     def _of_loader(self, program: Program, loader: Loader) -> Finding | None:
         if not loader.has_workers or loader.lacks("worker_init_fn"):
@@ -118,29 +118,32 @@ class WorkerInitFnMissesRng(Rule):
         for run in init_runs(program.ev, loader):
             if run.function is None or misfit(program.ev, run.value) is not None:
                 continue
-            if program.target.admits_below("1.9") and not run.seeds("numpy"):
-                draws = draws_left(program.ev, program.worker_run(loader), "numpy")
-                if draws:
-                    fix, declined = seed_numpy_fix(program, run)
-                    message = (
-                        f"worker_init_fn `{run.name}` does not seed NumPy's global RNG, which the workers draw from "
-                        f"({draws[0].event.name}): with torch < 1.9 every worker draws the same numbers"
-                    )
-                    trace = _trace(run, draws[0].event)
-                    return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
-            for rng, generator in generators().items():
-                draws = program.worker_run(loader).draws_from(rng) if generator.copied and not run.seeds(rng) else []
-                if draws:
-                    message = (
-                        f"worker_init_fn `{run.name}` does not seed {generator.called}, which the workers draw from "
-                        f"({draws[0].event.name}): every worker draws the same numbers"
-                    )
-                    fix, declined = missed_library_fix(program, loader, rng)
-                    trace = _trace(run, draws[0].event)
-                    return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
-            finding = self._of_pipeline(program, loader, run)
+            finding = (
+                self._of_numpy(program, loader, run)
+                or self._of_library(program, loader, run)
+                or self._of_pipeline(program, loader, run)
+            )
             if finding is not None:
                 return finding
+        return None
+
+    def _of_numpy(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
+        if not program.target.admits_below("1.9") or run.seeds("numpy"):
+            return None
+        draws = draws_left(program.ev, program.worker_run(loader), "numpy")
+        if not draws:
+            return None
+        event = draws[0].event
+        missed = f"NumPy's global RNG, which the workers draw from ({event.name}): with torch < 1.9"
+        return self._report(program, loader, run, event, missed, seed_numpy_fix(program, run))
+
+    def _of_library(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
+        for rng, generator in generators().items():
+            draws = program.worker_run(loader).draws_from(rng) if generator.copied and not run.seeds(rng) else []
+            if draws:
+                event = draws[0].event
+                missed = f"{generator.called}, which the workers draw from ({event.name}):"
+                return self._report(program, loader, run, event, missed, missed_library_fix(program, loader, rng))
         return None
 
     def _of_pipeline(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
@@ -152,12 +155,15 @@ class WorkerInitFnMissesRng(Rule):
             held = []
         if not held:
             return None
-        message = (
-            f"worker_init_fn `{run.name}` does not seed the generator that {held[0].shown} holds, which the workers "
-            "draw from: every worker draws the same numbers"
-        )
-        fix, declined = reseed_library_fix(program, loader, held)
-        return self.finding(program, loader.site, message, _trace(run, held[0].event), fix=fix, declined=declined)
+        missed = f"the generator that {held[0].shown} holds, which the workers draw from:"
+        return self._report(program, loader, run, held[0].event, missed, reseed_library_fix(program, loader, held))
+
+    def _report(
+        self, program: Program, loader: Loader, run: InitRun, draw: Event, missed: str, planned: _Planned
+    ) -> Finding:
+        fix, declined = planned
+        message = f"worker_init_fn `{run.name}` does not seed {missed} every worker draws the same numbers"
+        return self.finding(program, loader.site, message, _trace(run, draw), fix=fix, declined=declined)
 
 
 def _trace(run: InitRun, draw: Event) -> list[Link]:
