@@ -98,10 +98,12 @@ def parsed_with_places(path: Path, text: str) -> cst.Module:
     """
     import libcst as cst
 
+    from torchrepro_lint.facts.libcst_parser import parse_module
+
     if (reason := too_large(text)) is not None:
         raise SourceError(path, 1, 1, reason)
     try:
-        return cst.parse_module(text)
+        return parse_module(text)
     except cst.ParserSyntaxError as error:
         reason = f"the parser libcst cannot read it: {error.message.partition(chr(10))[0]}"
         raise SourceError(path, error.raw_line, error.raw_column + 1, reason) from None
@@ -122,10 +124,11 @@ def facts_of_text(path: Path, text: str) -> ModuleFacts:
     # libcst takes longer to import than everything else together: only a file that must be parsed pays for it.
     import libcst as cst
 
+    from torchrepro_lint.facts.libcst_parser import parse_module
     from torchrepro_lint.facts.lower import lower_module
 
     try:
-        module = cst.parse_module(text)
+        module = parse_module(text)
         body, _ = lower_module(module)
     except cst.ParserSyntaxError as error:
         raise _explained(path, text, _refusal(error)) from None

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.facts.libcst_parser import parse_module
 from torchrepro_lint.facts.positions import node_spans
 from torchrepro_lint.fixes.binding_forms import analyse
 from torchrepro_lint.fixes.node_index import NodeIndex
@@ -48,7 +49,7 @@ class Document:
     def __init__(self, path: Path, text: str, line_length: int | None = None, parsed: Parsed | None = None) -> None:
         self.path = path
         self.text = text
-        self.module = parsed.module if parsed is not None else cst.parse_module(text)
+        self.module = parsed.module if parsed is not None else parse_module(text)
         self._spans = parsed.spans if parsed is not None else node_spans(self.module, text)
         self._line_length = line_length
         self._made: dict[Callable[[Document], object], object] = {}

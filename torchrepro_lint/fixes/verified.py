@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.facts.libcst_parser import parse_module
 from torchrepro_lint.facts.positions import is_reproduced
 
 __all__ = ["outside_is_equal", "verify_edit"]
@@ -23,7 +24,7 @@ def verify_edit(
     With `awaits`, it may await at the top level, as the cells of a notebook may.
     """
     try:
-        module = cst.parse_module(new_text)
+        module = parse_module(new_text)
     except cst.ParserSyntaxError as error:
         return f"the result does not parse (line {error.raw_line}: {error.message})"
     # What libcst drops, such as a form feed before a `def`, stays in the text, which is not made from the tree.

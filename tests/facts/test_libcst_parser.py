@@ -1,0 +1,24 @@
+"""What libcst is brought to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchrepro_lint.facts.libcst_parser import parse_module
+
+WITHOUT_A_SPACE = [
+    "assert(a if b else c)\n",
+    "def f():\n    return(a if b else c)\n",
+    "def f():\n    return(lambda: 1)\n",
+    "while(a if b else c): pass\n",
+    "x = not(a if b else c)\n",
+    "x = [i for i in(a if b else c)if(d if e else f)]\n",
+    "x = (a if b else c)and d\n",
+    "x = (a if b else c)if d else(e if f else g)\n",
+    "raise(a if b else c)from(d if e else f)\n",
+]
+
+
+@pytest.mark.parametrize("text", WITHOUT_A_SPACE)
+def test_parentheses_stand_for_the_space_beside_a_word(text: str) -> None:
+    assert parse_module(text).code == text
