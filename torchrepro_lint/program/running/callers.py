@@ -285,8 +285,10 @@ def _made_unseen(ev: Evaluator, cls: ClassValue) -> Iterator[Instance]:
 
 
 def subclasses(ev: Evaluator, cls: ClassValue) -> Iterator[ClassValue]:
-    """The classes of the project that derive from a class."""
+    """The classes of the project that derive from a class, itself not among them: one may be called like its base."""
     for facts, node in named_subclasses(ev, cls):
+        if node is cls.node:
+            continue
         around = facts.scope_of(node).parent
         assert around is not None
         derived = ClassValue(node, enclosing_frame(ev, facts, around))
