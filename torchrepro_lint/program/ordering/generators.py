@@ -132,8 +132,8 @@ def _last_name(node: tree.Expr) -> str | None:
 def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
     """Whether a seeding is, or may be, of a generator: of what is known, or by the name under which it is kept.
 
-    What a call of the project is handed may be seeded by whatever there seeds an argument, or what it keeps, of that
-    name.
+    What a call of the project is handed, and what another object is given, may be seeded by whatever there seeds an
+    argument, or what it keeps, of that name.
     """
     if made.site in one.made:
         return True
@@ -142,13 +142,28 @@ def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
     parents = parents_of(program.ev, made.facts)
     match parents.of(made.call):
         case tree.Assign(targets=(target,)):
-            return one.open and one.holder == _last_name(target)
+            if one.holder != _last_name(target):
+                return False
+            return one.open or (_is_of_another(made, target) and _is_handed(one) and _is_above(program, made, one))
         case tree.Arg(keyword=keyword) as arg if one.holder == keyword:
             call = parents.of(arg)
             if not isinstance(call, tree.Call) or not _is_own(program, call, made):
                 return False
-            return one.open or (_is_handed(one) and made.facts.path in program.imports.above(one.facts.path))
+            return one.open or (_is_handed(one) and _is_above(program, made, one))
     return False
+
+
+def _is_of_another(made: KnownCall, target: tree.Expr) -> bool:
+    """Whether what is assigned to is an attribute of another object than that of the method: `self.model.rng`."""
+    match target:
+        case tree.Attribute(value=tree.Name(id=owner)):
+            return owner != made.frame.scope.self_name
+    return isinstance(target, tree.Attribute)
+
+
+def _is_above(program: Program, made: KnownCall, one: Seeding) -> bool:
+    """Whether the file that makes a generator uses the one that seeds."""
+    return made.facts.path in program.imports.above(one.facts.path)
 
 
 def _is_handed(one: Seeding) -> bool:
