@@ -78,8 +78,7 @@ def _step(
 def _is_asked_for_its_form(parents: Parents, result: tree.Expr) -> bool:
     """Whether nothing is asked of a result but its form, be it by the one local name that it gets.
 
-    A function that asks nothing of it at all, as in `_ = torch.empty(1) + 1`, computes it for the time it takes; what
-    has a name in a module may be asked by others.
+    What is thrown away, as in `_ = torch.empty(1) + 1`, is computed for the time it takes.
     """
     match parents.of(result):
         case tree.ExprStmt():
@@ -87,7 +86,7 @@ def _is_asked_for_its_form(parents: Parents, result: tree.Expr) -> bool:
         case tree.Assign(targets=(tree.Name(id=name),)):
             function = parents.function(result)
             uses = [use for use in parents.names.get(name, ()) if not parents.is_bound(use)]
-            return (function is not None or bool(uses)) and all(
+            return (bool(uses) or name.startswith("_")) and all(
                 parents.function(use) is function and _asks_for_the_form(parents, use) for use in uses
             )
     return _asks_for_the_form(parents, result)

@@ -51,7 +51,7 @@ Not reported
     - Memory to which anything may write first: `fill_`, `copy_`, an assignment to an item, `out=`, `torch.nn.init`,
       another function, a kernel, a collective operation, an alias.
     - Tensors without elements, and tensors on the `meta` device.
-    - Uses of the shape, the type or the device alone.
+    - Uses of the shape, the type or the device alone, and results that are thrown away (`_ = torch.empty(1) + 1`).
     - `torch.baddbmm(torch.empty(...), ..., beta=0)`.
 
 References
