@@ -13,6 +13,7 @@ MethodTable = Literal[
     "training_steps",
     "called_by_frameworks",
     "called_once",
+    "called_at_the_end",
     "asks_for_rank",
     "all_modules",
     "same_module",

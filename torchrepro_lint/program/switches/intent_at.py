@@ -22,6 +22,7 @@ from torchrepro_lint.program.running.ways import (
     runs_with,
     ways,
 )
+from torchrepro_lint.program.switches.endings import ends_a_region
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.wishes import WISH
 
@@ -77,9 +78,10 @@ def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
 
 def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None = None) -> bool:
     """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so, or
-    what the switch `one` at the place is given (`benchmark = not deterministic`).
+    what the switch `one` at the place is given (`benchmark = not deterministic`). Or `one` puts back what was set for
+    a region alone.
     """
-    if is_chosen_for_speed(places) or (one is not None and _is_given_a_wish(one)):
+    if is_chosen_for_speed(places) or (one is not None and (_is_given_a_wish(one) or ends_a_region(program, one))):
         return True
     if all(any(_other_arm_is_deterministic(stand) for stand in way) for way in places):
         return True

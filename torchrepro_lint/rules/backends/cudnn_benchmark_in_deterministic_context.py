@@ -46,6 +46,8 @@ Not reported
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
       then `if args.deterministic: benchmark = False`).
     - A switch with an option of its own (`if args.benchmark:`), whose value is not proven.
+    - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
+      of a context manager.
     - Code that nothing calls.
     - A seed that only the tests set does not count for the code that they test.
 

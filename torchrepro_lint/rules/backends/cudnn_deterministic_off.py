@@ -47,6 +47,8 @@ Not reported
     - The branch of an `if` that is not the deterministic one.
     - A switch that is set back to `True` on the same path, or next to the request for determinism (`if
       args.deterministic: cudnn.deterministic = True`).
+    - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
+      of a context manager.
     - Values that are not proven.
 
 References

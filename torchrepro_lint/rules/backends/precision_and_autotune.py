@@ -35,7 +35,9 @@ Fix safety
     No fix: results with TF32 are repeatable on one kind of GPU, and whether to use it is a question of speed.
 
 Not reported
-    Programs that do not ask for determinism, values that are not proven, and helper functions that nothing calls.
+    Programs that do not ask for determinism, values that are not proven, helper functions that nothing calls, and
+    switches that are put back at the end of a region (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a
+    context manager).
 
 References
     https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
