@@ -50,8 +50,11 @@ def through_turns(
 ) -> Iterator[Carrier | Sink]:
     """From a loop or comprehension whose turns have one element each, in this order.
 
-    The element goes by the names `elements`, or is looked up; `numbers` are the names of its position.
+    The element goes by the names `elements`, or is looked up; `numbers` are the names of its position. Turns that
+    mention none of them are all alike.
     """
+    if lookup is None and not _are_read(program, carrier, around, elements | numbers):
+        return
     if isinstance(around, tree.For):
         yield from _through_body(program, carrier, around, numbers, elements, lookup)
     elif around.kind in ("list", "generator"):
@@ -62,6 +65,13 @@ def through_turns(
             yield from numbering(program, carrier, around)
         elif around.key is not None and _has_element(around.key, elements, lookup):
             yield carrier.as_keys().to(around)
+
+
+def _are_read(program: Program, carrier: Carrier, around: tree.For | tree.Comprehension, names: set[str]) -> bool:
+    """Whether a loop or comprehension reads one of the names that it gives to its elements."""
+    parents = parents_of(program.ev, carrier.facts)
+    reads = (use for name in names for use in parents.names.get(name, ()) if not parents.is_bound(use))
+    return any(one is around for use in reads for one in parents.around(use))
 
 
 def _through_body(
