@@ -60,6 +60,12 @@ def test_a_fix_waits_for_the_file_from_which_it_can_import() -> None:
     assert select_compatible([first, other]) == [first, other]
 
 
+def test_of_two_files_that_can_import_from_each_other_the_first_is_mended() -> None:
+    first = Fix(Applicability.SAFE, "", (Edit(A, 5, 5, "def seed_worker(i): ...\n"),), frozenset({B}))
+    second = Fix(Applicability.SAFE, "", (Edit(B, 9, 9, "def seed_worker(i): ...\n"),), frozenset({A}))
+    assert select_compatible([second, first]) == [first]
+
+
 IMPORT = Edit(A, 0, 0, "import random\n")
 DEFINITION = Edit(A, 10, 10, "def seed_worker(): ...\n")
 GENERATOR = Edit(A, 20, 20, "g = torch.Generator()\n")

@@ -53,13 +53,13 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
     the same order, so that the result does not depend on the order in which the fixes are made.
     """
     chosen: list[Fix] = []
-    planned = {place for fix in fixes for edit in fix.edits for place in _definitions(edit)}
+    waiting = _waiting(fixes)
     taken: set[Edit] = set()
     defined: set[tuple[Path, str]] = set()
     insertions: _Insertions = {}
     for fix in sorted(fixes, key=_place):
         own = _insertions(fix.edits)
-        if _waits(fix, planned) or not _fits(fix, taken, defined, own, insertions):
+        if id(fix) in waiting or not _fits(fix, taken, defined, own, insertions):
             continue
         chosen.append(fix)
         taken.update(fix.edits)
@@ -103,10 +103,25 @@ def _insertions(edits: Sequence[Edit]) -> _Insertions:
     }
 
 
-def _waits(fix: Fix, planned: set[tuple[Path, str]]) -> bool:
-    """Whether the fix would define what another file, from which it could be imported, is about to be given."""
-    names = {name for edit in fix.edits for _, name in _definitions(edit)}
-    return any(path in fix.after and name in names for path, name in planned)
+def _waiting(fixes: Iterable[Fix]) -> set[int]:
+    """The ids of the fixes that would define what another file, from which it could be imported, is about to be given.
+
+    Two files of which each could import from the other do not wait for each other: the first of them is given it.
+    """
+    defined = {id(fix): {place for edit in fix.edits for place in _definitions(edit)} for fix in fixes}
+    planned = set().union(*defined.values())
+
+    def may_wait(fix: Fix, others: set[tuple[Path, str]]) -> bool:
+        return any((path, name) in others for path in fix.after for _, name in defined[id(fix)])
+
+    waiting: set[int] = set()
+    going: set[tuple[Path, str]] = set()
+    for fix in sorted(fixes, key=lambda one: (may_wait(one, planned), _place(one))):
+        if may_wait(fix, going):
+            waiting.add(id(fix))
+        else:
+            going |= defined[id(fix)]
+    return waiting
 
 
 def _fits(

@@ -253,8 +253,11 @@ def _other_homes(program: Program, path: Path) -> frozenset[Path]:
 
 
 def _importable(program: Program, path: Path, file: Path) -> str | None:
-    """The name of a module that something imports already, in a program that the file `path` has a part in."""
+    """The name of a module that something imports already, in a program that the file `path` has a part in.
+
+    What is imported in a function alone may be one of several programs, which define the same options.
+    """
     importers, others = program.imports.above(path), program.imports.above(file)
-    if file in importers or len(others) < 2 or not others & importers:
+    if file in importers or len(others) < 2 or not others & importers or not program.imports.is_imported_at_once(file):
         return None
     return program.project.importable_name(path, file)

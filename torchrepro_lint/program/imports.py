@@ -95,6 +95,15 @@ class ImportGraph:
         self.project.looks.imports()
         return path in self._importers
 
+    def is_imported_at_once(self, path: Path) -> bool:
+        """Whether a file imports `path` as it starts, and not in a function or a branch, which may never run."""
+        self.project.looks.imports()
+        return any(
+            not match[0][:1].isspace() and path in self._targets(importer, match)
+            for importer in sorted(self._importers.get(path, ()))
+            for match in self.project.import_statements(importer)
+        )
+
     def below(self, path: Path) -> frozenset[Path]:
         """The files that importing `path` imports, directly or through others, and itself."""
         self.project.looks.imports()
