@@ -44,6 +44,8 @@ def numpy_splits(program: Program, *, others: bool = False) -> Iterator[NumpySpl
         for call in group:
             if call.name in samples and not _parts_a_table(program, call):
                 break
+            if isinstance(parents_of(program.ev, call.facts).of(call.call), tree.ExprStmt):
+                break  # nothing is split by what is made and dropped
             parameter = _unseeded(call)
             if parameter is not None:
                 found[call.site] = NumpySplit(call, parameter)

@@ -34,7 +34,7 @@ Fix safety
     Safe: passes the program's own seed. The parts change once, when the fix is applied.
 
 Not reported
-    - `shuffle=False`.
+    - `shuffle=False`, and splits that are made and dropped.
     - Programs that seed NumPy's global generator before the split, or call a helper of an unknown library whose name
       says that it seeds. These are reported in the `strict` profile, since another draw before the split still changes
       it.
