@@ -28,6 +28,7 @@ NameTable = Literal[
     "runs_itself",
     "builds_weights",
     "is_a_model",
+    "gives_a_network",
     "holds_samples",
 ]
 

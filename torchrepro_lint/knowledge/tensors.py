@@ -80,7 +80,7 @@ def dtype_is_floating(qualname: str) -> bool | None:
 
 
 def is_tensor_attribute(name: str) -> bool:
-    """Whether the attribute `name` of a tensor is a tensor: `T`, `data`, `grad`."""
+    """Whether the attribute `name` is a tensor: of a tensor (`T`, `data`, `grad`), or of what a network gives (`logits`)."""
     return name in _attributes()
 
 
@@ -133,7 +133,8 @@ def tensor_methods() -> frozenset[str]:
 
 @cache
 def _attributes() -> frozenset[str]:
-    return frozenset(read_toml("tensors.toml")["attributes"])
+    data = read_toml("tensors.toml")
+    return frozenset((*data["attributes"], *data["outputs"]))
 
 
 @cache

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import attributes
@@ -28,10 +29,12 @@ def is_network_class(ev: Evaluator, cls: ClassValue) -> bool:
 
 
 def is_network(ev: Evaluator, value: Value) -> bool:
-    """Whether a value is a network: an object of a torch.nn.Module."""
+    """Whether a value is a network: an object of a torch.nn.Module, or what a library of networks gives."""
     match value:
+        case ExternalObject(name=name) if name.startswith("torch.nn."):
+            return last_part(name)[:1].isupper() and not returns_tensor(name)
         case ExternalObject(name=name):
-            return name.startswith("torch.nn.") and last_part(name)[:1].isupper() and not returns_tensor(name)
+            return function_words("gives_a_network").search(canonical(name)) is not None
         case Instance(cls=cls):
             return is_network_class(ev, cls)
     return False
