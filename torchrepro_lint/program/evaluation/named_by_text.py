@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import dotted_beginning
@@ -202,13 +203,33 @@ def imported_by_name(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
     parts = []
     for value in ev.values(text, frame):
         if isinstance(value, Constant) and isinstance(value.value, str):
-            is_dotted = _DOTTED.fullmatch(value.value) is not None
-            parts.append(ev.import_module(importer, value.value) if is_dotted else unknown())
+            parts.append(_imported(ev, value.value, node, importer))
         else:
             beginning, ending = _around_name(text)
             packages = ev.import_module(importer, beginning) if beginning else NOTHING
             parts.append(union(unknown(), *(_modules_in(ev, package, ending) for package in packages)))
     return union(*parts) or unknown()
+
+
+def _imported(ev: Evaluator, text: str, node: tree.Call, importer: Path) -> Values:
+    """What `import_module(text)` gives; with dots in front, `import_module(".crops", __name__)`, from the package that
+    the file is or belongs to.
+    """
+    dotted = text.lstrip(".")
+    level = len(text) - len(dotted)
+    if not _DOTTED.fullmatch(dotted):
+        return unknown()
+    if not level:
+        return ev.import_module(importer, dotted)
+    given = [arg.value for arg in node.args[1:] if arg.keyword in (None, "package")]
+    match given:
+        case [tree.Name(id="__name__")] if importer.name == "__init__.py":
+            path = ev.project.resolve_relative(importer, level, dotted)
+        case [tree.Name(id="__package__")]:
+            path = ev.project.resolve_relative(importer, level, dotted)
+        case _:
+            path = None
+    return names.module_at(ev, path) if path is not None else unknown()
 
 
 def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:

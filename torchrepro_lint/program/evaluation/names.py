@@ -266,9 +266,25 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
         starred = _from_stars(ev, name, frame)
         if starred:
             return starred
-        if "__getattr__" in module.facts.scope.bindings:
-            return unknown()
+        if "__getattr__" in module.facts.scope.bindings or ev.project.holds(module.path, _REPLACED):
+            return _given_late(ev, name, frame)
     return NOTHING if module.facts is not None else unknown()
+
+
+#: A module that puts an object in its own place gives what that object loads.
+_REPLACED = re.compile(rb"sys\.modules\[__name__\]\s*=")
+
+
+def _given_late(ev: Evaluator, name: str, frame: Frame) -> Values:
+    """What a module loads only when it is asked for: what its `__getattr__` gives for a name; where that cannot be
+    followed, what the module tells type checkers that the name is.
+    """
+    functions, _ = _bound_here(ev, "__getattr__", END, frame)
+    found = ev.call_all(functions, Arguments((values_of(Constant(name)),)), None) if functions else unknown()
+    if found and UNKNOWN not in found:
+        return found
+    told = [binding for binding in frame.scope.bindings.get(name, ()) if binding.kind == "import-from"]
+    return union(*(binding_values(ev, binding, frame) for binding in told)) or unknown()
 
 
 def _given_over(ev: Evaluator, name: str, below: Path, package: ModuleValue) -> Values:
