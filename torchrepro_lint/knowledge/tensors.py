@@ -80,7 +80,7 @@ def dtype_is_floating(qualname: str) -> bool | None:
 
 
 def is_tensor_attribute(name: str) -> bool:
-    """Whether the attribute `name` is a tensor: of a tensor (`T`, `data`, `grad`), or of what a network gives (`logits`)."""
+    """Whether the attribute `name` is a tensor: of a tensor (`T`, `grad`), or of what a network gives (`logits`)."""
     return name in _attributes()
 
 

@@ -1,4 +1,6 @@
-"""Whether a call runs a network: one that the scope makes itself, or one that its callers pass or its object holds."""
+"""What a call may run, be it that the scope shows it or that its callers do: `def train_epoch(model, loader)` does not
+say what its model is.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,24 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN
+from torchrepro_lint.program.evaluation.values import NOTHING, UNKNOWN, Values, union
 from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.running.callers import contexts
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["runs_network"]
+__all__ = ["networks_of_callers", "runs_network"]
 
 
-def runs_network(ev: Evaluator, callee: tree.Expr, frame: Frame) -> bool:
-    """Whether a network is called. `def train_epoch(model, loader)` does not show what its model is: its calls do."""
-    functions = ev.values(callee, frame)
-    if any(is_network(ev, value) for value in functions):
-        return True
-    if UNKNOWN not in functions or not isinstance(callee, (tree.Name, tree.Attribute)):
-        return False
-    return any(
-        is_network(ev, value) for other in contexts(ev, frame.facts, frame.scope) for value in ev.values(callee, other)
-    )
+def runs_network(ev: Evaluator, functions: Values) -> bool:
+    """Whether a network is called."""
+    return any(is_network(ev, value) for value in functions)
+
+
+def networks_of_callers(ev: Evaluator, callee: tree.Expr, frame: Frame) -> Values:
+    """The networks that the callers of the function pass to it, or that its object holds, and that the call runs."""
+    if not isinstance(callee, (tree.Name, tree.Attribute)) or UNKNOWN not in ev.values(callee, frame):
+        return NOTHING
+    found = union(*(ev.values(callee, other) for other in contexts(ev, frame.facts, frame.scope)))
+    return frozenset(value for value in found if is_network(ev, value))

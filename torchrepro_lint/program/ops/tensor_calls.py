@@ -21,7 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.ops.listed_tensors import element
-from torchrepro_lint.program.ops.network_calls import runs_network
+from torchrepro_lint.program.ops.network_calls import networks_of_callers, runs_network
 from torchrepro_lint.program.ops.single_dimensions import single_by_call, single_by_index
 from torchrepro_lint.program.ops.tensor_results import (
     OUTPUT,
@@ -50,7 +50,7 @@ def called(tensors: Tensors, node: tree.Call, frame: Frame) -> Tensor | None:
             given = (tensors.of(arg.value, frame) or element(tensors, arg.value, frame) for arg in node.args)
             inputs = [one for one in given if one is not None]
             return of_function(tensors.ev, name, node, frame, inputs)
-    if runs_network(tensors.ev, node.func, frame):
+    if runs_network(tensors.ev, functions) or networks_of_callers(tensors.ev, node.func, frame):
         return OUTPUT
     match node.func:
         case tree.Attribute(value=receiver, attr=attr):
@@ -84,8 +84,9 @@ def of_several(tensors: Tensors, node: tree.Expr, frame: Frame, place: int | Non
             single = single_by_call(tensors.ev, attr, node, frame, is_method=True)
             return replace(one_of_several(found, f"torch.{attr}", place), single=single) if found is not None else None
     key = ("returned", node, frame, place)
-    returned = tensors.ev.remembered(key, lambda: _returned_at(tensors, functions, place), None)
-    if runs_network(tensors.ev, node.func, frame):
+    handed_in = networks_of_callers(tensors.ev, node.func, frame)
+    returned = tensors.ev.remembered(key, lambda: _returned_at(tensors, handed_in or functions, place), None)
+    if runs_network(tensors.ev, functions):
         is_told = returned is not None and (returned.distinct or returned.floating is False or returned.grad is False)
         return returned if is_told else replace(OUTPUT, floating=None)
     return returned
