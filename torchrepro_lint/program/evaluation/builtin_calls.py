@@ -10,7 +10,7 @@ from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
 from torchrepro_lint.program.evaluation.classes import external_bases
-from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
+from torchrepro_lint.program.evaluation.dataclass_fields import as_dict, read_from_outside
 from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
@@ -71,6 +71,9 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
         if returns.startswith("made-of:"):
             config = external_argument(arguments, known.parameters, returns.removeprefix("made-of:"))[0]
             return instantiated(ev, config, arguments, site)
+        if returns.startswith("called:"):
+            given = external_argument(arguments, known.parameters, returns.removeprefix("called:"))[0]
+            return union(*(read_from_outside(ev, value, site) for value in given)) or unknown()
         if returns.startswith("sequence-of:"):
             made = ExternalObject(returns.removeprefix("sequence-of:"), arguments, site)
             return values_of(SequenceValue("list", None, values_of(made)))

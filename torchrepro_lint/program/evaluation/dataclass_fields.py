@@ -10,10 +10,12 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
     Arguments,
     ClassValue,
     DictValue,
     Instance,
+    Site,
     Value,
     Values,
     union,
@@ -24,15 +26,16 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["as_dict", "dataclass_field"]
+__all__ = ["as_dict", "dataclass_field", "post_init_arguments", "read_from_outside"]
 
-_Field: TypeAlias = tuple[str, "tree.Expr | None", Frame]
+#: The name, the annotation, the default and the frame of the class that has it.
+_Field: TypeAlias = tuple[str, tree.Expr, "tree.Expr | None", Frame]
 
 
 def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | None:
     """The value of a dataclass field, as the generated `__init__` would set it."""
     fields = _fields(ev, instance.cls)
-    for index, (name, default, frame) in enumerate(fields):
+    for index, (name, _, default, frame) in enumerate(fields):
         if name != attr:
             continue
         given = instance.arguments
@@ -50,6 +53,46 @@ def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | No
     return None
 
 
+def post_init_arguments(ev: Evaluator, instance: Instance) -> tuple[Values, ...]:
+    """What the generated `__init__` hands to `__post_init__`: the fields that are an `InitVar`."""
+    handed = (name for name, annotation, _, _ in _fields(ev, instance.cls) if _is_init_only(annotation))
+    return tuple(dataclass_field(ev, instance, name) or unknown() for name in handed)
+
+
+def _is_init_only(annotation: tree.Expr) -> bool:
+    """`InitVar[int]`, `dataclasses.InitVar`."""
+    match annotation:
+        case tree.Subscript(value=kind):
+            return _is_init_only(kind)
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return name == "InitVar"
+    return False
+
+
+def read_from_outside(ev: Evaluator, value: Value, site: Site | None) -> Values:
+    """What a library gives that calls something with arguments from the command line or a file. Of a dataclass the
+    fields are what the user says, and those that are dataclasses are made in the same way.
+    """
+    fields = _fields(ev, value) if isinstance(value, ClassValue) else []
+    # What holds an object of its own class may hold itself.
+    anything = Arguments((), (), True, True)
+    given = ev.remembered(("read-from-outside", value), lambda: _all_said(ev, fields), anything)
+    return ev.call(value, given, site)
+
+
+def _all_said(ev: Evaluator, fields: list[_Field]) -> Arguments:
+    return Arguments((), tuple((field[0], _said(ev, field), True) for field in fields), True, True)
+
+
+def _said(ev: Evaluator, field: _Field) -> Values:
+    """What a field can be where the user says it."""
+    _, annotation, default, frame = field
+    kinds = ev.values(annotation, frame)
+    if kinds and all(isinstance(kind, ClassValue) and _fields(ev, kind) for kind in kinds):
+        return union(*(read_from_outside(ev, kind, None) for kind in kinds))
+    return union(_default_of_field(ev, default, frame) if default is not None else NOTHING, unknown())
+
+
 def as_dict(ev: Evaluator, value: Value, *, deep: bool) -> Values:
     """The fields of a dataclass's object by their names; `deep`: those that hold such objects are dicts themselves."""
     if not isinstance(value, Instance):
@@ -63,7 +106,7 @@ def _as_dict(ev: Evaluator, value: Instance, *, deep: bool) -> Values:
     if not fields:
         return unknown()
     entries = []
-    for name, _, _ in fields:
+    for name, *_ in fields:
         held = ev.instances_attribute(values_of(value), name) or unknown()
         if deep:
             held = union(*(as_dict(ev, one, deep=True) if _is_record(ev, one) else values_of(one) for one in held))
@@ -90,7 +133,7 @@ def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
         for statement in base.node.body:
             match statement:
                 case tree.Assign(targets=(tree.Name(id=name),), value=default, annotation=annotation) if annotation:
-                    fields = [field for field in fields if field[0] != name] + [(name, default, frame)]
+                    fields = [field for field in fields if field[0] != name] + [(name, annotation, default, frame)]
     return fields
 
 

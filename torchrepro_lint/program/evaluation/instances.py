@@ -45,7 +45,7 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     from_class = with_class_changes(ev, instance.cls, attr, from_class)
     field = dataclass_field(ev, instance, attr)
     if field is not None:
-        from_class = field
+        from_class = with_method_changes(ev, instance, attr, field)
     assigned, certain = _assigned_by_methods(ev, instance, attr)
     outside = _assigned_outside(ev, instance, attr)
     if from_class and field is None:

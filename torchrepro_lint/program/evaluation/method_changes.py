@@ -11,6 +11,7 @@ from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame
 from torchrepro_lint.program.evaluation.changes import changes_of, joined, opened, with_changes
 from torchrepro_lint.program.evaluation.construction import init_frames
+from torchrepro_lint.program.evaluation.dataclass_fields import post_init_arguments
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
@@ -144,6 +145,9 @@ def functions_in(method: Scope) -> Iterator[Scope]:
 def calling_frames(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
     """The method's frames from the calls that the project makes of it on this very object."""
     assert isinstance(scope.node, tree.FunctionDef)
+    if scope.name == "__post_init__":
+        given = (values_of(instance), *post_init_arguments(ev, instance))
+        return [bound_frame(ev, FunctionValue(scope.node, class_frame), Arguments(given))]
     plain = [_method_frame(ev, scope, class_frame, instance)]
     if len(scope.node.params) == 1:
         return plain
