@@ -22,6 +22,7 @@ from torchrepro_lint.program.evaluation.classes import (
     method_frame,
     mro,
 )
+from torchrepro_lint.program.evaluation.enumerations import has_member_value
 from torchrepro_lint.program.evaluation.named_by_text import namespace, outside_namespace
 from torchrepro_lint.program.evaluation.records import field, is_record
 from torchrepro_lint.program.evaluation.values import (
@@ -36,6 +37,7 @@ from torchrepro_lint.program.evaluation.values import (
     MemberOf,
     MethodValue,
     ModuleValue,
+    Partial,
     SequenceValue,
     SuperValue,
     Value,
@@ -85,6 +87,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             return held
         case ExternalObject() if is_record(value):
             return field(ev, value, attr) or values_of(MemberOf(value, attr))
+        case Constant() | Partial() if has_member_value(value, attr):
+            return values_of(value)
         case ExternalObject() | SequenceValue() | DictValue() | Constant() | MemberOf():
             return values_of(MemberOf(value, attr))
         case FunctionValue() | MethodValue():
@@ -115,6 +119,7 @@ def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__subclasses__":
         return values_of(MemberOf(cls, attr))
     found = with_class_changes(ev, cls, attr, look_up_along(ev, mro(ev, cls), attr, cls))
-    if not found and cls.node.decorators and function_words("runs_itself").fullmatch(attr):
+    runs_itself = bool(cls.node.decorators) and function_words("runs_itself").fullmatch(attr) is not None
+    if (not found and runs_itself) or (has_member_value(cls, attr) and find_method(ev, cls, attr) is None):
         return values_of(cls)
     return union(found, assigned_to_class(ev, cls, attr)) if found else found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import builtin_calls, classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, evaluate_arguments, external_argument, merged
+from torchrepro_lint.program.evaluation.enumerations import member_called
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame, of_plain_arguments
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -76,7 +77,7 @@ def _made(ev: Evaluator, cls: ClassValue, arguments: Arguments, site: Site | Non
         )
         kept = frozenset(value for value in made if isinstance(value, (Instance, ClassValue, FunctionValue)))
         return union(kept, values_of(Instance(cls, arguments, site)))
-    return values_of(Instance(cls, arguments, site))
+    return member_called(ev, cls, arguments) or values_of(Instance(cls, arguments, site))
 
 
 def _returned(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:

@@ -98,6 +98,8 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
             case Instance():
                 getters = ev.attribute(value, "__getitem__") or values_of(MemberOf(value, "__getitem__"))
                 parts.append(ev.call_all(getters, Arguments((index,)), None))
+            case ClassValue() if member := ev.member_named(value, index):
+                parts.append(member)
             case ClassValue():
                 # `Wrapper[int]`: the class, with a hint for type checkers, unless it says what it is.
                 own = ev.attribute(value, "__class_getitem__")

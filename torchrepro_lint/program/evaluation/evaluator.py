@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation import (
     calls,
     conditions,
     containers,
+    enumerations,
     expressions,
     kinds,
     names,
@@ -182,6 +183,10 @@ class Evaluator(Memory):
     def subclasses(self, cls: ClassValue) -> Iterator[ClassValue]:
         """The classes of the project that derive from a class."""
         return callers.subclasses(self, cls)
+
+    def member_named(self, cls: ClassValue, index: Values) -> Values:
+        """What `cls[index]` is for an enumeration; nothing for another class."""
+        return enumerations.member_named(self, cls, index)
 
     def frames_of_method(self, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
         """The frames of the calls of a method on this very object."""
