@@ -141,7 +141,33 @@ CASES = {
         {"main.py": "from p import b\nx = b.v", "p/__init__.py": "from p.a import *", "p/a.py": "", "p/b.py": "v = 1"},
         "1",
     ),
-    "a module's own __getattr__": ({"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n): return 1"}, "?"),
+    "a module's own __getattr__": ({"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n): return 1"}, "1"),
+    "a module's own __getattr__ that is from elsewhere": (
+        {"main.py": "import a\nx = a.b", "a.py": "from lazy import attach\n__getattr__ = attach(__name__)"},
+        "?",
+    ),
+    "a name that a module's __getattr__ does not give": (
+        {"main.py": "import a\nx = a.b", "a.py": "def __getattr__(n):\n if n == 'c': return 1\n raise AttributeError(n)"},
+        "?",
+    ),
+    "a submodule that __getattr__ imports by name": (
+        {
+            "main.py": "import p\nx = p.b",
+            "p/__init__.py": "from importlib import import_module\n"
+            "def __getattr__(n): return import_module('.' + {'b': 'a'}[n], __name__).v",
+            "p/a.py": "v = 1",
+        },
+        "1",
+    ),
+    "what a replaced module tells type checkers": (
+        {
+            "main.py": "from p import v as x",
+            "p/__init__.py": "import sys\nfrom typing import TYPE_CHECKING\nfrom lazy import Lazy\nif TYPE_CHECKING:\n"
+            " from .a import v\nelse:\n sys.modules[__name__] = Lazy(__name__)",
+            "p/a.py": "v = 1",
+        },
+        "1",
+    ),
     "a class of it that a text names": (
         {"main.py": "import a\nx = getattr(a, unknown())", "a.py": "class B: pass\nclass _C: pass\ndef d(): pass\ne = 1"},
         "? | class B",

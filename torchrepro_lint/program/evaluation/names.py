@@ -281,7 +281,7 @@ def _given_late(ev: Evaluator, name: str, frame: Frame) -> Values:
     """
     functions, _ = _bound_here(ev, "__getattr__", END, frame)
     found = ev.call_all(functions, Arguments((values_of(Constant(name)),)), None) if functions else unknown()
-    if found and UNKNOWN not in found:
+    if UNKNOWN not in found and found - values_of(Constant(None)):  # what only raises gives None here
         return found
     told = [binding for binding in frame.scope.bindings.get(name, ()) if binding.kind == "import-from"]
     return union(*(binding_values(ev, binding, frame) for binding in told)) or unknown()
