@@ -119,7 +119,8 @@ def _of_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     if attr == "__subclasses__":
         return values_of(MemberOf(cls, attr))
     found = with_class_changes(ev, cls, attr, look_up_along(ev, mro(ev, cls), attr, cls))
-    runs_itself = bool(cls.node.decorators) and function_words("runs_itself").fullmatch(attr) is not None
-    if (not found and runs_itself) or (has_member_value(cls, attr) and find_method(ev, cls, attr) is None):
+    if not found and cls.node.decorators and function_words("runs_itself").fullmatch(attr):
+        return values_of(cls)
+    if has_member_value(cls, attr) and find_method(ev, cls, attr) is None:
         return values_of(cls)
     return union(found, assigned_to_class(ev, cls, attr)) if found else found

@@ -49,7 +49,7 @@ def member_called(ev: Evaluator, cls: ClassValue, arguments: Arguments) -> Value
 
 def has_member_value(value: Value, attr: str) -> bool:
     """Whether the attribute is the `value` of a member: what has none itself is a member where it is asked for one."""
-    match value:
-        case Constant(value=str() | int()) | ClassValue() | Partial():
-            return attr == "value"
-    return False
+    if attr != "value":
+        return False
+    is_plain = isinstance(value, Constant) and isinstance(value.value, (str, int))
+    return is_plain or isinstance(value, (ClassValue, Partial))
