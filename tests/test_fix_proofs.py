@@ -53,11 +53,12 @@ NO_CHANGE = {
 
 
 def mends(rule: Rule) -> bool:
-    """Whether a rule's module plans fixes."""
-    module = importlib.import_module(type(rule).__module__)
+    """Whether the module of a rule, or that of a class it is derived from, plans fixes."""
+    modules = {kind.__module__ for kind in type(rule).__mro__ if issubclass(kind, Rule)}
     return any(
         value.__module__.startswith("torchrepro_lint.fixes.")
-        for value in vars(module).values()
+        for module in modules
+        for value in vars(importlib.import_module(module)).values()
         if inspect.isfunction(value)
     )
 

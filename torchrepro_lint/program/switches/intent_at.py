@@ -83,7 +83,7 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
     """
     if is_chosen_for_speed(places) or (one is not None and (_is_given_a_wish(one) or ends_a_region(program, one))):
         return True
-    if all(any(_other_arm_is_deterministic(stand) for stand in way) for way in places):
+    if all(any(_other_arm_is_deterministic(waypoint) for waypoint in way) for way in places):
         return True
     return any(
         other.level == "deterministic" and never_together(ways_of(program, other), places) for other in program.evidence
@@ -96,12 +96,12 @@ def _is_given_a_wish(one: Evidence) -> bool:
     return one.value is not None and says(one.value, is_on, WISH) is False
 
 
-def _other_arm_is_deterministic(stand: Waypoint) -> bool:
+def _other_arm_is_deterministic(waypoint: Waypoint) -> bool:
     """Whether another arm of an `if` around the place switches determinism on, be it that no visible run takes it."""
-    arms = {branch: arm for branch, arm in stand.path if isinstance(stand.scope.branches.get(branch), tree.If)}
+    arms = {branch: arm for branch, arm in waypoint.path if isinstance(waypoint.scope.branches.get(branch), tree.If)}
     switches = [
-        *(store.path for store in stand.scope.stores if _is_deterministic_store(store)),
-        *(path for call, path in stand.scope.calls if called_name(call.func) == "use_deterministic_algorithms"),
+        *(store.path for store in waypoint.scope.stores if _is_deterministic_store(store)),
+        *(path for call, path in waypoint.scope.calls if called_name(call.func) == "use_deterministic_algorithms"),
     ]
     return any(arms.get(branch, arm) != arm for path in switches for branch, arm in path)
 
