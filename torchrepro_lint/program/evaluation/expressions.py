@@ -11,6 +11,7 @@ from torchrepro_lint.program.evaluation.changes import after_stages
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.named_by_text import (
+    GLOBALS,
     evaluated_text,
     imported_by_name,
     item_by_text,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 _EVAL = values_of(External("builtins.eval"))
 _GETATTR = values_of(External("builtins.getattr"))
-_GLOBALS = values_of(External("builtins.globals"))
 _IMPORT_MODULE = values_of(External("importlib.import_module"))
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
 
@@ -112,7 +112,7 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         return NOTHING
     if functions == _EVAL:
         return evaluated_text(ev, node, frame)
-    if functions == _GLOBALS:
+    if functions == GLOBALS:
         return namespace(ev, ModuleValue(frame.facts.path, frame.facts), imported=True)
     if functions == _IMPORT_MODULE:
         return imported_by_name(ev, node, frame)

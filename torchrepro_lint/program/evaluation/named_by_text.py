@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
+    "GLOBALS",
     "evaluated_text",
     "imported_by_name",
     "item_by_text",
@@ -47,7 +48,8 @@ __all__ = [
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PERCENT = re.compile(r"%[sd]")
-_GLOBALS: Final = values_of(External("builtins.globals"))
+#: What is called in `globals()`.
+GLOBALS: Final = values_of(External("builtins.globals"))
 #: How what a module or a class makes, or takes from another, is bound to its name.
 _MADE_KINDS: Final = frozenset({"class", "function", "import-from"})
 #: So many letters of a name say which it may be.
@@ -132,11 +134,10 @@ def item_by_text(ev: Evaluator, node: tree.Subscript, owners: Values, frame: Fra
     if (letters := _letters(ev, node.index, frame)) is None:
         return None
     match node.value:
-        case tree.Call(func=func) if ev.values(func, frame) == _GLOBALS:
+        case tree.Call(func=func) if ev.values(func, frame) == GLOBALS:
             return union(unknown(), _members(ev, ModuleValue(frame.facts.path, frame.facts), *letters))
-    if not all(isinstance(owner, DictValue) and _holds(owner, *letters) for owner in owners):
-        return None
-    return union(*(_items(owner, *letters) for owner in owners if isinstance(owner, DictValue)))
+    found = [_items(owner, *letters) for owner in owners]
+    return union(*found) if all(found) else None
 
 
 def _letters(ev: Evaluator, text: tree.Expr, frame: Frame) -> tuple[str, str] | None:
@@ -169,14 +170,12 @@ def _members(ev: Evaluator, owner: Value, beginning: str, ending: str) -> Values
     return union(*(ev.attribute(owner, name) for name in named)) if len(named) <= MAX_MEMBERS else unknown()
 
 
-def _holds(owner: DictValue, beginning: str, ending: str) -> bool:
-    """Whether a dict holds something under a name that begins and ends so."""
-    return any(isinstance(key, str) and _is_so(key, beginning, ending) for key, _, _ in owner.entries)
-
-
-def _items(owner: DictValue, beginning: str, ending: str) -> Values:
-    found = (values for key, values, _ in owner.entries if isinstance(key, str) and _is_so(key, beginning, ending))
-    return union(*found, owner.rest, unknown() if owner.open else NOTHING)
+def _items(owner: Value, beginning: str, ending: str) -> Values:
+    """What a dict holds under names that begin and end so, and what else may be in it; nothing where none is known."""
+    if not isinstance(owner, DictValue):
+        return NOTHING
+    named = [values for key, values, _ in owner.entries if isinstance(key, str) and _is_so(key, beginning, ending)]
+    return union(*named, owner.rest, unknown() if owner.open else NOTHING) if named else NOTHING
 
 
 def evaluated_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
