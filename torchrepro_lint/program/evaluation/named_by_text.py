@@ -220,14 +220,11 @@ def _imported(ev: Evaluator, text: str, node: tree.Call, importer: Path) -> Valu
         return unknown()
     if not level:
         return ev.import_module(importer, dotted)
-    given = [arg.value for arg in node.args[1:] if arg.keyword in (None, "package")]
-    match given:
-        case [tree.Name(id="__name__")] if importer.name == "__init__.py":
+    own_package = {"__package__", "__name__"} if importer.name == "__init__.py" else {"__package__"}
+    path = None
+    match [arg.value for arg in node.args[1:] if arg.keyword in (None, "package")]:
+        case [tree.Name(id=package)] if package in own_package:
             path = ev.project.resolve_relative(importer, level, dotted)
-        case [tree.Name(id="__package__")]:
-            path = ev.project.resolve_relative(importer, level, dotted)
-        case _:
-            path = None
     return names.module_at(ev, path) if path is not None else unknown()
 
 
