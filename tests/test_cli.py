@@ -199,6 +199,31 @@ def test_folders_without_python_files(write, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == "warning: no Python files or notebooks under the given paths\n"
 
 
+def test_a_folder_that_cannot_be_read_is_named_in_every_run(project: Path, capsys, monkeypatch) -> None:
+    (project / "a.py").write_text("import torch\ntorch.manual_seed(0)\n")
+    (project / "closed").mkdir()
+    (project / "excluded").mkdir()
+    scandir = os.scandir
+
+    def refuse(path: object) -> object:
+        if Path(str(path)).name in ("closed", "excluded"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    said = "warning: closed: this folder cannot be read: Permission denied\n"
+    without = ["--extend-exclude", "excluded"]
+    for _ in range(2):  # the second run finds its answer in the cache
+        assert main([*without, "."]) == 0
+        assert capsys.readouterr().err == said
+        assert (project / ".torchrepro-lint-cache").is_dir()
+    assert main([*without, "--show-files", "."]) == 0
+    assert capsys.readouterr().err == said
+    for arguments in ([*without, "-q", "."], [*without, "a.py"], [*without, "--show-files", "-q", "."]):
+        assert main(arguments) == 0
+        assert capsys.readouterr().err == ""
+
+
 def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "sub").mkdir()
     monkeypatch.chdir(project / "sub")

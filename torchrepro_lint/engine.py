@@ -46,8 +46,8 @@ class Report:
     """The result of a check: the findings in order, the number of checked files, and internal errors.
 
     `unsafe_allowed` are the files with findings whose project enables unsafe fixes. `notices` are remarks about files
-    that are not findings. `known` is the number of findings that a baseline has hidden, and `stale` the number of its
-    records for these files that matched no finding.
+    and folders that are not findings. `known` is the number of findings that a baseline has hidden, and `stale` the
+    number of its records for these files that matched no finding.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -114,24 +114,28 @@ def check(
     # Read at the start: that one is not there is said before a project has been looked at for a minute.
     known = [] if suppressed_too else _baselines(requested, projects)
     contents = Contents()
-    kept = None
+    kept, stored = None, None
     toolkit = toolkit or Toolkit()
     if cache is not None and toolkit.is_own and not (overlay or suppressed_too) and is_any_wanted(requested, contents):
         from torchrepro_lint.cache.run import CachedRun
 
         kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())), contents)
         stored = kept.load()
-        if stored is not None:
-            unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
-            report = Report(stored[0], len(requested), (), unsafe, stored[1])
-            return _without_known(report, known, projects, overlay, toolkit)
-    if override and override.keys() & _OF_RULES:
-        selected_rules(toolkit.rules(), Settings().overridden(override))  # a misspelt rule is said, whatever the files
-    with _without_collection():
-        run = _Run(overlay, contents, toolkit, jobs)
-        report, dependencies = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
-    if kept is not None and not report.errors:
-        kept.save(report.findings, report.notices, dependencies)
+    if stored is not None:
+        unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
+        report = Report(stored[0], len(requested), (), unsafe, stored[1])
+    else:
+        if override and override.keys() & _OF_RULES:
+            # A misspelt rule is said, whatever the files.
+            selected_rules(toolkit.rules(), Settings().overridden(override))
+        with _without_collection():
+            run = _Run(overlay, contents, toolkit, jobs)
+            report, dependencies = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
+        if kept is not None and not report.errors:
+            kept.save(report.findings, report.notices, dependencies)
+    # Not stored: the permissions of a folder can change without any file doing so.
+    of_folders = projects.notices(path for path in given if path not in overlay)
+    report = replace(report, notices=(*of_folders, *report.notices))
     return _without_known(report, known, projects, overlay, toolkit)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
+from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import project_root
 
 
@@ -186,6 +187,10 @@ def test_folders_that_cannot_be_read(write, monkeypatch: pytest.MonkeyPatch) -> 
     assert names(root) == ["a.py"]
     with pytest.raises(TorchReproLintError, match="closed: cannot be read: Permission denied"):
         names(root, "closed")
+    projects = Projects({})
+    projects.files([root])
+    assert projects.notices([root]) == [(root / "closed", "this folder cannot be read: Permission denied")]
+    assert projects.notices([root / "a.py"]) == []
 
 
 def test_strangers_in_the_folder_for_temporary_files(write, monkeypatch: pytest.MonkeyPatch) -> None:

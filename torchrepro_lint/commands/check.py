@@ -136,12 +136,17 @@ def print_report(
     if not options.quiet:
         if not report.files_checked:
             print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
-        for path, notice in report.notices:
-            print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
+        print_notices(report.notices, texts)
         if report.stale:
             records = "record of the baseline matches" if report.stale == 1 else "records of the baseline match"
             print(f"note: {report.stale} {records} no finding any more; --write-baseline drops them", file=sys.stderr)
     print_errors(report.errors)
+
+
+def print_notices(notices: Iterable[tuple[Path, str]], texts: Texts) -> None:
+    """Print remarks about files and folders, to standard error."""
+    for path, notice in notices:
+        print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
 
 
 def print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from torchrepro_lint.commands.check import CheckOptions
+from torchrepro_lint.commands.check import CheckOptions, print_notices
 from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -21,8 +21,11 @@ __all__ = ["show_files", "show_settings"]
 def show_files(options: CheckOptions) -> int:
     """Print the files that the paths stand for, one on a line. Exit status 0."""
     texts = Texts()
-    for path in Projects(options.override).files(options.paths):
+    projects = Projects(options.override)
+    for path in projects.files(options.paths):
         print(texts.name(path))
+    if not options.quiet:
+        print_notices(projects.notices(options.paths), texts)
     return 0
 
 

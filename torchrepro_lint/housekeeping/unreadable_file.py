@@ -19,8 +19,9 @@ Use instead
     ```
 
 Known limits
-    A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen. Code for
-    Python 2 is reported.
+    A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen, and neither is
+    the broken JSON of such a notebook. Code for Python 2 is reported. A folder that the system refuses to list is not a
+    finding, since it may contain no Python: the command line prints a warning and goes on, with the same exit status.
 """
 
 from __future__ import annotations

@@ -38,6 +38,8 @@ class ProjectTree:
         self._walked: dict[tuple[Path, bool], tuple[Path, ...]] = {}
         self._found: set[Path] = set()
         self._links: set[Path] = set()
+        #: The folders that a walk came to and could not list, and why.
+        self.unread: dict[Path, str] = {}
 
     def accepts(self, path: Path) -> bool:
         """Whether the file or folder `path`, which lies below the root, belongs to the project."""
@@ -52,7 +54,8 @@ class ProjectTree:
         """The Python files and notebooks below `folder`, by default the root. A folder that is left out is still walked
         if named.
 
-        Links to folders are not followed, so that loops of them end; what cannot be read is passed over.
+        Links to folders are not followed, so that loops of them end. A folder that cannot be read is passed over and
+        noted in `unread`.
         """
         start = folder or self.root
         # Strangers share this folder: only what stands in it, and the packages in it, are of one program.
@@ -78,7 +81,7 @@ class ProjectTree:
         stack = [(start, layers)]
         while stack:
             current, inner = stack.pop()
-            entries = _entries(current)
+            entries = self._listed(current)
             if current != start and any(entry.name == ".gitignore" for entry in entries):
                 own = gitignore_layer(current)
                 inner = (*inner, own) if own else inner
@@ -102,6 +105,15 @@ class ProjectTree:
                     if entry.is_symlink():
                         self._links.add(file)
                     yield file
+
+    def _listed(self, folder: Path) -> list[os.DirEntry[str]]:
+        try:
+            return _entries(folder)
+        except FileNotFoundError:  # removed since its parent was listed
+            return []
+        except OSError as error:
+            self.unread[folder] = error.strerror or str(error)
+            return []
 
     def _layers_at_root(self) -> tuple[Layer, ...]:
         top = git_top(self.root) or self.root
@@ -201,18 +213,18 @@ def _present(path: Path) -> tuple[Path, int]:
     except (FileNotFoundError, NotADirectoryError):
         if full.is_symlink():
             raise TorchReproLintError(f"{path}: a link to a file that does not exist") from None
-        siblings = [entry.name for entry in _entries(full.parent)]
+        try:
+            siblings = [entry.name for entry in _entries(full.parent)]
+        except OSError:
+            siblings = []
         raise TorchReproLintError(f"{path}: no such file or folder{did_you_mean(full.name, siblings)}") from None
     except OSError as error:
         raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
-from torchrepro_lint.source.discovery import ProjectTree, expand
-from torchrepro_lint.source.root import belongs_above, is_marked, local_root
+from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
+from torchrepro_lint.source.root import absolute, belongs_above, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
 __all__ = ["Project", "Projects"]
@@ -52,6 +52,19 @@ class Projects:
     def files(self, paths: Iterable[Path]) -> list[Path]:
         """The files that the arguments `paths` stand for. TorchReproLintError where one is not there."""
         return expand(paths, lambda folder: self._project(self._root(folder), None).tree)
+
+    def notices(self, paths: Iterable[Path]) -> list[tuple[Path, str]]:
+        """What is to be said of the folders in the arguments `paths`, after `files` has walked them: which of them the
+        system refuses to list.
+        """
+        folders = [path for path in map(absolute, paths) if path.is_dir()]
+        unread = {
+            folder: reason
+            for start in folders
+            for folder, reason in self._project(self._root(start), None).tree.unread.items()
+            if folder.is_relative_to(start)
+        }
+        return [(folder, f"this folder cannot be read: {unread[folder]}") for folder in in_order(unread)]
 
     def of(self, file: Path) -> Project:
         """The project of `file` (absolute).
