@@ -270,7 +270,9 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["-", "."], "check standard input, and cannot be combined with other paths"),
         ([""], "argument PATH: the path is empty; write . for the current folder"),
         (["a.py", ""], "argument PATH: the path is empty"),
-        (["--config", "", "a.py"], "argument --config: the path is empty"),
+        (["--config", "", "a.py"], "argument --config: the name of the file is empty"),
+        (["--baseline="], "argument --baseline: the name of the file is empty"),
+        (["report", "--output", ""], "argument --output/-o: the name of the file is empty"),
         (["report", ""], "argument PATH: the path is empty"),
         (["clean", "--cache-dir", ""], "argument --cache-dir: the path is empty"),
         (["verify", ""], "argument PATH: the path is empty"),
@@ -311,6 +313,19 @@ def test_wrong_usage_is_one_message_and_exit_2(project: Path, capsys, arguments:
     assert status == 2
     assert message in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("x.py", b"import torch  # caf\xe9\n", "not utf-8: invalid continuation byte"),
+        ("x.ipynb", b'{"cells": "torch', "not valid JSON: Unterminated string"),
+    ],
+)
+def test_an_unreadable_file_is_not_explained(project: Path, capsys, name: str, data: bytes, message: str) -> None:
+    (project / name).write_bytes(data)
+    assert main(["explain", f"{name}:1"]) == 2
+    assert capsys.readouterr().err == f"torchrepro-lint: error: {name}: cannot be read: {message}\n"
 
 
 def test_wrong_settings_are_one_message_and_exit_2(write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,13 +17,13 @@ PROGRAM = "torchrepro-lint"
 _ALIKE = 0.65
 
 
-def print_errors(messages: Iterable[object]) -> None:
+def print_errors(messages: Iterable[object], program: str = PROGRAM) -> None:
     """What went wrong, one line each on standard error, with the program's name in front. Where nobody can be told, the
     exit status has to do.
     """
     with suppress(OSError):
         for message in messages:
-            print(f"{PROGRAM}: {printable(str(message))}", file=sys.stderr)
+            print(f"{program}: {printable(str(message))}", file=sys.stderr)
 
 
 def printable(text: str) -> str:

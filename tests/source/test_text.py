@@ -54,7 +54,7 @@ def test_cookies(data: bytes, encoding: str, text: str | None) -> None:
         (b"x\n\xff", 2, 1, "not utf-8: invalid start byte"),
         (b"# coding: nonsense\n", 1, 1, "unknown encoding: nonsense"),
         (b"# coding: rot13\n", 1, 1, "rot13 is not a text encoding"),
-        (b"x = 1\nab\0", 2, 3, "holds a null character"),
+        (b"x = 1\nab\0", 2, 3, "contains a null character"),
         (b"\xff\xfex\0", 1, 1, "UTF-16, which Python does not read"),
         (b"\xef\xbb\xbf# coding: latin-1\n", 1, 1, None),
     ],

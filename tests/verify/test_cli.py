@@ -140,7 +140,7 @@ def test_without_torch_one_line_and_no_traceback(tmp_path: Path) -> None:
     assert done.returncode == COULD_NOT_RUN
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        'torchrepro-lint verify: verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"'
+        'torchrepro-lint verify: error: verify needs PyTorch to run programs: pip install "torchrepro-lint[verify]"'
     ]
 
 

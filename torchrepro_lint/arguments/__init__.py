@@ -11,13 +11,14 @@ from __future__ import annotations
 from torchrepro_lint.arguments.commands import COMMANDS, misspelt_command
 from torchrepro_lint.arguments.contradictions import refuse_contradictions
 from torchrepro_lint.arguments.options import check_parser, settings_override
-from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named, seconds
+from torchrepro_lint.arguments.parser import ArgumentParser, at_least, file_named, path_named, seconds
 
 __all__ = [
     "COMMANDS",
     "ArgumentParser",
     "at_least",
     "check_parser",
+    "file_named",
     "misspelt_command",
     "path_named",
     "refuse_contradictions",

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from torchrepro_lint import __version__
 from torchrepro_lint.arguments.commands import listed_commands
-from torchrepro_lint.arguments.parser import ArgumentParser, at_least, path_named
+from torchrepro_lint.arguments.parser import ArgumentParser, at_least, file_named, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
@@ -60,7 +60,7 @@ def _add_files(parser: ArgumentParser) -> None:
         "--force-exclude", action="store_true", help="skip excluded files even if they are given as PATH"
     )
     files.add_argument(
-        "--stdin-filename", type=path_named, metavar="FILE", help="the name of the file that standard input contains"
+        "--stdin-filename", type=file_named, metavar="FILE", help="the name of the file that standard input contains"
     )
     files.add_argument("--show-files", action="store_true", help="list the files that would be checked")
 
@@ -69,7 +69,7 @@ def _add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings")
     settings = group.add_mutually_exclusive_group()
     settings.add_argument(
-        "--config", type=path_named, metavar="FILE", help="use this settings file instead of the nearest one"
+        "--config", type=file_named, metavar="FILE", help="use this settings file instead of the nearest one"
     )
     settings.add_argument("--isolated", action="store_true", help="read no settings file")
     group.add_argument("--show-settings", action="store_true", help="print the settings in effect for the first PATH")
@@ -123,7 +123,7 @@ def _add_fixes(parser: ArgumentParser) -> None:
 def _add_known(parser: ArgumentParser) -> None:
     known = parser.add_argument_group("known findings")
     known.add_argument(
-        "--baseline", type=path_named, metavar="FILE", help="do not report the findings recorded in this file"
+        "--baseline", type=file_named, metavar="FILE", help="do not report the findings recorded in this file"
     )
     known.add_argument(
         "--write-baseline",

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from torchrepro_lint.console import did_you_mean
 
-__all__ = ["ArgumentParser", "at_least", "path_named", "seconds"]
+__all__ = ["ArgumentParser", "at_least", "file_named", "path_named", "seconds"]
 
 # Options whose value can only be written with `=`, and may be left out.
 _WITHOUT_REASON = ("--add-noqa",)
@@ -21,6 +21,13 @@ def path_named(text: str) -> Path:
     """The path that an argument names. An empty one, as of a variable that is not set, would be the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty; write . for the current folder")
+    return Path(text)
+
+
+def file_named(text: str) -> Path:
+    """The file that an argument names, where a folder would make no sense."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the file is empty")
     return Path(text)
 
 

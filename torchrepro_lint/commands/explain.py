@@ -21,6 +21,7 @@ from torchrepro_lint.selection import is_ignored_in, is_selected
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.text import SourceError, read_source
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["explain"]
@@ -111,6 +112,10 @@ def _place(text: str) -> tuple[Path, int | None, int]:
     path = present(Path(match[1]))
     if not path.is_file():
         raise TorchReproLintError(f"{match[1]}: not a file")
+    try:
+        read_source(path)
+    except SourceError as error:
+        raise TorchReproLintError(f"{match[1]}: cannot be read: {error.reason}") from None
     return path, int(match[2]) if match[2] else None, int(match[3])
 
 

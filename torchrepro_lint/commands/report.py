@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchrepro_lint.arguments import ArgumentParser, path_named
+from torchrepro_lint.arguments import ArgumentParser, file_named, path_named
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
@@ -42,7 +42,7 @@ def report(arguments: Sequence[str]) -> int:
         help="default: by the suffix of --output, or else markdown",
     )
     parser.add_argument(
-        "--output", "-o", type=path_named, metavar="FILE", help="where to write it (default: standard output)"
+        "--output", "-o", type=file_named, metavar="FILE", help="where to write it (default: standard output)"
     )
     options = parser.parse_args(arguments)
     output: Path | None = options.output

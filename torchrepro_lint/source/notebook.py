@@ -76,7 +76,8 @@ def read_notebook(text: str) -> Notebook:
     try:
         document = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotebookError(f"not valid JSON: {error.msg}", error.lineno, error.colno) from None
+        what = error.msg.removesuffix(" starting at")  # the place is not in the message
+        raise NotebookError(f"not valid JSON: {what}", error.lineno, error.colno) from None
     except RecursionError:
         raise NotebookError("not valid JSON: nested too deeply") from None
     if not isinstance(document, dict) or not isinstance(document.get("nbformat"), int):

@@ -167,7 +167,7 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
     if "\0" in text:
         before = text[: text.index("\0") + 1]
         lines = split_lines(before)
-        raise SourceError(path, len(lines), len(lines[-1]), "holds a null character")
+        raise SourceError(path, len(lines), len(lines[-1]), "contains a null character")
     return Source(path, data, encoding, bom)
 
 
@@ -176,7 +176,7 @@ def _body(data: bytes, bom: bool) -> bytes:
 
 
 def _encoding(path: Path, data: bytes) -> str:
-    # The cookie can only are in the first two lines, and nearly no file has one: the fast answer first.
+    # The cookie can only be in the first two lines, and nearly no file has one: the fast answer first.
     head = data.split(b"\n", 2)[:2]
     if not any(b"coding" in line for line in head):
         return "utf-8"

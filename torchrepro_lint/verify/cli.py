@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.arguments import ArgumentParser, at_least, path_named, seconds
-from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.arguments import ArgumentParser, at_least, file_named, path_named, seconds
+from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify.devices import DEVICES, has_cuda, require_torch
 from torchrepro_lint.verify.fixtures.cli import COULD_NOT_RUN, verify_fixtures
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _verify_script(options, script or [])
         return verify_fixtures(options)
     except TorchReproLintError as error:
-        print(f"torchrepro-lint verify: {error}", file=sys.stderr)
+        print_errors([f"error: {error}"], f"{PROGRAM} verify")
         return COULD_NOT_RUN
 
 
@@ -189,7 +189,7 @@ def _parser() -> ArgumentParser:
         help="arguments with which the script trains the first half and saves a checkpoint",
     )
     script.add_argument("--resume-with", metavar="ARGS", help="arguments with which it resumes from the checkpoint")
-    script.add_argument("--report", type=path_named, metavar="FILE", help="write an HTML page with the details")
+    script.add_argument("--report", type=file_named, metavar="FILE", help="write an HTML page with the details")
     script.add_argument(
         "--save", type=path_named, metavar="DIR", help="keep the recordings in this folder, for `verify compare`"
     )

@@ -200,8 +200,8 @@ def test_wrong_use(tmp_path: Path, words: list[str], message: str) -> None:
     assert message in ran.stderr.splitlines()[-1]
 
 
-def test_cuda_without_a_device_is_skipped_with_the_reason(tmp_path: Path) -> None:
+def test_cuda_without_a_device(tmp_path: Path) -> None:
     script(tmp_path, "print(1)")
     ran = command("--device", "cuda", "train.py", folder=tmp_path, CUDA_VISIBLE_DEVICES="-1")
     assert ran.returncode == 2
-    assert ran.stderr == "torchrepro-lint verify: skipped: there is no CUDA device here\n"
+    assert ran.stderr == "torchrepro-lint verify: error: --device cuda: there is no CUDA device here\n"

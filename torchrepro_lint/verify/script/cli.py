@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchrepro_lint.arguments import ArgumentParser, path_named
+from torchrepro_lint.arguments import ArgumentParser, file_named
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -59,7 +59,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     if options.command[0] != "-m" and not Path(options.command[0]).is_file():
         raise TorchReproLintError(f"{options.command[0]}: no such file")
     if options.device == "cuda" and not cuda_is_there:
-        raise TorchReproLintError("skipped: there is no CUDA device here")
+        raise TorchReproLintError("--device cuda: there is no CUDA device here")
     if options.report is not None and not options.report.absolute().parent.is_dir():
         # Said now, and not when all has run.
         raise TorchReproLintError(f"{options.report}: the folder {options.report.parent} does not exist")
@@ -101,8 +101,8 @@ def compare_main(arguments: Sequence[str]) -> int:
         "Show where two saved recordings of a script first differ. Nothing is run, and torch is not needed.",
         "exit status: 0 no difference, 1 the records differ, 2 a file is not a recording, or nothing to compare",
     )
-    parser.add_argument("first", type=path_named, metavar="A", help="a record that `verify --save` has written")
-    parser.add_argument("second", type=path_named, metavar="B", help="another one, perhaps of another machine")
+    parser.add_argument("first", type=file_named, metavar="A", help="a record that `verify --save` has written")
+    parser.add_argument("second", type=file_named, metavar="B", help="another one, perhaps of another machine")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
@@ -115,8 +115,7 @@ def _link(result: Result) -> Link | None:
         return link(result)
     except TooLong:
         print(
-            f"torchrepro-lint verify: the linter did not come to an end within {PATIENCE:g} s, so the answer goes "
-            "without its finding",
+            f"warning: the linter did not come to an end within {PATIENCE:g} s, so the answer goes without its finding",
             file=sys.stderr,
         )
         return None
