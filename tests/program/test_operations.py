@@ -46,7 +46,7 @@ def effects(program: Program, operation: Operation) -> Iterator[str]:
         for row in op_rows(operation.name)
         if row.holds_at(newest_release()) and is_about_cuda(row) and not row.flags & ELSEWHERE
     ]
-    for row in rows_proven(program.ev, operation, rows, flag="raise"):
+    for row in rows_proven(program.ev, operation, rows, flag="raise", any_backend=False):
         yield f"{row.effect} {row.phase}"
 
 

@@ -68,10 +68,10 @@ def plan_generator(
     call: cst.Call,
     parameter: str,
     position: int | None,
-    around: Surroundings = _NOTHING_KNOWN,
+    around: Surroundings,
     *,
-    alone: bool = False,
-    device: str = "",
+    alone: bool,
+    device: str,
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 

@@ -77,7 +77,7 @@ def unseeded_calls(
 
 
 def first_statement_that_needs_init(
-    document: Document, call: cst.Call, known: KnownLoaders | None = None
+    document: Document, call: cst.Call, known: KnownLoaders | None
 ) -> cst.BaseStatement:
     """The first statement of the module that contains `call` or another loader that may need a worker init function."""
     others = (document.once(_first_by_text), known.first_that_lacks_init if known is not None else None)

@@ -38,7 +38,7 @@ class ExistingInit:
 
 
 def worker_init_source(
-    document: Document, name: str, modules: tuple[str, str, str], above: Sequence[str] = (), below: Sequence[str] = ()
+    document: Document, name: str, modules: tuple[str, str, str], above: Sequence[str], below: Sequence[str]
 ) -> str:
     """The canonical definition, with further lines `above` and `below` the canonical ones.
 
@@ -65,7 +65,7 @@ def canonical_body(indentation: str, newline: str, torch: str, numpy: str, rando
     return "".join(indentation + line + newline for line in lines)
 
 
-def seed_in_range(torch: str, more: str = "") -> str:
+def seed_in_range(torch: str, more: str) -> str:
     """Torch's seed of the worker, with `more` added to it, in the range of NumPy's seeds."""
     seed = f"{torch}.initial_seed(){more}"
     return f"({seed}) % 2**32" if more else f"{seed} % 2**32"

@@ -30,7 +30,7 @@ __all__ = ["Flag", "can_be_proven", "rows_possible", "rows_proven", "runs_somewh
 Flag = Literal["off", "warn", "raise"]
 
 
-def can_be_proven(row: OpRow, *, any_backend: bool = False) -> bool:
+def can_be_proven(row: OpRow, *, any_backend: bool) -> bool:
     """Whether a program can show that all conditions of a row hold: of some, such as the number of dimensions, none
     can. `any_backend` as in `rows_proven`.
     """
@@ -45,14 +45,14 @@ def can_be_proven(row: OpRow, *, any_backend: bool = False) -> bool:
 
 
 def rows_possible(
-    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool = False
+    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool
 ) -> list[OpRow]:
     """The rows that the call itself does not rule out. To prove them takes longer."""
     return [row for row in rows if _all_hold(ev, operation, row, flag, any_backend, forms=False) is not False]
 
 
 def rows_proven(
-    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool = False
+    ev: Evaluator, operation: Operation, rows: Sequence[OpRow], *, flag: Flag, any_backend: bool
 ) -> list[OpRow]:
     """The rows whose conditions are proven for a call in eager mode, with the determinism flag as `flag` says. With
     `any_backend`, every kernel that torch may choose counts as chosen.

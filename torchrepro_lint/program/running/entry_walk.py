@@ -53,7 +53,7 @@ class EntryWalker(Walker):
     of interest.
     """
 
-    def __init__(self, ev: Evaluator, until: frozenset[Site] = frozenset()) -> None:
+    def __init__(self, ev: Evaluator, until: frozenset[Site]) -> None:
         super().__init__(ev)
         self._imported: set[Path] = set()
         self._top = True

@@ -28,7 +28,7 @@ class ThreadStates:
     Threads of a library, such as those in which autograd computes for a device, work for the main thread.
     """
 
-    def __init__(self, epoch: int | None = None) -> None:
+    def __init__(self, epoch: int | None) -> None:
         self._main = ThreadState(epoch=epoch)
         self._main_thread = threading.get_ident()
         self._others: dict[str, ThreadState] = {}
