@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, walk
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
@@ -45,11 +46,13 @@ def part_names(node: tree.Expr) -> bool:
 
 def parts_a_set(program: Program, call: KnownCall) -> bool:
     """Whether slices of the permutation are the parts of a data set, by name or by what they are given to."""
-    return _is_parted(parents_of(program.ev, call.facts), call.call, set())
+    return _is_parted(parents_of(program.ev, call.facts), call.call, call.scope, set())
 
 
-def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
-    """Whether an expression that is the permutation, or data in its order, is cut into the parts of a data set."""
+def _is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int]) -> bool:
+    """Whether an expression in `scope` that is the permutation, or data in its order, is cut into the parts of a data
+    set.
+    """
     if id(node) in seen:
         return False
     seen.add(id(node))
@@ -62,17 +65,17 @@ def _is_parted(parents: Parents, node: tree.Expr, seen: set[int]) -> bool:
                 return False
             if attr in cuts:
                 return _are_parts(parents, outer)
-            return attr in method_words("permutations") and _is_parted(parents, outer, seen)
+            return attr in method_words("permutations") and _is_parted(parents, outer, scope, seen)
         case tree.Arg():
             outer = parents.of(above)
             match outer:
                 case tree.Call(func=tree.Name(id="list" | "tuple")):
-                    return _is_parted(parents, outer, seen)
+                    return _is_parted(parents, outer, scope, seen)
                 case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in cuts and first is above:
                     return _are_parts(parents, outer)
         case tree.Subscript(value=value):
-            return _is_part(parents, above) if value is node else _is_parted(parents, above, seen)
-    return any(_is_parted(parents, use, seen) for use in _uses_of(parents, node))
+            return _is_part(parents, above, scope) if value is node else _is_parted(parents, above, scope, seen)
+    return any(_is_parted(parents, use, scope, seen) for use in _uses_of(parents, node))
 
 
 def _uses_of(parents: Parents, value: tree.Expr) -> Iterator[tree.Expr]:
@@ -122,7 +125,7 @@ def _in_same_order(parents: Parents, node: tree.Expr) -> tree.Expr:
     return node
 
 
-def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
+def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
     """Whether a slice goes under the name of a part, into a subset of a data set, or picks the rows of a part."""
     if not isinstance(piece.index, tree.Opaque):
         return False
@@ -131,7 +134,7 @@ def _is_part(parents: Parents, piece: tree.Subscript) -> bool:
             case tree.Call(func=func) if _SUBSETS.fullmatch(called_name(func) or ""):
                 return True
             case tree.Assign(targets=targets):
-                return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece)
+                return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece, scope)
             case tree.DictDisplay(items=items) if is_of_a_part(parents, items, piece):
                 return True
             case tree.Return():
@@ -184,12 +187,12 @@ def _is_one_of_two(parents: Parents, function: tree.FunctionDef, piece: tree.Sub
     return False
 
 
-def _picks_a_part(parents: Parents, piece: tree.Expr) -> bool:
+def _picks_a_part(parents: Parents, piece: tree.Expr, scope: Scope) -> bool:
     """Whether a slice of a permutation, or the indices at its places, are those of a part, by what they pick."""
     indices = _in_same_order(parents, piece)
     match parents.of(indices):
         case tree.Subscript(index=index) as picked if index is indices:
-            if _marks_a_part(parents, picked):
+            if _marks_a_part(parents, picked, scope):
                 return True
             indices = _in_same_order(parents, picked)
     for use in _uses_of(parents, indices):
@@ -198,17 +201,17 @@ def _picks_a_part(parents: Parents, piece: tree.Expr) -> bool:
             return True
         match parents.of(use):
             case tree.Subscript(index=index) as picked if index is use:
-                if _marks_a_part(parents, picked) or _has_the_name_of_a_part(parents, picked):
+                if _marks_a_part(parents, picked, scope) or _has_the_name_of_a_part(parents, picked):
                     return True
     return False
 
 
-def _marks_a_part(parents: Parents, picked: tree.Subscript) -> bool:
+def _marks_a_part(parents: Parents, picked: tree.Subscript, scope: Scope) -> bool:
     """Whether places of a mask are set, for once: `train_mask[indices] = True`."""
     match parents.of(picked):
         case tree.Assign(targets=(target,), value=tree.Const(value=True | 1)) if target is picked:
             loops = (above for above in parents.around(picked) if isinstance(above, (tree.For, tree.While)))
-            return part_names(picked.value) and not any(is_epoch_loop(loop) for loop in loops)
+            return part_names(picked.value) and not any(is_epoch_loop(loop, scope) for loop in loops)
     return False
 
 

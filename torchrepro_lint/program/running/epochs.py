@@ -46,26 +46,25 @@ def says_evaluation(name: str) -> bool:
     return bool(_EVALUATION.search(name))
 
 
-def is_epoch_loop(loop: tree.For | tree.While, scope: Scope | None = None) -> bool:
-    """Whether a loop runs over epochs: it says so, or runs again and again over a loader in its body. With its scope,
-    also by what stands behind the names.
+def is_epoch_loop(loop: tree.For | tree.While, scope: Scope) -> bool:
+    """Whether a loop in `scope` runs over epochs: it says so, or runs again and again over a loader in its body, by the
+    names there or by what stands behind them.
     """
     if isinstance(loop, tree.While):
         return _says_epoch(loop.test) or any(_runs_over_loader(statement, scope) for statement in loop.body)
     if _runs_for_epochs(loop):
         return False
-    counted = scope.behind(loop.iter) if scope is not None else loop.iter
     return says_epochs(loop, scope) or (
-        _is_range(counted) and any(_runs_over_loader(statement, scope) for statement in loop.body)
+        _is_range(scope.behind(loop.iter)) and any(_runs_over_loader(statement, scope) for statement in loop.body)
     )
 
 
-def says_epochs(loop: tree.For, scope: Scope | None = None) -> bool:
-    """Whether what a loop counts, or how far it counts, is said to be epochs: `for e in range(n_epochs)`."""
+def says_epochs(loop: tree.For, scope: Scope) -> bool:
+    """Whether what a loop in `scope` counts, or how far it counts, is said to be epochs: `for e in range(n_epochs)`."""
     if _runs_for_epochs(loop):
         return False
-    counted = (loop.iter, scope.behind(loop.iter)) if scope is not None else (loop.iter,)
-    return _says_epoch(loop.target) or (any(map(_says_epoch, counted)) and not _says_loader(loop.iter, scope))
+    says = _says_epoch(loop.iter) or _says_epoch(scope.behind(loop.iter))
+    return _says_epoch(loop.target) or (says and not _says_loader(loop.iter, scope))
 
 
 def _runs_for_epochs(loop: tree.For) -> bool:
@@ -77,13 +76,9 @@ def _says_epoch(node: tree.Expr) -> bool:
     return any(_EPOCH.search(name) for name in words_in([node]))
 
 
-def _says_loader(node: tree.Expr, scope: Scope | None) -> bool:
+def _says_loader(node: tree.Expr, scope: Scope) -> bool:
     """Whether an expression, or what stands behind a name in it, names a loader: `epoch_iterator = tqdm(loader)`."""
-    parts = (
-        [node]
-        if scope is None
-        else [node, *(scope.behind(part) for part in walk([node]) if isinstance(part, tree.Name))]
-    )
+    parts = [node, *(scope.behind(part) for part in walk([node]) if isinstance(part, tree.Name))]
     return any(_LOADER.search(name) for name in words_in(parts))
 
 
@@ -96,7 +91,7 @@ def _is_range(node: tree.Expr) -> bool:
     return False
 
 
-def _runs_over_loader(statement: tree.Stmt, scope: Scope | None) -> bool:
+def _runs_over_loader(statement: tree.Stmt, scope: Scope) -> bool:
     return isinstance(statement, tree.For) and _says_loader(statement.iter, scope)
 
 
