@@ -11,6 +11,7 @@ import libcst as cst
 
 from torchrepro_lint.dotted import name_beginning
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.alike_expressions import AlikeExpressions
 
 __all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
 
@@ -25,7 +26,7 @@ ARITHMETIC: dict[str, str] = {
 _UNARY: dict[type[cst.BaseUnaryOp], str] = {cst.Not: "not", cst.Minus: "-", cst.Plus: "+", cst.BitInvert: "~"}
 
 
-class ExpressionLowering:
+class ExpressionLowering(AlikeExpressions):
     """The walk over expressions. With `keep_nodes`, `nodes[site]` becomes the libcst node of each site."""
 
     def __init__(self, *, keep_nodes: bool = False) -> None:
@@ -209,12 +210,6 @@ class ExpressionLowering:
         ops = tuple(_COMPARISONS[type(target.operator)] for target in node.comparisons)
         return tree.Compare(site, left, ops, tuple(self.expression(target.comparator) for target in node.comparisons))
 
-    def _conditional(self, node: cst.IfExp) -> tree.Expr:
-        site = self.site(node)
-        test = self.expression(node.test)
-        body = self.expression(node.body)
-        return tree.Conditional(site, test, body, self.expression(node.orelse))
-
     def _lambda(self, node: cst.Lambda) -> tree.Expr:
         site = self.site(node)
         params = self.parameters(node.params)
@@ -251,14 +246,6 @@ class ExpressionLowering:
         if isinstance(node.value, cst.From):
             return tree.Yield(site, self.expression(node.value.item), True)
         return tree.Yield(site, self.expression(node.value), False)
-
-    def _walrus(self, node: cst.NamedExpr) -> tree.Expr:
-        site = self.site(node)
-        value = self.expression(node.value)
-        return tree.Walrus(site, self.expression(node.target), value)
-
-    def _starred(self, node: cst.StarredElement) -> tree.Expr:
-        return tree.Starred(self.site(node), self.expression(node.value))
 
     # --- parameters -------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from torchrepro_lint.dotted import name_beginning
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.alike_expressions import AlikeExpressions
 
 __all__ = ["ARITHMETIC", "QuickExpressions"]
 
@@ -26,7 +27,7 @@ _GROWTH = threading.Lock()  # a number at another's place would be another node'
 _UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
-class QuickExpressions:
+class QuickExpressions(AlikeExpressions):
     """The walk over expressions; it hands out the sites in the order in which `ExpressionLowering` does."""
 
     def __init__(self) -> None:
@@ -148,12 +149,6 @@ class QuickExpressions:
         ops = tuple([_COMPARISONS[type(op)] for op in node.ops])
         return tree.Compare(site, left, ops, self.expressions(node.comparators))
 
-    def _conditional(self, node: ast.IfExp) -> tree.Expr:
-        site = self.site(node)
-        test = self.expression(node.test)
-        body = self.expression(node.body)
-        return tree.Conditional(site, test, body, self.expression(node.orelse))
-
     def _lambda(self, node: ast.Lambda) -> tree.Expr:
         site = self.site(node)
         params = self.parameters(node.args)
@@ -194,14 +189,6 @@ class QuickExpressions:
         site = self.site(node)
         self.generator_marks[-1] = True
         return tree.Yield(site, self.expression(node.value), True)
-
-    def _walrus(self, node: ast.NamedExpr) -> tree.Expr:
-        site = self.site(node)
-        value = self.expression(node.value)
-        return tree.Walrus(site, self.expression(node.target), value)
-
-    def _starred(self, node: ast.Starred) -> tree.Expr:
-        return tree.Starred(self.site(node), self.expression(node.value))
 
     # --- parameters -------------------------------------------------------------------------------------------
 
