@@ -32,5 +32,8 @@ def test_an_overview_lists_every_module(folder: Path) -> None:
     assert named == modules
 
 
-def test_packages_have_overviews() -> None:
-    assert {folder.name for folder in LISTED} >= {"cache", "commands", "fixes", "lsp", "report", "settings", "source"}
+def test_packages_of_more_than_a_few_modules_have_overviews() -> None:
+    # The names of rules say what they are, and the program's overview explains its notions.
+    left_out = {PACKAGE / "rules", PACKAGE / "program", *(PACKAGE / "rules").iterdir()}
+    many = {path.parent for path in PACKAGE.rglob("__init__.py") if len(list(path.parent.glob("*.py"))) > 5}
+    assert many - left_out <= set(LISTED)

@@ -1,1 +1,43 @@
-"""What PyTorch and its ecosystem do: data files beside typed loaders. No library of them is imported."""
+"""What PyTorch and its ecosystem do: data files beside typed loaders. No library of them is imported.
+
+Names and versions:
+names.py            folds old and private homes of a name into its public one
+old_names.py        which releases still have a name
+known.py            whether a name is spoken of anywhere
+versions.py         versions of packages; torch_releases.py has those of torch
+
+Random numbers:
+rng.py              what draws, seeds, saves and restores; generators.py has the generators
+intervals.py        draws whose interval is known
+library_chances.py  transforms that run with a chance
+reseeding.py        how a generator gets a seed of its own in a worker
+
+Loaders and orders:
+loaders.py          loaders, their factories, and frameworks that seed workers
+callables.py        datasets over datasets, transforms, collate functions
+ordering.py         what decides, keeps and loses an order
+
+Operations:
+ops.py              which are nondeterministic, by release and by arguments
+op_cases.py         a call for each row of that table; op_measurements.py has what was seen of it
+tensors.py          what gives a tensor
+contents.py         what a use does with the contents of a tensor
+
+Switches and frameworks:
+switches.py         determinism switches and seeding calls
+dead_switches.py    assignments that only look like one
+environment.py      environment variables that decide whether runs agree
+command_lines.py    command lines that seed the program which they build
+training_hooks.py   what frameworks call in each epoch or step
+
+Words:
+calls.py            what calls do, as far as no other table says it
+method_words.py     methods that are known by their plain names
+function_words.py   what names of functions, classes and files say
+program_words.py    words that say something of a whole program
+magics.py           IPython's magics
+
+Reading the files:
+tables.py           tables, lists of names, and look-up by name or pattern
+conditions.py       conditions on the arguments of a call
+"""

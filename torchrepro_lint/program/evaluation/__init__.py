@@ -1,1 +1,44 @@
-"""What expressions can be: values, names, attributes, calls and conditions."""
+"""What expressions can be: values, names, attributes, calls and conditions.
+
+The core:
+evaluator.py         the values of an expression in a frame
+values.py            what an expression can evaluate to; value_text.py shows it to a person, order.py sorts it
+frames.py            activations of scopes
+memory.py            every question is answered once; reliance.py says what of a frame an answer depends on
+
+Expressions:
+expressions.py       what each form evaluates to
+arithmetic.py        operators
+names.py             names: bindings, imports, builtins
+narrowing.py         what a test says of a name in its arms
+conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`
+
+Calls:
+calls.py             what calls give
+arguments.py         arguments, bound to parameters
+python_calls.py      those of Python's own functions
+builtin_calls.py     those of everything else outside the project
+
+Classes and their objects:
+classes.py           bases, bodies, binding
+construction.py      the `__init__`s that run
+attributes.py        what `value.attr` is
+instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself
+class_stores.py      what is assigned to a class outside of its body
+dataclass_fields.py  fields of dataclasses
+enumerations.py      members of enumerations
+dict_subclasses.py   objects that are dicts
+records.py           objects of libraries that are what they were made of
+
+Lists and dicts:
+containers.py        what is in them, and what is taken out
+changes.py           what is done to them after they were made
+class_changes.py     what is put into those of a class; method_changes.py: into those of an object
+held_lists.py        lists that pipelines of libraries keep
+
+Chosen by name:
+named_by_text.py     `getattr(module, name)` and its like
+registries.py        registries of libraries
+instantiation.py     configurations with a `_target_`
+command_line.py      options with choices
+"""

@@ -1,1 +1,38 @@
-"""Orders and splits: samplers, generators, listings, sets, checkpoints."""
+"""Orders and splits: samplers, generators, listings, sets, checkpoints.
+
+Splits and samplers:
+splits.py                all that are left to a global generator
+samplers.py              those of torch; own_samplers.py: a project's own
+numpy_splits.py          those that draw from NumPy
+permutations.py          permutations whose pieces are parts of a data set
+fresh_seeds.py           splits right after a seed
+
+Generators:
+generators.py            where one is made and seeded, and who draws from it
+given_generators.py      those that are put into objects of libraries
+global_generators.py     the global one, passed as a generator of one's own
+sampler_seeds.py         those of samplers that seed them in each pass
+
+Epochs and checkpoints:
+epoch_samplers.py        samplers whose epoch nobody sets
+epoch_loops.py           the loop in which a loader is gone through
+checkpoints.py           what is in a checkpoint, and what is not
+frameworks.py            frameworks that take care of both
+
+Where an order comes from:
+listings.py              listings of directories
+walks.py                 walks over a tree of folders
+set_order.py             sets
+element_kinds.py         what is in one; element_annotations.py and element_names.py: by what is written
+
+Where it goes:
+order_flow.py            the walk along the uses
+order_places.py          uses that still have the order
+order_calls.py           what calls make of it
+order_loops.py           what loops make of it; order_nested.py: several in one another
+order_lookups.py         what a look-up by position makes of it
+order_draws.py           positions that are drawn
+order_rows.py            tables of the rows of files
+order_dicts.py           dicts that a loop fills; order_handed.py: by a method; order_held.py: their lists
+inherited_attributes.py  attributes that a base lists and a subclass reads
+"""

@@ -1,1 +1,48 @@
-"""What runs, from where, how often and under which conditions."""
+"""What runs, from where, how often and under which conditions.
+
+Forwards, from a call to what it runs:
+reach.py              the walk along the call graph; bodies.py is its part within a function
+events.py             what it yields: draws, seeds and switches, each with its chain
+chains.py             chains as one trace
+unresolved.py         why a call could not be followed
+
+Backwards, from a place to what runs it:
+ways.py               the ways in which a statement comes to run
+callers.py            the frames in which a scope runs
+call_index.py         calls by name: where to look for callers
+calling_places.py     where functions are called, without the frames
+references.py         where functions are handed to something that calls them
+decorator_uses.py     functions that are used as decorators
+started_uses.py       functions that processes and threads are started with
+
+What a call hands over:
+handed_over.py        the argument for a parameter, as it is written
+handed_parameters.py  a quick look at what the calls of a name hand over
+written_arguments.py  what the text of a call hands to a parameter, whosever the function is
+
+Programs:
+entry_points.py       where they start; offered_commands.py: what their command lines offer
+entry_walk.py         the walk along a whole program
+entry_path.py         what it draws and seeds, in order
+named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions
+worker_names.py       functions that are there for the workers of a loader
+
+Conditions and loops:
+guards.py             the arms around a place, and what their tests depend on; if_tests.py: what they say of a name
+undecisive.py         draws that decide nothing
+epochs.py             loops over epochs
+training_hooks.py     functions that a framework calls in each epoch or step
+varying.py            what changes from one turn of a loop to the next
+set_apart.py          code that has a state of the generators to itself
+library_chances.py    transforms that run always or never
+
+Calls of libraries:
+external_calls.py     by qualified name
+known_calls.py        in every frame in which they run
+fallbacks.py          those for an older release
+foreign_seeding.py    seeding helpers of which nothing is known
+
+The text:
+parents.py            what is around a node
+blocks.py             what a block holds; statements.py: the blocks of a statement
+"""

@@ -1,1 +1,21 @@
-"""Seeds of the main process: which, where from, when, and which are missing."""
+"""Seeds of the main process: which, where from, when, and which are missing.
+
+Missing or late:
+unseeded.py         programs that seed nothing
+partial_seeding.py  programs that leave out a generator
+late_seeds.py       seeds after the first draw
+
+Different in every run:
+seed_faults.py      which seeds
+seed_entropy.py     where they come from; entropy_calls.py: which calls
+drawn_seeds.py      seeds that are drawn from what nothing has seeded
+
+The same again and again:
+reseeding.py        seeds in the loop of epochs or steps
+
+What does not count:
+own_seeds.py        seeds of generators of one's own
+kept_states.py      functions that put the state back
+first_weights.py    draws that trained weights replace
+idle_draws.py       draws on which no result hangs
+"""

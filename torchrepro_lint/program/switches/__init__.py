@@ -1,1 +1,17 @@
-"""Determinism switches, the intent that they show, and the environment that they need."""
+"""Determinism switches, the intent that they show, and the environment that they need.
+
+What a program intends:
+intent.py            the evidence, and the modules for which it holds
+intent_at.py         which of it speaks for one place
+wishes.py            options that ask for determinism; open_flags.py: switches that are given one
+configurations.py    what YAML files say; hydra.py puts them together as Hydra does
+command_lines.py     frameworks that build and seed the program
+
+Switches that do not do what they seem to:
+dead_switches.py     nothing at all
+endings.py           only for a region
+
+The environment:
+environment.py       variables that a program sets
+late_environment.py  after what reads them; cuda_use.py: when that is
+"""
