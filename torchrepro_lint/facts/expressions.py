@@ -14,6 +14,7 @@ __all__ = [
     "parts_of_comprehension",
     "strings_in",
     "sub_expressions",
+    "uncalled",
     "walk",
     "words_in",
 ]
@@ -28,6 +29,11 @@ def dotted_name(node: tree.Expr) -> str | None:
             inner = dotted_name(value)
             return f"{inner}.{attr}" if inner is not None else None
     return None
+
+
+def uncalled(node: tree.Expr) -> tree.Expr:
+    """`f` for `f(x)` and for `f`: decorators and the like are written with a call or without one."""
+    return node.func if isinstance(node, tree.Call) else node
 
 
 def held_by(node: tree.Expr) -> tuple[str | None, tuple[tree.Expr, ...]]:

@@ -293,7 +293,7 @@ class Program:
 
     def site(self, node: tree.Expr | tree.Stmt | tree.Arg | tree.Param, frame: Frame) -> Site:
         """The place of a node of the file whose code the frame runs."""
-        return Site(frame.facts.path, node.site)
+        return self.ev.site(node, frame)
 
 
 def _by_site(loaders: Iterable[Loader]) -> list[list[Loader]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import uncalled
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     ClassValue,
@@ -43,15 +44,11 @@ def _registered(ev: Evaluator, registry: ExternalObject) -> Iterator[Value]:
             for statement in facts.body:
                 if isinstance(statement, (tree.ClassDef, tree.FunctionDef)):
                     for decorator in statement.decorators:
-                        if any(_registers(value, registry) for value in ev.values(_head(decorator), frame)):
+                        if any(_registers(value, registry) for value in ev.values(uncalled(decorator), frame)):
                             if isinstance(statement, tree.ClassDef):
                                 yield ClassValue(statement, frame)
                             else:
                                 yield FunctionValue(statement, frame)
-
-
-def _head(decorator: tree.Expr) -> tree.Expr:
-    return decorator.func if isinstance(decorator, tree.Call) else decorator
 
 
 def _registers(value: Value, registry: ExternalObject) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import uncalled
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
@@ -49,8 +50,7 @@ def stands_in(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int, contex
 
 def _is_one_of(ev: Evaluator, node: tree.Expr, frame: Frame, wanted: frozenset[str]) -> bool:
     """Whether a context manager or decorator is one of these, called or not."""
-    function = node.func if isinstance(node, tree.Call) else node
-    names = {canonical(v.name) for v in ev.values(function, frame) if isinstance(v, External)}
+    names = {canonical(v.name) for v in ev.values(uncalled(node), frame) if isinstance(v, External)}
     return not names.isdisjoint(wanted)
 
 

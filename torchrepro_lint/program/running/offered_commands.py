@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import uncalled
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.knowledge.calls import known_calls
@@ -110,7 +111,7 @@ def _is_group(ev: Evaluator, value: Value) -> bool:
         case ExternalObject(name=name):
             return name in known_calls("command_groups")
         case FunctionValue(node=tree.FunctionDef(decorators=decorators), frame=frame):
-            return any(_makes_group(ev, _head(decorator), frame) for decorator in decorators)
+            return any(_makes_group(ev, uncalled(decorator), frame) for decorator in decorators)
     return False
 
 
@@ -132,13 +133,13 @@ def _commands(ev: Evaluator, group: Value) -> Iterator[Value]:
         module = ev.module_frame(facts)
         for statement in facts.body:
             if isinstance(statement, tree.FunctionDef):
-                if any(_registers(ev, _head(decorator), module, group) for decorator in statement.decorators):
+                if any(_registers(ev, uncalled(decorator), module, group) for decorator in statement.decorators):
                     yield FunctionValue(statement, module)
         for scope in facts.walk_scopes():
             for call, _ in scope.calls:
-                if call.args and function_words("registers").fullmatch(_method(_head(call.func))):
+                if call.args and function_words("registers").fullmatch(_method(uncalled(call.func))):
                     frame = contexts(ev, facts, scope)[0]
-                    if _registers(ev, _head(call.func), frame, group):
+                    if _registers(ev, uncalled(call.func), frame, group):
                         yield from ev.values(call.args[0].value, frame)
 
 
@@ -152,7 +153,3 @@ def _registers(ev: Evaluator, head: tree.Expr, frame: Frame, group: Value) -> bo
 
 def _method(head: tree.Expr) -> str:
     return head.attr if isinstance(head, tree.Attribute) else ""
-
-
-def _head(decorator: tree.Expr) -> tree.Expr:
-    return decorator.func if isinstance(decorator, tree.Call) else decorator
