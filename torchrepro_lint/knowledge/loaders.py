@@ -50,9 +50,8 @@ class LoaderClass:
     """A class or factory whose call makes a loader.
 
     `parameters` are the positional ones in order. `keywords` maps each role to the parameter that has it; a role
-    that is absent cannot be given. `forwards`: every other keyword argument goes on to torch's DataLoader.
-    `defaults` holds the value of parameters that are not given. `fixed` holds roles that the loader sets itself,
-    whatever the caller says.
+    that is absent cannot be given. `defaults` holds the value of parameters that are not given. `fixed` holds
+    roles that the loader sets itself, whatever the caller says.
 
     `worker_seeding` says what is seeded in each worker beyond what torch itself does: `torch` nothing;
     `numpy` NumPy's and Python's global generators, from torch's worker seed; `per-rank` the same with the rank
@@ -66,7 +65,6 @@ class LoaderClass:
     kind: Literal["class", "factory"]
     parameters: tuple[str, ...]
     keywords: Mapping[Role, str]
-    forwards: bool
     defaults: Mapping[str, object]
     fixed: frozenset[str]
     worker_seeding: Literal["torch", "numpy", "per-rank", "dataset", "repeats"]
@@ -195,7 +193,6 @@ def _loader(name: str, row: Mapping[str, Any], torch_defaults: Mapping[str, obje
         kind=row["kind"],
         parameters=parameters,
         keywords=MappingProxyType(keywords),
-        forwards=forwards,
         defaults=MappingProxyType({**defaults, **row.get("defaults", {})}),
         fixed=fixed,
         worker_seeding=row.get("worker_seeding", "torch"),
