@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_of_attribute"]
 
-_PLAIN_BASES = frozenset(
-    {"builtins.object", "torch.nn.Module", "torch.nn.modules.module.Module"}
-    | {"pytorch_lightning.LightningModule", "lightning.LightningModule", "lightning.pytorch.LightningModule"}
-)
+_PLAIN_BASES = frozenset({"builtins.object", "torch.nn.Module", "lightning.pytorch.LightningModule"})
 
 #: What fills tensors that it does not name: all parameters of a module at once, a checkpoint, attributes by their text.
 _FILLS_UNNAMED = re.compile(
