@@ -10,7 +10,7 @@ operations/   the operations of the table, each run many times
 
 Shared by these:
 devices.py                   what programs can be run on here
-process_group.py             ends a process with everything that it has started
+process_group.py             ends a process with everything that it has started, also if this one is told to end
 hashing.py, tensor_sums.py   the content of a value as a hash
 loader_watch.py              what a DataLoader delivers
 after_import.py              hooks that wait until the program imports a module

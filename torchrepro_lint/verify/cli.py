@@ -18,6 +18,7 @@ from torchrepro_lint.verify.fixtures.cli import COULD_NOT_RUN, verify_fixtures
 from torchrepro_lint.verify.fixtures.fixture import is_fixture
 from torchrepro_lint.verify.fixtures.suite import JOBS, TIMEOUT
 from torchrepro_lint.verify.operations.cli import verify_operations
+from torchrepro_lint.verify.process_group import ended_in_order
 from torchrepro_lint.verify.script import perturbations
 
 if TYPE_CHECKING:
@@ -34,15 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             return compare_main(arguments[1:])
         ours, script = _split(arguments)
         if "--ops" in ours:
-            return verify_operations(ours)
+            with ended_in_order():
+                return verify_operations(ours)
         parser = _parser()
         options, unknown = parser.parse_known_args(ours)
         if unknown:
             parser.error(f"unrecognized arguments: {' '.join(unknown)}; arguments for the script follow --")
         require_torch()
-        if options.module is not None or script is not None or _is_script(options.paths):
-            return _verify_script(options, script or [])
-        return verify_fixtures(options)
+        with ended_in_order():
+            if options.module is not None or script is not None or _is_script(options.paths):
+                return _verify_script(options, script or [])
+            return verify_fixtures(options)
     except TorchReproLintError as error:
         print_errors([f"error: {error}"], f"{PROGRAM} verify")
         return COULD_NOT_RUN

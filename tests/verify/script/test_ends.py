@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from verify_runs import answer, command, ends, script
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +213,44 @@ def test_cuda_without_a_device(tmp_path: Path) -> None:
     ran = command("--device", "cuda", "train.py", folder=tmp_path, CUDA_VISIBLE_DEVICES="-1")
     assert ran.returncode == 2
     assert ran.stderr == "torchrepro-lint verify: error: --device cuda: there is no CUDA device here\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_one_that_is_told_to_end_takes_the_script_along(tmp_path: Path, name: str) -> None:
+    number = getattr(signal, name)
+    script(tmp_path, "import os, pathlib, time\npathlib.Path('pid').write_text(f'{os.getpid()}\\n')\ntime.sleep(100)")
+    (tmp_path / "scratch").mkdir()
+    verify = subprocess.Popen(
+        [sys.executable, "-m", "torchrepro_lint", "verify", "train.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "scratch")},
+        stderr=subprocess.PIPE,
+        # pytest may have been started with some of them ignored, as in the background of a shell.
+        preexec_fn=lambda: signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL),
+    )
+    try:
+        started = tmp_path / "pid"
+        wait_for(lambda: started.exists() and started.read_text().endswith("\n"))
+        verify.send_signal(number)
+        verify.communicate(timeout=60)
+    finally:
+        verify.kill()
+    assert verify.returncode == 128 + number
+    wait_for(lambda: not is_running(int(started.read_text())))
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
