@@ -125,7 +125,7 @@ class _Reader:
                 return "number"
             case tree.Call(func=func, args=args):
                 word = called_name(func) or ""
-                if word in ordering_names("texts", "words"):
+                if word in ordering_names("texts", "words") or _is_text_of(func):
                     return "text"
                 if word == "item":
                     return "number"
@@ -134,6 +134,8 @@ class _Reader:
                 return "text"
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or by_name(node)
+            case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) == "text":
+                return "text"  # a piece of it: `name[:6]`
             case tree.Name(id=name):
                 known = joined(self._bound(one, depth) for one in self._bindings_at(node))
                 if known is not None:
@@ -163,7 +165,7 @@ class _Reader:
         first = node.args[0].value if node.args else None
         if word in ordering_names("texts", "lists") or word in ordering_names("texts", "words"):
             return "text"
-        if isinstance(node.func, tree.Name) and f"builtins.{word}" in ordering_names("texts"):
+        if _is_text_of(node.func):
             return "text"
         if word in ordering_names("numbers", "words"):
             return "number"
@@ -182,6 +184,8 @@ class _Reader:
                 return self._elements_of_several(node.func.value, node.args, depth)
             if word in _SAME_ELEMENTS:
                 return self.elements(node.func.value, depth - 1)
+            if word == "astype" and first is not None:
+                return _as_type(first)
             if word == "values" and not node.args:
                 return self._values(node.func.value, depth - 1)
             if word == "from_iterable" and first is not None:
@@ -372,6 +376,19 @@ class _Reader:
             return None
         texts = any(isinstance(one, Constant) and isinstance(one.value, (str, bytes)) for one in elements)
         return "text" if texts else "number"
+
+
+def _is_text_of(func: tree.Expr) -> bool:
+    """Whether a function makes a text of anything: `str`, `repr`."""
+    return isinstance(func, tree.Name) and f"builtins.{func.id}" in ordering_names("texts")
+
+
+def _as_type(node: tree.Expr) -> ElementKind | None:
+    """What a column or an array holds after `astype(node)`."""
+    match node:
+        case tree.Name(id=word) | tree.Const(value=str() as word) | tree.Attribute(attr=word):
+            return "text" if word.startswith("str") else "number" if word.startswith(("int", "uint", "float")) else None
+    return None
 
 
 def _is_made_of_itself(binding: Binding) -> bool:
