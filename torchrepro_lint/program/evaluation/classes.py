@@ -10,12 +10,14 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import names
 from torchrepro_lint.program.evaluation.arguments import bound_frame
+from torchrepro_lint.program.evaluation.descriptors import bound_descriptor, is_descriptor
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     ClassValue,
     External,
+    ExternalObject,
     FunctionValue,
     Instance,
     MemberOf,
@@ -186,6 +188,8 @@ def is_static(node: tree.FunctionDef) -> bool:
 
 def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorators: frozenset[str]) -> Values:
     """What a class attribute becomes when it is read through an instance or the class."""
+    if isinstance(value, ExternalObject) and is_descriptor(value):
+        return bound_descriptor(ev, value, receiver)
     if not isinstance(value, FunctionValue):
         return values_of(value)
     if "staticmethod" in decorators:

@@ -14,6 +14,7 @@ from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
+from torchrepro_lint.program.evaluation.descriptors import getter
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
@@ -295,6 +296,8 @@ def _property(ev: Evaluator, instance: Instance, attr: str) -> FunctionValue | N
                     names = {classes.decorator_name(d) for d in binding.node.decorators}
                     if names & method_words("decorators", "properties") and len(binding.node.params) == 1:
                         return FunctionValue(binding.node, ev.class_frame(base))
+                elif isinstance(binding.node, tree.Call) and classes.decorator_name(binding.node) == "property":
+                    return getter(classes.class_attribute(ev, base, attr))
                 else:
                     return None
             if attr in scope.bindings:

@@ -269,7 +269,7 @@ class Walker(BodyWalker):
                 for name in ("__getitem__", "__getitems__", "__iter__", "__next__"):
                     for method in ordered(ev.attribute(value, name)):
                         own = True
-                        if isinstance(method, (MethodValue, FunctionValue)):
+                        if isinstance(method, (MethodValue, FunctionValue, Partial)):
                             yield from self.call(method, Arguments((unknown(),)), None)
                         elif isinstance(method, MemberOf):
                             yield from self._external_bases(value, "item")
