@@ -114,6 +114,10 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                     parts.append(part_of(value, constant))
                 else:
                     parts.append(values_of(ExternalObject(item.returns, value.arguments, value.site)))
+            case MemberOf(receiver=ExternalObject(name=name) as owner, attr=attr) if (
+                item := external_callable(f"{name}.{attr}.__getitem__")
+            ) and item.gives_receiver:
+                parts.append(part_of(owner, constant))  # `table.loc[rows]`
             case External(name=name) if loader_class(name) is not None:
                 parts.append(values_of(value))  # `DataLoader[int]`: the class, with a hint for type checkers
             case _:
