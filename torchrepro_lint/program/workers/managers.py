@@ -51,8 +51,7 @@ def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
 
 def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
     """The modules whose run comes by the scope."""
-    roots = running_modules(program.ev, facts, scope) or frozenset((facts.path,))
-    return program.runs_with(roots) | program.imports.above(facts.path)
+    return program.runs_with(running_modules(program.ev, facts, scope) or frozenset((facts.path,)))
 
 
 def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path]], ...]:
