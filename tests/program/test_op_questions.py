@@ -55,5 +55,5 @@ def test_under_the_flag_those_alone_that_raise_in_the_newest_release(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     names = asked_names(monkeypatch, tmp_path, OpRaisesUnderDeterminism(), FLAG)
-    assert "interpolate" in names
-    assert not {"gather", "cumsum", "ctc_loss"} & names  # the last hangs on the kernel that torch chooses
+    assert {"interpolate", "ctc_loss"} <= names  # a blank of the latter shows the kernel that torch chooses
+    assert not {"gather", "cumsum"} & names
