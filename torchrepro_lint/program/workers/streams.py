@@ -135,12 +135,15 @@ class _Reader:
             around = [loops[branch] for branch, _ in path if branch in loops]
             self.endless = self.endless or any(isinstance(loop, tree.While) for loop in around)
             sources = [loop.iter for loop in around if isinstance(loop, tree.For)]
+            taken = [one for loop in around if isinstance(loop, tree.While) for one in _taken_in(loop, frame.scope)]
             if given.delegates and given.value is not None:
                 sources.append(given.value)
             # All of them are looked at: a loop over a list of streams is right where the streams shard.
             verdicts = [self._is_stored(source, frame, depth) for source in sources]
+            # What a library gives may take its part itself, however little is known of it.
+            verdicts.extend(self._is_stored(source, frame, depth) or None for source in taken)
             if None not in verdicts and True in verdicts:
-                source = sources[verdicts.index(True)]
+                source = [*sources, *taken][verdicts.index(True)]
                 self.chain.append(Link(self.ev.site(source, frame), "goes through all of it in every worker"))
                 return True
         return False
@@ -243,6 +246,17 @@ class _Reader:
                 full = member_name(value)
                 return _package_holds_data(full) if full is not None else None
         return None
+
+
+def _taken_in(loop: tree.While, scope: Scope) -> Iterator[tree.Expr]:
+    """What a loop takes piece by piece: `next(lines)`, `islice(lines, 8)`."""
+    for node in walk((loop.test, *expressions_in(loop.body))):
+        match node:
+            case tree.Call(
+                func=tree.Name(id="next" | "islice") | tree.Attribute(attr="islice"),
+                args=(tree.Arg(value=tree.Name() as taken), *_),
+            ):
+                yield scope.behind(taken)
 
 
 def _package_holds_data(name: str) -> bool | None:
