@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
@@ -15,6 +15,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
@@ -25,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
     FunctionValue,
     MemberOf,
     MethodValue,
+    Partial,
     Site,
     Value,
 )
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["KnownCall", "all_calls", "all_names", "asked_calls"]
+
+_NO_ARGUMENTS: Final = Arguments()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +124,7 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall
                 continue
             ev.begin_question()
             alone = frame_without_callers(ev, facts, scope)
-            if may_be(ev, call.func, alone, lambda value: _name(value) in names):
+            if may_be(ev, call.func, alone, lambda value: any(name in names for name, _ in _behind(value))):
                 found.append(NamedCall(facts, scope, call, arms))
     return sorted(found, key=lambda one: one.call.site)
 
@@ -136,22 +140,29 @@ def _find_known_calls(program: Program, one: NamedCall, names: frozenset[str]) -
     facts, scope, call, arms = one
     ev.begin_question()
     return [
-        KnownCall(name, call, facts, scope, frame, arms, ev.arguments(call.args, frame))
+        KnownCall(name, call, facts, scope, frame, arms, merged(ahead, ev.arguments(call.args, frame)))
         for frame in contexts(ev, facts, scope)
         if ev.may_run(call.site, arms, frame)
-        for name in _names(program, call, frame)
+        for name, ahead in _called(program, call, frame).items()
         if name in names
     ]
 
 
-def _names(program: Program, call: tree.Call, frame: Frame) -> list[str]:
-    """What is called, by canonical names."""
-    found: dict[str, None] = {}
+def _called(program: Program, call: tree.Call, frame: Frame) -> dict[str, Arguments]:
+    """What is called, by canonical names, with the arguments that a `functools.partial` around it has ahead."""
+    found: dict[str, Arguments] = {}
     for value in ordered(program.ev.values(call.func, frame)):
-        name = _name(value)
-        if name is not None:
-            found.setdefault(name)
-    return list(found)
+        for name, ahead in _behind(value):
+            found.setdefault(name, ahead)
+    return found
+
+
+def _behind(value: Value, ahead: Arguments = _NO_ARGUMENTS) -> Iterator[tuple[str, Arguments]]:
+    if isinstance(value, Partial):
+        for function in ordered(value.function):
+            yield from _behind(function, merged(value.arguments, ahead))
+    elif (name := _name(value)) is not None:
+        yield name, ahead
 
 
 def _name(value: Value) -> str | None:
