@@ -150,8 +150,8 @@ def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
     scope = waypoint.scope
     match parents_of(ev, waypoint.facts).loops.get(branch):
         case tree.For(target=target, iter=iterated) as loop:
-            if isinstance(iterated, (tree.Display, tree.DictDisplay)):
-                return False
+            if isinstance(scope.behind(iterated), (tree.Display, tree.DictDisplay)):
+                return False  # settings that are written out, not a count
             names = list(_names(target))
             if any(says_epoch(name) for name in names):
                 return True
