@@ -590,6 +590,44 @@ def test_the_caller_may_know_that_a_function_is_repeated() -> None:
     assert "\ng = torch.Generator()\ng.manual_seed(0)\n\n\ndef make" in seed_loader(text, init=False, repeated=True)
 
 
+LATE = """\
+import argparse
+
+
+def make(ds):
+    import torch
+    from torch.utils.data import DataLoader
+
+    return DataLoader(ds, shuffle=True)
+"""
+
+
+def test_a_file_that_imports_torch_late_gets_no_import_at_its_top() -> None:
+    assert "\n\n\ndef seed_worker(worker_id):\n    import random\n\n    import numpy as np\n    import torch\n\n" in (
+        result := seed_loader(LATE)
+    )
+    assert "    g = torch.Generator()" in result
+    assert "functions alone" in seed_loader(LATE, repeated=True)
+
+
+@pytest.mark.parametrize(
+    "early",
+    [
+        "import torch",
+        "from torch import nn",
+        "from torch.nn import *",
+        "try:\n    import torch\nexcept ImportError:\n    pass",
+    ],
+)
+def test_torch_is_imported_at_the_top_where_something_of_it_is(early: str) -> None:
+    assert "def seed_worker(worker_id):\n    worker_seed" in seed_loader(LATE.replace("import argparse", early))
+
+
+def test_what_is_for_type_checkers_is_not_imported() -> None:
+    head = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import torch\n"
+    assert "    import torch\n\n    worker_seed" in seed_loader(LATE.replace("import argparse\n", head))
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [

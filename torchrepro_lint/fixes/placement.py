@@ -125,11 +125,20 @@ def _runs_per_epoch(
 
 
 def _calls_of(document: Document, function: cst.FunctionDef) -> Iterator[cst.Call]:
+    """The calls that may be of a function, as far as names show: `model.train()` is none of a function `train`, nor of
+    the method in which it stands.
+    """
     name = function.name.value
+    is_method = document.enclosing_class(function) is not None
     for node in document.nodes(cst.Call):
-        func = node.func
-        called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", None)
-        if called == name:
+        match node.func:
+            case cst.Attribute(attr=cst.Name(value=called)) if is_method:
+                pass
+            case cst.Name(value=called):
+                pass
+            case _:
+                continue
+        if called == name and not any(outer is function for outer in document.ancestors(node)):
             yield node
 
 

@@ -31,6 +31,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.late_imports import LATE_TORCH, imports_torch_late, names_in_new_function
 from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
@@ -166,9 +167,9 @@ class _Plan:
         offset = _above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
-        torch, numpy, random = (self.imports.require(module) for module in ("torch", "numpy", "random"))
+        modules, imports = names_in_new_function(self.imports)
         below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
-        source = worker_init_source(document, name, (torch, numpy, random), global_lines(self.needs.also_seeds), below)
+        source = worker_init_source(document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below)
         self.pending.append(_Block(offset, source, above=2, below=2))
         return name
 
@@ -197,6 +198,8 @@ class _Plan:
             self.around.repeated if self.around.repeated is not None else repeats_the_seed(document, self.call, seed)
         )
         if repeated and document.function(self.call) is not None:
+            if imports_torch_late(document):
+                return Declined(LATE_TORCH)
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place

@@ -48,7 +48,8 @@ def worker_init_source(
     argument, returns = ("worker_id: int", " -> None") if document.once(_is_annotated) else ("worker_id", "")
     body = canonical_body(document.indent_unit, document.newline, *modules)
     first, last = (
-        "".join(f"{document.indent_unit}{line}{document.newline}" for line in lines) for lines in (above, below)
+        "".join(f"{document.indent_unit}{line}".rstrip() + document.newline for line in lines)
+        for lines in (above, below)
     )
     return f"def {name}({argument}){returns}:{document.newline}{first}{body}{last}"
 
