@@ -555,6 +555,50 @@ PLACES = {
         for i in range(3):
             train(i)
         """,
+    "loaders for the saved models": """
+        def make(split):
+            return DataLoader(split, shuffle=True)
+
+
+        for ckpt in find(folder):
+            test(ckpt, make("test"))
+        ---
+        def make(split):
+            g = torch.Generator()
+            g.manual_seed(0)
+            return DataLoader(split, shuffle=True, generator=g)
+
+
+        for ckpt in find(folder):
+            test(ckpt, make("test"))
+        """,
+    "title of the function": """
+        # ======
+        # Loaders
+        # ======
+
+        def make(split):
+            return DataLoader(split, shuffle=True)
+
+
+        for epoch in range(3):
+            make("test")
+        ---
+        g = torch.Generator()
+        g.manual_seed(0)
+
+
+        # ======
+        # Loaders
+        # ======
+
+        def make(split):
+            return DataLoader(split, shuffle=True, generator=g)
+
+
+        for epoch in range(3):
+            make("test")
+        """,
     "loaders for the splits": """
         def make(split):
             return DataLoader(split, shuffle=True)

@@ -28,7 +28,7 @@ __all__ = [
 # A loop over these runs whole trainings one after the other; it is not an epoch loop.
 _LOOP_OVER_RUNS = re.compile(
     r"seeds?|runs?|trials?|repeats?|folds?|kfold|split|phase|mode|task|experiment|exp|lr|cfg|config|params?|name|"
-    r"dataset|ds|model|rank|subset|stage|key|domain|client|k"
+    r"dataset|ds|model|rank|subset|stage|key|domain|client|k|ckpts?|checkpoints?"
 )
 _NUMBER_OF_RUNS = re.compile(
     r"repeats?|repetitions?|replicates?|restarts?|runs?|trials?|[nk]?folds?|splits?|seeds?|experiments?"

@@ -225,7 +225,7 @@ class _Plan:
         torch = self.imports.require("torch", at=at)
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
-        offset = document.lead_start(at)
+        offset = _above_title(document, at) if apart else document.lead_start(at)
         start = document.line_start(document.start(at))
         # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
         if isinstance(at, cst.SimpleStatementLine) and not _FOR_A_TOOL.search(document.text[offset:start]):
