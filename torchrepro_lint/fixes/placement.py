@@ -8,7 +8,7 @@ fixes in one function want the same lines at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -53,7 +53,7 @@ class Place:
 
     statement: cst.BaseStatement
     blocks: frozenset[int]
-    """The blocks around it, by id: what is made in one of them once is made once for the loader."""
+    """The blocks around the call, by id: what is made in one of them once is made once for the loader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,13 @@ def find_place(
     at_module_level: bool = False,
     for_loaders: bool = False,
     known: KnownLoaders | None = None,
+    is_served: Callable[[cst.Call, Place], bool] = lambda call, place: False,
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
     `for_loaders`: splits and samplers have generators of their own, and are not looked at. Of the calls that are not
-    `known` as loaders, the text decides whether they may want a generator.
+    `known` as loaders, the text decides whether they may want a generator. A call that `is_served` by a generator which
+    is there already wants no place.
     """
     reason = _hopeless(document, call)
     if reason is not None:
@@ -85,7 +87,11 @@ def find_place(
     if not own:
         return Declined(_ONE_LINE)
     others = unseeded_calls(document, document.function(call), known, for_loaders=for_loaders)
-    chains = [own, *filter(None, (steps.around(other) for other in others if other is not call))]
+    chains = [own]
+    for other in others:
+        chain = steps.around(other) if other is not call else []
+        if chain and not is_served(other, Place(chain[0].statement, _blocks(chain))):
+            chains.append(chain)
     depth = 0
     while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):
         depth += 1
@@ -93,7 +99,11 @@ def find_place(
             break
     level = [chain[depth - 1].statement for chain in chains]
     first = min(level, key=document.start)
-    return Place(first, frozenset(id(step.block) for step in own[:depth]))
+    return Place(first, _blocks(own))
+
+
+def _blocks(chain: list[_Step]) -> frozenset[int]:
+    return frozenset(id(step.block) for step in chain)
 
 
 def repeats_the_seed(document: Document, call: cst.Call, seed: Seed) -> bool:

@@ -189,7 +189,11 @@ class _Plan:
     def _generator_name(self) -> str | Declined:
         document = self.document
         place = find_place(
-            document, self.call, for_loaders=self.ranks_differ or self.ranks.in_seed, known=self.around.known
+            document,
+            self.call,
+            for_loaders=self.ranks_differ or self.ranks.in_seed,
+            known=self.around.known,
+            is_served=lambda call, at: find_generator(document, call, at, "", repeated=False) is not None,
         )
         if isinstance(place, Declined):
             return place
