@@ -45,6 +45,10 @@ def test_words(table: WordTable, text: bytes, found: bool) -> None:
         ("about_data", "data_aug", True),
         ("evaluation", "interp_val", True),
         ("evaluation", "interval", False),
+        ("same_data", "train_only_one_batch", True),
+        ("same_data", "single_batch_size", False),
+        ("is_a_test", "unittest.TestCase", True),
+        ("is_a_test", "project.TestCaseMaker", False),
     ],
 )
 def test_what_a_name_says(table: NameTable, name: str, found: bool) -> None:

@@ -28,6 +28,8 @@ NameTable = Literal[
     "runs_itself",
     "builds_weights",
     "is_a_model",
+    "is_a_test",
+    "same_data",
     "gives_a_network",
     "holds_samples",
 ]

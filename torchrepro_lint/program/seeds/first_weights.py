@@ -74,6 +74,10 @@ def are_loaded_over(program: Program, event: Event) -> bool:
     `model = Net()`, `model.load_state_dict(...)`.
     """
     site = built_at(program, event)
+    return program.once(("loaded over", site), lambda: _is_loaded_over(program, site))
+
+
+def _is_loaded_over(program: Program, site: Site) -> bool:
     facts = program.facts(site.path)
     if facts is None:
         return False

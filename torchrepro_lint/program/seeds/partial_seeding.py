@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.classes import mro
+from torchrepro_lint.program.evaluation.classes import external_bases, mro
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.call_index import called_name
@@ -19,10 +20,10 @@ from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
-from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
-from torchrepro_lint.program.seeds.first_weights import draws_weights
+from torchrepro_lint.program.seeds.first_weights import are_loaded_over, draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
@@ -124,11 +125,22 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False
+    if _is_of_test(program, one):
+        return False
     known = seeding_call(one.name)
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
     return _says_so(one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
+
+
+def _is_of_test(program: Program, one: Evidence) -> bool:
+    """Whether the seeding call is in a method of a test case, in a file that is more than a test."""
+    around = one.frame.scope.parent
+    if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
+        return False
+    cls = ClassValue(around.node, frame_without_callers(program.ev, one.frame.facts, around.parent))
+    return any(function_words("is_a_test").match(base) for base in external_bases(program.ev, cls))
 
 
 def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence) -> bool:
@@ -187,11 +199,10 @@ def first_draw(
 
     Draws at the places `left_out` do not.
     """
-    draws = [draw for draw in run.draws(rng) if draw.event.site not in left_out]
-    if rng == "torch" and not run.trains:
-        draws = [draw for draw in draws if not draws_weights(draw.event)]
-    if draws:
-        return draws[0], draws[0].event.chain
+    draws = (draw for draw in run.draws(rng) if draw.event.site not in left_out)
+    found = next((draw for draw in draws if rng != "torch" or _counts(program, run, draw.event)), None)
+    if found is not None:
+        return found, found.event.chain
     for loader in program.loaders:
         if loader.has_workers or loader.facts.path not in run.files or not _is_made_in(program, run, loader):
             continue
@@ -199,6 +210,11 @@ def first_draw(
         if loaded:
             return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
     return None
+
+
+def _counts(program: Program, run: EntryRun, event: Event) -> bool:
+    """Whether something is left of what is drawn from torch: of first weights, if no trained ones take their place."""
+    return not draws_weights(event) or (run.trains and not are_loaded_over(program, event))
 
 
 def _is_made_in(program: Program, run: EntryRun, loader: Loader) -> bool:

@@ -19,7 +19,7 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
-from torchrepro_lint.program.running.if_tests import tests_around
+from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
@@ -118,7 +118,7 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding
     ):
         return None  # from entropy, or hidden behind a star
     for index, waypoint in enumerate(way):
-        if _keeps_state(waypoint.scope) or _is_of_the_first_call(waypoint):
+        if _keeps_state(waypoint.scope) or _is_of_the_first_call(waypoint) or _is_of_a_trial(waypoint):
             return None
         loop = _epoch_loop(ev, waypoint)
         hook = waypoint.scope.node if loop is None and is_training_hook(ev, waypoint.facts, waypoint.scope) else None
@@ -198,6 +198,12 @@ def _is_of_the_first_call(waypoint: Waypoint) -> bool:
         ):
             return True
     return False
+
+
+def _is_of_a_trial(waypoint: Waypoint) -> bool:
+    """Whether an option makes a function come by the place that asks for the same data again and again."""
+    tests = tests_around(waypoint.scope, waypoint.path)
+    return any(says(test, holds, function_words("same_data")) is True for test, holds in tests)
 
 
 def _keeps_state(scope: Scope) -> bool:

@@ -43,7 +43,7 @@ Fix safety
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
-    - Draws that no result depends on, such as a port or the name of a run.
+    - Draws that no result depends on, such as a port, the name of a run, or first weights that trained ones replace.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).
