@@ -455,6 +455,16 @@ LAYOUTS = {
                              depth=2)
         """,
     ),
+    "too long, aligned and within another call": (
+        """
+        batches = prefetched(device, first_of(everything_there_is, DataLoader(train_set), depth=2, and_more=True),
+                             depth=2)
+        """,
+        """
+        batches = prefetched(device, first_of(everything_there_is, DataLoader(train_set, worker_init_fn=seed_worker, generator=g), depth=2, and_more=True),
+                             depth=2)
+        """,
+    ),
     "spaces around the equals signs": (
         """
         loader = DataLoader(data, shuffle = True)

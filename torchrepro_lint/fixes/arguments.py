@@ -233,7 +233,10 @@ class _Call:
             return [gap, *self._inline(new)]
         if self.kwargs and len(self.items) == 1:
             return self._wrapped(new, self.document.indentation(self.open))
-        return self._fill(self.items[-2] if self.kwargs else self.items[-1], new)
+        last = self.items[-2] if self.kwargs else self.items[-1]
+        # A line of their own helps nobody where it would be too long again.
+        below = len(self._indent_of(self._line_leader(last))) + max(map(len, new)) + self._tail_after(last.end)
+        return self._fill(last, new) if below <= self.document.line_length else self._inline(new)
 
     def _wrapped(self, new: list[str], outer: str) -> list[Edit]:
         newline = self.document.newline
