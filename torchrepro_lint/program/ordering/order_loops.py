@@ -86,11 +86,13 @@ def _through_body(
     for statement in own_statements(loop.body):
         match statement:
             case tree.Assign(targets=(tree.Subscript(value=owner, index=key),), value=value) if value is not None:
-                counted = _mentions(value, numbers, lookup) or _is_count(value, loop, elements, lookup)
+                counted = _mentions(value, numbers, lookup) or _is_count(
+                    program, carrier, value, loop, elements, lookup
+                )
                 if counted and _has_element(key, elements, lookup):
                     yield from numbering(program, carrier, statement)
                 elif _has_element(value, elements, lookup) and (
-                    _is_at_its_position(key, numbers) or _is_count(key, loop, elements, lookup)
+                    _is_at_its_position(key, numbers) or _is_count(program, carrier, key, loop, elements, lookup)
                 ):
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
@@ -107,7 +109,8 @@ def _through_body(
                     filled.add(text)
                     yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(attr="setdefault"), args=(key, number)) as call) if (
-                _has_element(key.value, elements, lookup) and _is_count(number.value, loop, elements, lookup)
+                _has_element(key.value, elements, lookup)
+                and _is_count(program, carrier, number.value, loop, elements, lookup)
             ):
                 yield from numbering(program, carrier, call)
             case tree.ExprStmt(value=tree.Yield() as node):
@@ -148,12 +151,13 @@ def _is_made_anew(program: Program, carrier: Carrier, owner: tree.Expr, loop: tr
     """Whether each turn of the loop makes the list that is filled: then it holds nothing of the loop's order."""
     while isinstance(owner, tree.Subscript):
         owner = owner.value
-    if not isinstance(owner, tree.Name):
-        return False
-    scope = scope_around(program, carrier.facts, loop)
-    return any(
-        binding.kind == "assign" and (loop.site, "body") in binding.path for binding in scope.bindings.get(owner.id, ())
-    )
+    return isinstance(owner, tree.Name) and "assign" in _bound_in_turns(program, carrier, owner.id, loop)
+
+
+def _bound_in_turns(program: Program, carrier: Carrier, name: str, loop: tree.For) -> set[str]:
+    """How the body of a loop binds a name, by the kinds of its bindings."""
+    bindings = scope_around(program, carrier.facts, loop).bindings.get(name, ())
+    return {binding.kind for binding in bindings if (loop.site, "body") in binding.path}
 
 
 def _is_kept_by_element(owner: tree.Expr, loop: tree.For) -> bool:
@@ -208,8 +212,20 @@ def _is_at_its_position(key: tree.Expr, numbers: set[str]) -> bool:
     return isinstance(key, tree.Name) and key.id in numbers
 
 
-def _is_count(value: tree.Expr, loop: tree.For, elements: set[str], lookup: tree.Subscript | None) -> bool:
-    """Whether a value counts up along the loop: `len(mapping)`, or a counter that the body augments."""
+def _is_count(
+    program: Program,
+    carrier: Carrier,
+    value: tree.Expr,
+    loop: tree.For,
+    elements: set[str],
+    lookup: tree.Subscript | None,
+) -> bool:
+    """Whether a value counts up along the loop: `len(mapping)`, or a counter that the body augments. What each turn
+    makes anew, such as a counter that starts again or `len(file)`, is about the element.
+    """
+    names = _names(value)
+    if any(_bound_in_turns(program, carrier, name, loop) - {"augmented"} for name in names):
+        return False
     match value:
         case tree.Call(func=tree.Name(id="len")):
             return not _has_element(value, elements, lookup)
