@@ -108,6 +108,21 @@ SEEDS = [
         id="guarded",
     ),
     pytest.param(
+        "def f(seed):\n    if seed is not None:\n        start(seed)\n    else:\n        return DataLoader(ds, shuffle=True)\n",
+        "0",
+        id="where it is None",
+    ),
+    pytest.param(
+        "def f(seed):\n    if not seed:\n        return DataLoader(ds, shuffle=True)\n",
+        "0",
+        id="where nothing is given",
+    ),
+    pytest.param(
+        "def f(seed):\n    if seed is None:\n        seed = 3\n        return DataLoader(ds, shuffle=True)\n",
+        "seed",
+        id="given above, where it is None",
+    ),
+    pytest.param(
         "if x:\n    seed = 1\nelse:\n    seed = 2\nloader = DataLoader(ds, shuffle=True)\n", "seed", id="in both arms"
     ),
     pytest.param("if x:\n    seed = 1\nloader = DataLoader(ds, shuffle=True)\n", "0", id="in one arm"),

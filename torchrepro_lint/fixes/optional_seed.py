@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.none_tests import is_none_test
 from torchrepro_lint.fixes.parsed_options import option_names
 
 __all__ = ["as_it_may_be_read", "may_be_none"]
@@ -70,7 +71,7 @@ def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
     """
     if _is_replaced(document, text, at):
         return False
-    if any(_is_none_test(document, node, text) for node in document.nodes(cst.Comparison)):
+    if any(is_none_test(document, node, text) for node in document.nodes(cst.Comparison)):
         return True
     ifs: Sequence[cst.If | cst.IfExp] = [*document.nodes(cst.If), *document.nodes(cst.IfExp)]
     for tested in [node.test for node in ifs]:
@@ -83,14 +84,6 @@ def may_be_none(document: Document, text: str, at: cst.BaseStatement) -> bool:
     return _is_parameter_none(document, text, at) or _is_attribute_none(document, text, at)
 
 
-def _is_none_test(document: Document, node: cst.CSTNode, text: str) -> bool:
-    return (
-        isinstance(node, cst.Comparison)
-        and isinstance(node.comparisons[0].operator, cst.Is | cst.IsNot)
-        and document.text_of(node.left) == text
-    )
-
-
 def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
     """Whether `if X is None: X = ...` is in a block around a place, above it."""
     blocks = {id(outer) for outer in document.ancestors(at)}
@@ -99,7 +92,7 @@ def _is_replaced(document: Document, text: str, at: cst.BaseStatement) -> bool:
             node.orelse is None
             and document.start(node) < document.start(at)
             and id(document.parent(node)) in blocks
-            and (_is_none_test(document, node.test, text) or document.text_of(node.test) == f"not {text}")
+            and (is_none_test(document, node.test, text) or document.text_of(node.test) == f"not {text}")
         ):
             targets = document.nodes(cst.AssignTarget, node.body)
             if any(document.text_of(one.target) == text for one in targets):

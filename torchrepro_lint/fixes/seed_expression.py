@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.none_tests import is_none_at
 from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Binding, Scope
@@ -100,6 +101,8 @@ def find_seed(
     for node_text, node in _candidates(document, at, passed):
         if before_the_run and _is_imported_member(document, node_text, at):
             continue
+        if is_none_at(document, node_text, at):
+            break
         if isinstance(node, PassedSeed):
             return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
