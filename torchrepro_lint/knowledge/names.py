@@ -8,23 +8,30 @@ from functools import cache
 
 from torchrepro_lint.knowledge.tables import read_toml
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "usual_module"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """`exact`: whole names. `prefix`: what a name begins with, at a dot. `flatten`: packages whose deeper
-    modules re-export every class at a shallower place: `a.b.Class` of a flattened `a` is `a.Class`."""
+    modules re-export every class at a shallower place: `a.b.Class` of a flattened `a` is `a.Class`. `usual`: names
+    that mean one module everywhere."""
 
     exact: Mapping[str, str]
     prefix: Mapping[str, str]
     flatten: Mapping[str, str]
+    usual: Mapping[str, str]
 
 
 @cache
 def _rules() -> _Rules:
     data = read_toml("names.toml")
-    return _Rules(data["exact"], data["prefix"], data["flatten"])
+    return _Rules(data["exact"], data["prefix"], data["flatten"], data["usual"])
+
+
+def usual_module(name: str) -> str | None:
+    """The module that a name means in every program that reads it: `np` is NumPy."""
+    return _rules().usual.get(name)
 
 
 @cache

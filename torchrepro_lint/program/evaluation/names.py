@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.knowledge.known import is_known
-from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.names import canonical, usual_module
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.changes import after_changes, opened
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -361,4 +361,7 @@ def _beyond_bindings(ev: Evaluator, name: str, frame: Frame) -> Values:
         return values_of(Constant("__main__"), UNKNOWN)
     if name in _BUILTINS:
         return values_of(External(f"builtins.{name}"))
+    usual = usual_module(name)
+    if usual is not None and any(_source_of(ev, star, module) is None for star in module.scope.stars):
+        return values_of(External(usual))
     return unknown()
