@@ -31,6 +31,7 @@ from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
@@ -113,8 +114,23 @@ def _is_elaborate(name: str) -> bool:
 def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool:
     ev = program.ev
     frames = contexts(ev, one.frame.facts, one.frame.scope)
-    values = [ev.values(written, frame) for frame in frames if ev.may_run(one.site.number, one.path, frame)]
+    values = [
+        ev.values(written, frame)
+        for frame in frames
+        if ev.may_run(one.site.number, one.path, frame) and not _is_passed_over(program, one, frame)
+    ]
     return bool(values) and all(found and all(is_none(value) is True for value in found) for found in values)
+
+
+def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:
+    """Whether the call is in the arm of a conditional that does not run in this frame."""
+    node: Node = one.node
+    for above in parents_of(program.ev, frame.facts).around(one.node):
+        if isinstance(above, tree.Conditional) and above.test is not node:
+            if program.ev.truth(above.test, frame) is (above.body is not node):
+                return True
+        node = above
+    return False
 
 
 # --- what is not a fault ---------------------------------------------------------------------------------------------
