@@ -103,8 +103,9 @@ def _insertions(edits: Sequence[Edit]) -> _Insertions:
     }
 
 
-def _waiting(fixes: Iterable[Fix]) -> set[int]:
-    """The ids of the fixes that would define what another file, from which it could be imported, is about to be given.
+def _waiting(fixes: Sequence[Fix]) -> set[int]:
+    """The ids of the fixes that would define what another file, from which it could be imported, is about to be given;
+    and of those that make the same generator as one of them, so that a call gets both arguments in their usual order.
 
     Two files of which each could import from the other do not wait for each other: the first of them is given it.
     """
@@ -121,7 +122,8 @@ def _waiting(fixes: Iterable[Fix]) -> set[int]:
             waiting.add(id(fix))
         else:
             going |= defined[id(fix)]
-    return waiting
+    shared = {edit for fix in fixes if id(fix) in waiting for edit in fix.edits if _generators(edit)}
+    return waiting | {id(fix) for fix in fixes if not shared.isdisjoint(fix.edits)}
 
 
 def _fits(
