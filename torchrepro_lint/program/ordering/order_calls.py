@@ -26,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
 )
 from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
+from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -210,6 +211,8 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
         return
     if attr == "index" and (carrier.is_set or _takes_it_out(program, carrier, call, above.value)):
         return  # a set has no such method: what goes by its name is a list there
+    if attr == "index" and looks_up_beside(program, carrier, call, above.value):
+        return
     if attr == "index":
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
     elif carrier.is_dict and attr in _OF_DICT:

@@ -48,6 +48,7 @@ Not reported
     - Listings that are sorted, also later, or whose table is sorted.
     - Walks with anything sorted in their loop.
     - Listings that are only counted, searched, reduced, or iterated over for a side effect such as copying.
+    - Positions that only look up what the same loop has added to another list: `paths[names.index(name)]`.
     - Listings whose order is not seen to reach any of the uses above.
 
 References
