@@ -25,6 +25,7 @@ construction.py      the `__init__`s that run
 attributes.py        what `value.attr` is
 instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself
 class_stores.py      what is assigned to a class outside of its body
+descriptors.py       methods that a call makes, such as `partialmethod`
 dataclass_fields.py  fields of dataclasses
 enumerations.py      members of enumerations
 dict_subclasses.py   objects that are dicts
