@@ -19,8 +19,10 @@ def find_generator(document: Document, call: cst.Call, place: Place, seed: str, 
     `repeated` in a training. Else the function may be a training, which starts from its own seed, so that the module's
     generator serves only if it has the seed that a new one would get.
     """
-    scope = document.scope_of(call)
     possible = document.once(_perhaps_generators)
+    if not possible:
+        return None
+    scope = document.scope_of(call)
     owner: Scope | None = scope
     while owner is not None:
         local = owner is not document.scope or document.function(call) is None

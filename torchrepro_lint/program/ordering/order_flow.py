@@ -28,7 +28,7 @@ from torchrepro_lint.program.ordering.order_places import (
     name_uses,
 )
 from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link
 
@@ -383,9 +383,8 @@ def _calls_of(
         yield facts, call, replace(carrier, hops=carrier.hops - 1, entered=carrier.entered[:-1])
         return
     scope: Scope = carrier.facts.scope_of(function)
-    # A function that calls itself is seen to do so once for each frame in which it runs.
-    visible = visible_calls(program.ev, carrier.facts, scope)
-    once = {(frame.facts.path, call.site): (frame.facts, call) for call, frame in visible}
+    places = calling_places(program.ev, carrier.facts, scope, MAX_CALLS)
+    once = {(one.facts.path, one.call.site): (one.facts, one.call) for one in places}
     # What a base calls is a method of its own, where nothing says of which class the object is.
     for facts, call in calls_in_bases(program, carrier.facts, function):
         once.setdefault((facts.path, call.site), (facts, call))
