@@ -123,7 +123,7 @@ def _existing(document: Document, scope: Scope, wanted: Target, at: cst.CSTNode 
     while current is not None:
         for name, bindings in current.bindings.items():
             for binding in bindings:
-                suffix = _suffix(binding, wanted)
+                suffix = _suffix(binding, wanted) if binding.target is not None else None
                 if suffix is None or scope.resolve(name) is not current:
                     continue
                 if _is_usable(document, binding, current, scope, at):
@@ -133,9 +133,8 @@ def _existing(document: Document, scope: Scope, wanted: Target, at: cst.CSTNode 
 
 
 def _suffix(binding: Binding, wanted: Target) -> str | None:
-    """What has to follow the bound name to reach `wanted`: "", ".name", ".sub.name"; None if nothing does."""
-    if binding.target is None:
-        return None
+    """What has to follow the imported name to reach `wanted`: "", ".name", ".sub.name"; None if nothing does."""
+    assert binding.target is not None
     module, name = wanted
     bound_module, bound_name = binding.target
     if binding.target == wanted:
