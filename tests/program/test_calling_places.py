@@ -58,3 +58,12 @@ def test_who_calls_a_caller_is_not_asked_where_the_caller_says_it(
 
     monkeypatch.setattr(places_module, "frames_meaning", ask)
     assert places(program_of(tmp_path, "def f(): pass\ndef g(b):\n    while b: f()\ng(1)"), "f") == [("g", "f")]
+
+
+def test_conditions_can_be_left_aside(tmp_path: Path) -> None:
+    program = program_of(tmp_path, "def f(): pass\ndef g(b):\n    if b: f()\ng(False)")
+    facts = program.facts(program.root / "main.py")
+    assert facts is not None
+    scope = next(scope for scope in facts.walk_scopes() if scope.name == "f")
+    assert calling_places(program.ev, facts, scope) == ()
+    assert [one.scope.name for one in calling_places(program.ev, facts, scope, reached=False)] == ["g"]

@@ -50,6 +50,12 @@ INNOCENT = {
     "printed by position": "files = os.listdir('.')\nfor i in range(len(files)):\n    print(i, files[i])",
 }
 DECIDES |= {
+    "returned to one that many call, and shuffled by another": (
+        "split",
+        "def find():\n    return os.listdir('.')\ndef count(n):\n    return len(find()) > n\n"
+        + "".join(f"count({n})\n" for n in range(20))
+        + "def split():\n    random.shuffle(find())\nsplit()",
+    ),
     "filled by position and shuffled": (
         "split",
         "files = os.listdir('.')\nxs = []\nfor i in range(len(files)):\n    xs.append(open(files[i]))\n"

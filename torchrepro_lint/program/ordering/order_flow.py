@@ -383,7 +383,7 @@ def _calls_of(
         yield facts, call, replace(carrier, hops=carrier.hops - 1, entered=carrier.entered[:-1])
         return
     scope: Scope = carrier.facts.scope_of(function)
-    places = calling_places(program.ev, carrier.facts, scope, MAX_CALLS)
+    places = calling_places(program.ev, carrier.facts, scope, MAX_CALLS, reached=False)
     once = {(one.facts.path, one.call.site): (one.facts, one.call) for one in places}
     # What a base calls is a method of its own, where nothing says of which class the object is.
     for facts, call in calls_in_bases(program, carrier.facts, function):

@@ -33,38 +33,50 @@ __all__ = ["MANY", "calling_places", "making_places"]
 MANY = 256
 
 
-def calling_places(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS) -> tuple[NamedCall, ...]:
-    """The calls in the project whose callee can be the function of this scope: the first of them, `most` at most."""
+def calling_places(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS, *, reached: bool = True
+) -> tuple[NamedCall, ...]:
+    """The calls in the project whose callee can be the function of this scope: the first of them, `most` at most.
+
+    With `reached`, conditions that keep the run from a call are heeded, also those that only the callers decide. To
+    leave them aside takes far less time.
+    """
 
     def find() -> tuple[NamedCall, ...]:
-        places = _places(ev, calls_of(ev, facts, scope), partial(is_function, scope=scope))
+        places = _places(ev, calls_of(ev, facts, scope), partial(is_function, scope=scope), reached)
         return tuple(islice(places, most))
 
-    return ev.remembered(("calling-places", id(scope), most), find, ())
+    return ev.remembered(("calling-places", id(scope), most, reached), find, ())
 
 
 def making_places(ev: Evaluator, cls: ClassValue, most: int = MAX_CONTEXTS) -> tuple[NamedCall, ...]:
     """The calls in the project that can make an object of the class or of a subclass, as many."""
 
     def find() -> tuple[NamedCall, ...]:
-        places = _places(ev, calls_making(ev, cls), partial(is_class, ev, cls))
+        places = _places(ev, calls_making(ev, cls), partial(is_class, ev, cls), True)
         return tuple(islice(places, most))
 
     return ev.remembered(("making-places", cls.node, cls.frame, most), find, ())
 
 
-def _places(ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool]) -> Iterator[NamedCall]:
+def _places(
+    ev: Evaluator, calls: Iterable[NamedCall], wanted: Callable[[Value], bool], reached: bool
+) -> Iterator[NamedCall]:
     for one in calls:
         meant = is_meant(ev, one, wanted)
-        if meant is False or not ev.may_run(one.call.site, one.path, frame_without_callers(ev, one.facts, one.scope)):
+        comes = _is_reached(ev, one) if reached and meant is not False else True
+        if meant is False or comes is False:
             continue
-        if (meant and not _is_left_open(ev, one)) or any(True for _ in frames_meaning(ev, one, wanted)):
+        if (meant and comes) or any(True for _ in frames_meaning(ev, one, wanted)):
             yield one
 
 
-def _is_left_open(ev: Evaluator, one: NamedCall) -> bool:
-    """Whether it may depend on the callers of the scope that the run comes to a call: it is in an arm that the scope
-    alone does not decide.
+def _is_reached(ev: Evaluator, one: NamedCall) -> bool | None:
+    """Whether the run comes to a call; None where that may depend on the callers of the scope, as the call is in an arm
+    that the scope alone does not decide.
     """
+    alone = frame_without_callers(ev, one.facts, one.scope)
+    if not ev.may_run(one.call.site, one.path, alone):
+        return False
     arms = [arm for arm in one.path if isinstance(one.scope.branches.get(arm[0]), (tree.If, tree.Match))]
-    return bool(arms) and ev.decide(tuple(arms), frame_without_callers(ev, one.facts, one.scope)) is None
+    return None if arms and ev.decide(tuple(arms), alone) is None else True
