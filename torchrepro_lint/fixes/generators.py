@@ -5,15 +5,17 @@ from __future__ import annotations
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.placement import Place
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.worker_init import resolved_name
 
 __all__ = ["find_generator", "fresh_name", "generator_source"]
 
 
-def find_generator(document: Document, call: cst.Call, place: Place, seed: str, *, repeated: bool) -> str | None:
-    """The name of a generator that is made and seeded once for the loader `call`, above it and outside its loops.
+def find_generator(
+    document: Document, call: cst.Call, blocks: frozenset[int], seed: str, *, repeated: bool
+) -> str | None:
+    """The name of a generator that is made and seeded once for the loader `call`, above it and outside its loops: in
+    one of the `blocks` around it, which are those of `Place`.
 
     In a function, a generator of the module is one for all calls of the function: that is wanted where the function is
     `repeated` in a training. Else the function may be a training, which starts from its own seed, so that the module's
@@ -29,7 +31,7 @@ def find_generator(document: Document, call: cst.Call, place: Place, seed: str, 
         for name, bindings in owner.bindings.items():
             if len(bindings) != 1 or id(bindings[0].node) not in possible or scope.resolve(name) is not owner:
                 continue
-            found = _seed_of(document, bindings[0], owner, call, place)
+            found = _seed_of(document, bindings[0], owner, call, blocks)
             if found is not None and (local or repeated or found == seed):
                 return name
         owner = owner.parent
@@ -79,7 +81,7 @@ def _seeded(call: cst.Call) -> cst.BaseExpression | None:
     return call.func.value if isinstance(call.func, cst.Attribute) and call.func.attr.value == "manual_seed" else None
 
 
-def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call, place: Place) -> str | None:
+def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call, blocks: frozenset[int]) -> str | None:
     """With what a binding's generator is seeded; None if it is none that the loader can use."""
     if binding.kind != "assign" or document.start(binding.node) > document.start(call):
         return None
@@ -89,7 +91,7 @@ def _seed_of(document: Document, binding: Binding, owner: Scope, call: cst.Call,
         return None
     statement = document.parent(assign)
     block = document.parent(statement) if statement is not None else None
-    if block is None or (block is not document.module and id(block) not in place.blocks):
+    if block is None or (block is not document.module and id(block) not in blocks):
         return None
     value = assign.value
     if isinstance(value, cst.Call) and (seeded := _seeded(value)) is not None:

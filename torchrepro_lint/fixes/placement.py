@@ -69,13 +69,13 @@ def find_place(
     at_module_level: bool = False,
     for_loaders: bool = False,
     known: KnownLoaders | None = None,
-    is_served: Callable[[cst.Call, Place], bool] = lambda call, place: False,
+    is_served: Callable[[cst.Call, frozenset[int]], bool] = lambda call, blocks: False,
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
     `for_loaders`: splits and samplers have generators of their own, and are not looked at. Of the calls that are not
     `known` as loaders, the text decides whether they may want a generator. A call that `is_served` by a generator which
-    is there already wants no place.
+    is there already, in one of the blocks around it, wants no place.
     """
     reason = _hopeless(document, call)
     if reason is not None:
@@ -90,7 +90,7 @@ def find_place(
     chains = [own]
     for other in others:
         chain = steps.around(other) if other is not call else []
-        if chain and not is_served(other, Place(chain[0].statement, _blocks(chain))):
+        if chain and not is_served(other, _blocks(chain)):
             chains.append(chain)
     depth = 0
     while all(len(chain) > depth and chain[depth].block is own[depth].block for chain in chains):

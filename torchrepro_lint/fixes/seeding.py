@@ -193,7 +193,7 @@ class _Plan:
             self.call,
             for_loaders=self.ranks_differ or self.ranks.in_seed,
             known=self.around.known,
-            is_served=lambda call, at: find_generator(document, call, at, "", repeated=False) is not None,
+            is_served=lambda call, blocks: find_generator(document, call, blocks, "", repeated=False) is not None,
         )
         if isinstance(place, Declined):
             return place
@@ -209,7 +209,7 @@ class _Plan:
                 return place
             seed = find_seed(document, place.statement, self.around.seed, self.around.passed, before_the_run=True)
         if not self.ranks.in_seed:
-            existing = find_generator(document, self.call, place, seed.text, repeated=repeated)
+            existing = find_generator(document, self.call, place.blocks, seed.text, repeated=repeated)
             if existing is not None:
                 return existing
         return self._new_generator(place, seed)
