@@ -45,6 +45,31 @@ ATTRIBUTES = [
         "    v: list = field(default_factory=list)\nx = A().v",
         "list[]",
     ),
+    (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    v: int = 0\n    w: int = 0\n"
+        "@dataclass\nclass B(A):\n    u: int = 0\n    v: int = 5\nx = B(1, 2).v",
+        "1",
+    ),
+    (
+        "from dataclasses import dataclass\nfrom typing import ClassVar\n@dataclass\nclass A:\n"
+        "    k: ClassVar[int] = 9\n    v: int = 0\nx = A(1).v",
+        "1",
+    ),
+    (
+        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+        "    k: int = field(init=False, default=9)\n    v: int = 0\nx = A(1).v",
+        "1",
+    ),
+    (
+        "from dataclasses import KW_ONLY, dataclass\n@dataclass\nclass A:\n    _: KW_ONLY\n    k: int = 0\n"
+        "@dataclass\nclass B(A):\n    v: int = 1\nx = B(4).v",
+        "4",
+    ),
+    (
+        "from dataclasses import dataclass\n@dataclass(kw_only=True)\nclass A:\n    k: int = 0\n"
+        "@dataclass\nclass B(A):\n    v: int = 1\nx = B(4).v",
+        "4",
+    ),
 ]
 BASES = [
     ("class A:\n    def m(self): return 1\nclass B(A): pass\nx = B().m()", "1"),

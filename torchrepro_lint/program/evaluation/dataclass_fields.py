@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
@@ -28,44 +29,53 @@ if TYPE_CHECKING:
 
 __all__ = ["as_dict", "dataclass_field", "post_init_arguments", "read_from_outside"]
 
-#: The name, the annotation, the default and the frame of the class that has it.
-_Field: TypeAlias = tuple[str, tree.Expr, "tree.Expr | None", Frame]
+
+class _Field(NamedTuple):
+    """A field, with the frame of the class that has it."""
+
+    name: str
+    annotation: tree.Expr
+    default: tree.Expr | None
+    frame: Frame
+    #: Whether a call may give it by its position.
+    is_positional: bool
 
 
 def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | None:
     """The value of a dataclass field, as the generated `__init__` would set it."""
     fields = _fields(ev, instance.cls)
-    for index, (name, _, default, frame) in enumerate(fields):
-        if name != attr:
-            continue
-        given = instance.arguments
-        if given is None:
-            return unknown()
-        keyword = given.keyword(attr)
-        if keyword is not None and keyword[1]:
-            return keyword[0]
+    field = next((field for field in fields if field.name == attr), None)
+    if field is None:
+        return None
+    given = instance.arguments
+    if given is None:
+        return unknown()
+    keyword = given.keyword(attr)
+    if keyword is not None and keyword[1]:
+        return keyword[0]
+    if field.is_positional:
+        index = [other.name for other in fields if other.is_positional].index(attr)
         if index < len(given.positional):
             return given.positional[index]
-        fallback = _default_of_field(ev, default, frame) if default is not None else unknown()
-        if given.open_positional or given.open_keywords or _is_read_from_outside(ev, instance.cls):
-            return union(fallback, unknown())
-        return union(fallback, keyword[0]) if keyword is not None else fallback
-    return None
+    fallback = _default_of_field(ev, field.default, field.frame) if field.default is not None else unknown()
+    if given.open_positional or given.open_keywords or _is_read_from_outside(ev, instance.cls):
+        return union(fallback, unknown())
+    return union(fallback, keyword[0]) if keyword is not None else fallback
 
 
 def post_init_arguments(ev: Evaluator, instance: Instance) -> tuple[Values, ...]:
     """What the generated `__init__` hands to `__post_init__`: the fields that are an `InitVar`."""
-    handed = (name for name, annotation, _, _ in _fields(ev, instance.cls) if _is_init_only(annotation))
+    handed = (field.name for field in _fields(ev, instance.cls) if _is_marked(field.annotation, "InitVar"))
     return tuple(dataclass_field(ev, instance, name) or unknown() for name in handed)
 
 
-def _is_init_only(annotation: tree.Expr) -> bool:
-    """`InitVar[int]`, `dataclasses.InitVar`."""
+def _is_marked(annotation: tree.Expr, mark: str) -> bool:
+    """Whether an annotation is this one of the `dataclasses` or `typing` module: `InitVar[int]`, `typing.ClassVar`."""
     match annotation:
         case tree.Subscript(value=kind):
-            return _is_init_only(kind)
+            return _is_marked(kind, mark)
         case tree.Name(id=name) | tree.Attribute(attr=name):
-            return name == "InitVar"
+            return name == mark
     return False
 
 
@@ -73,24 +83,24 @@ def read_from_outside(ev: Evaluator, value: Value, site: Site | None) -> Values:
     """What a library gives that calls something with arguments from the command line or a file. Of a dataclass the
     fields are what the user says, and those that are dataclasses are made in the same way.
     """
-    fields = _fields(ev, value) if isinstance(value, ClassValue) else []
+    fields = _fields(ev, value) if isinstance(value, ClassValue) else ()
     # What holds an object of its own class may hold itself.
     anything = Arguments((), (), True, True)
     given = ev.remembered(("read-from-outside", value), lambda: _all_said(ev, fields), anything)
     return ev.call(value, given, site)
 
 
-def _all_said(ev: Evaluator, fields: list[_Field]) -> Arguments:
-    return Arguments((), tuple((field[0], _said(ev, field), True) for field in fields), True, True)
+def _all_said(ev: Evaluator, fields: tuple[_Field, ...]) -> Arguments:
+    return Arguments((), tuple((field.name, _said(ev, field), True) for field in fields), True, True)
 
 
 def _said(ev: Evaluator, field: _Field) -> Values:
     """What a field can be where the user says it."""
-    _, annotation, default, frame = field
-    kinds = ev.values(annotation, frame)
+    kinds = ev.values(field.annotation, field.frame)
     if kinds and all(isinstance(kind, ClassValue) and _fields(ev, kind) for kind in kinds):
         return union(*(read_from_outside(ev, kind, None) for kind in kinds))
-    return union(_default_of_field(ev, default, frame) if default is not None else NOTHING, unknown())
+    default = _default_of_field(ev, field.default, field.frame) if field.default is not None else NOTHING
+    return union(default, unknown())
 
 
 def as_dict(ev: Evaluator, value: Value, *, deep: bool) -> Values:
@@ -106,7 +116,7 @@ def _as_dict(ev: Evaluator, value: Instance, *, deep: bool) -> Values:
     if not fields:
         return unknown()
     entries = []
-    for name, *_ in fields:
+    for name in (field.name for field in fields):
         held = ev.instances_attribute(values_of(value), name) or unknown()
         if deep:
             held = union(*(as_dict(ev, one, deep=True) if _is_record(ev, one) else values_of(one) for one in held))
@@ -118,9 +128,13 @@ def _is_record(ev: Evaluator, value: Value) -> bool:
     return isinstance(value, Instance) and bool(_fields(ev, value.cls))
 
 
-def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
-    """The fields of a class, those of its bases first."""
-    fields: list[_Field] = []
+def _fields(ev: Evaluator, cls: ClassValue) -> tuple[_Field, ...]:
+    """The fields of a class, those of its bases first; one that a class defines anew stays in its place."""
+    return ev.remembered(("fields", cls), lambda: _find_fields(ev, cls), ())
+
+
+def _find_fields(ev: Evaluator, cls: ClassValue) -> tuple[_Field, ...]:
+    fields: dict[str, _Field] = {}
     writers = known_calls("writes_init") | known_calls("writes_init_from_environment")
     written = not writers.isdisjoint(classes.external_bases(ev, cls))
     decorators = method_words("decorators", "fields")
@@ -129,12 +143,31 @@ def _fields(ev: Evaluator, cls: ClassValue) -> list[_Field]:
             continue
         if not written and not any(classes.decorator_name(d) in decorators for d in base.node.decorators):
             continue
-        frame = ev.class_frame(base)
-        for statement in base.node.body:
-            match statement:
-                case tree.Assign(targets=(tree.Name(id=name),), value=default, annotation=annotation) if annotation:
-                    fields = [field for field in fields if field[0] != name] + [(name, annotation, default, frame)]
-    return fields
+        fields.update((field.name, field) for field in _own_fields(base, ev.class_frame(base)))
+    return tuple(fields.values())
+
+
+def _own_fields(cls: ClassValue, frame: Frame) -> Iterator[_Field]:
+    """The fields that a class itself defines."""
+    by_keyword = any(_says(decorator, "kw_only", True) for decorator in cls.node.decorators)
+    for statement in cls.node.body:
+        match statement:
+            case tree.Assign(targets=(tree.Name(id=name),), value=default, annotation=annotation) if annotation:
+                if _is_marked(annotation, "KW_ONLY"):
+                    by_keyword = True
+                elif not _is_marked(annotation, "ClassVar"):
+                    is_positional = not by_keyword and not _says(default, "init", False)
+                    is_positional = is_positional and not _says(default, "kw_only", True)
+                    yield _Field(name, annotation, default, frame, is_positional)
+
+
+def _says(call: tree.Expr | None, option: str, what: bool) -> bool:
+    """Whether a call says this of an option: `dataclass(kw_only=True)`, `field(init=False)`."""
+    match call:
+        case tree.Call(args=args):
+            given = (arg.value for arg in args if arg.keyword == option)
+            return any(isinstance(value, tree.Const) and value.value is what for value in given)
+    return False
 
 
 def _is_read_from_outside(ev: Evaluator, cls: ClassValue) -> bool:
