@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchrepro_lint.program.modules import Project
-from torchrepro_lint.program.word_index import WordIndex, any_word, finds, required_words
+from torchrepro_lint.program.word_index import WordIndex, any_word, finds, part_of_word, required_words
 
 TEXTS = [
     b"import torch",
@@ -128,3 +128,15 @@ def test_an_index_that_is_changed_is_that_of_the_new_texts(
     other = WordIndex(texts)
     assert list(index.holding(word)) == list(other.holding(word))
     assert index.may_match(re.compile(word)) == other.may_match(re.compile(word))
+
+
+PARTS = st.sampled_from(["loss", "seed|rng", "(?<![a-z0-9])ce(?![a-z0-9])", "random_?state"])
+NEAR_WORDS = st.lists(
+    st.sampled_from([b"Loss", b"_ce", b"CE_", b"ce", b"nce", b"Random", b"_State", b"rng", b" ", b".", b"\n"])
+)
+
+
+@given(PARTS, st.lists(NEAR_WORDS.map(b"".join), max_size=4))
+def test_a_part_of_a_word_is_found_in_the_words(part: str, texts: list[bytes]) -> None:
+    pattern = part_of_word(part)
+    assert WordIndex(texts).holding_any(pattern) == [n for n, text in enumerate(texts) if pattern.search(text)]

@@ -36,11 +36,12 @@ def may_call(data: bytes, name: bytes) -> bool:
 _DECORATOR: Final = re.compile(rb"@(?:(?<=\A@)|(?<=[\n\r\f]@)|(?<=\xbb\xbf@))[^\n\r]*")
 
 # What may be in the list of bases before one of them: not the colon that ends it.
-_BASES: Final = rb"(?:[^:#]|#[^\n]*\n|:(?!\s*[\n\r]))"
+_COMMENT: Final = rb"#[^\n]*\n"
+_BASES: Final = rb"(?:[^:#]|%s|:(?!\s*[\n\r]))" % _COMMENT
 # The head of a class up to that list: it can be read in one way only, so that one look finds all that is in it.
 _CLASS: Final = rb"class[\s\\]+[^\s#:(\[\\]+[\s\\]*(?:\[(?:(?!\][\s\\]*\()[^#])*\][\s\\]*)?\("
-_CLASS_AND_BASES: Final = re.compile(_CLASS + _BASES + rb"*")
-_CLASS_WORD: Final = re.compile(rb"class[\s\\]")
+_CLASS_AND_BASES: Final = re.compile(rb"%s(%s*)" % (_CLASS, _BASES))
+_CLASS_WORD: Final = re.compile(rb"\bclass[\s\\]")
 
 
 @cache
@@ -61,7 +62,7 @@ def subclass_of(name: str) -> re.Pattern[bytes]:
 
 
 def bases_in(data: bytes) -> bytes:
-    """What a text has in the lists of bases of its classes: all in which `subclass_of` finds a name."""
+    """What a text has in the lists of bases of its classes, but for comments: where `subclass_of` finds a name."""
     # One class may seem to be in the list of another, where a text has the word: each is looked at.
     found = (_CLASS_AND_BASES.match(data, word.start()) for word in _CLASS_WORD.finditer(data))
-    return b" ".join(match[0] for match in found if match is not None)
+    return re.sub(_COMMENT, b" ", b" ".join(match[1] for match in found if match is not None))

@@ -137,10 +137,12 @@ class ProjectTexts:
     def may_subclass(self, path: Path, name: str) -> bool:
         """Whether a file that can be read may define a class that has a base of that name."""
         pattern = subclass_of(name)
+        if not name.isascii() or path not in self.known:
+            return self.holds(path, pattern)
         self.looks.pattern(pattern)
-        if name.isascii() and pattern not in self._candidates:
+        if pattern not in self._candidates:
             self._candidates[pattern] = self._numbered(self._words_of_bases.holding(name.encode()))
-        return self.holds(path, pattern)
+        return path in (self._candidates[pattern] or ())
 
     def matching(self, pattern: re.Pattern[bytes], among: Iterable[Path] | None = None) -> list[Path]:
         """The files, of all or of those in `among`, whose bytes the pattern finds something in, in order."""

@@ -16,7 +16,7 @@ else:
     import sre_constants as constants
     import sre_parse as parser
 
-__all__ = ["WordIndex", "any_word", "finds", "required_words", "words_of"]
+__all__ = ["WordIndex", "any_word", "finds", "part_of_word", "required_words", "words_of"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 #: Blanks for all that stands between words: to split at blanks takes half the time that a pattern does.
@@ -26,6 +26,8 @@ _SHORTEST = 3  # a shorter piece is in nearly every file
 _FEW = 4
 # The patterns that `any_word` has made, with their words: an index of words knows what they find.
 _ANY_WORD: dict[re.Pattern[bytes], frozenset[bytes]] = {}
+# And those of `part_of_word`: they are tried on each word once, not on all texts.
+_PART_OF_WORD: set[re.Pattern[bytes]] = set()
 
 
 class WordIndex:
@@ -61,8 +63,10 @@ class WordIndex:
         return self._texts.get(word, ())
 
     def holding_any(self, pattern: re.Pattern[bytes]) -> list[int] | None:
-        """The texts in which a pattern of `any_word` finds something, in order; None for other patterns."""
-        words = _ANY_WORD.get(pattern)
+        """The texts in which a pattern of `any_word` or `part_of_word` finds something, in order; None for others."""
+        words: Iterable[bytes] | None = _ANY_WORD.get(pattern)
+        if pattern in _PART_OF_WORD:
+            words = filter(pattern.search, self._texts)
         return None if words is None else sorted({number for word in words for number in self.holding(word)})
 
     def may_match(self, pattern: re.Pattern[bytes]) -> list[int] | None:
@@ -98,6 +102,15 @@ def any_word(words: Iterable[str]) -> re.Pattern[bytes]:
     if all(_WORD.fullmatch(word) for word in encoded):
         _ANY_WORD[pattern] = frozenset(encoded)
     return pattern
+
+
+def part_of_word(pattern: str) -> re.Pattern[bytes]:
+    """Finds, in the bytes of a text, what this pattern finds of identifiers in upper or lower case. What it matches has
+    ASCII letters, digits and underscores alone, and it looks no further around than for these.
+    """
+    compiled = re.compile(pattern.encode(), re.IGNORECASE)
+    _PART_OF_WORD.add(compiled)
+    return compiled
 
 
 def finds(pattern: re.Pattern[bytes], data: bytes) -> bool:

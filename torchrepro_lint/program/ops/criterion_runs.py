@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
+from torchrepro_lint.program.word_index import part_of_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -19,10 +20,10 @@ __all__ = ["runs_in_own_file", "runs_of"]
 _Runs: TypeAlias = dict[Site, list[tuple[tree.Call, Frame]]]
 
 #: How losses are called. Which object a call is of, its values tell.
-_CRITERION: Final = re.compile(r"crit|loss|cost|objective|xent|nll|(?:^|_)ce(?:_|$)|entropy", re.IGNORECASE)
+_CRITERION: Final = re.compile(r"crit|loss|cost|objective|xent|nll|(?<![a-z0-9])ce(?![a-z0-9])|entropy", re.IGNORECASE)
 _MOST_GIVEN: Final = 3
 _MAX_FILES: Final = 256  # where more speak of losses, a loss is looked for in its own file alone
-_FILES: Final = re.compile(_CRITERION.pattern.encode(), re.IGNORECASE)
+_FILES: Final = part_of_word(_CRITERION.pattern)
 
 
 def runs_of(ev: Evaluator, made: Site) -> list[tuple[tree.Call, Frame]]:

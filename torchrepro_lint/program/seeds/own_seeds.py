@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
@@ -22,9 +22,10 @@ from torchrepro_lint.program.running.callers import called_name, contexts, frame
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.entropy_calls import outside
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.word_index import any_word, part_of_word
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.modules import Project
     from torchrepro_lint.program.program import Program
 
 __all__ = ["own_seeds"]
@@ -36,9 +37,18 @@ def _makers() -> re.Pattern[bytes]:
     return any_word({"Generator", *last_parts(name for name in object_seedings() if "seed" not in name)})
 
 
+_SEEDED: Final = part_of_word("seed|random|generator|rng")
+
+
+def _any_given(project: Project) -> bool:
+    """Whether a seed or a generator gets a number from the clock, the system or a hash anywhere: few have any."""
+    outside_numbers = frozenset(project.matching(any_word(entropy_words())))
+    return bool(project.matching(_given(), filter(outside_numbers.__contains__, project.matching(_SEEDED))))
+
+
 @cache
 def _given() -> re.Pattern[bytes]:
-    """A line on which a seed or a generator gets a number from the clock, the system or a hash: few have any."""
+    """A line on which that happens."""
     words = "|".join(sorted(entropy_words())).encode()
     return re.compile(rb"(?i:seed|random_?state|generator|rng|Random\()[^\n]{0,80}?(?<!\w)(?:%s)\(" % words)
 
@@ -58,7 +68,7 @@ def own_seeds(program: Program) -> Iterator[Evidence]:
     """The calls that make such a generator from a seed, or seed one, where the seed is written and a result may hang on
     what is drawn: not on the name of a run, or a port.
     """
-    for path in program.project.matching(_makers()) if program.project.matching(_given()) else ():
+    for path in program.project.matching(_makers()) if _any_given(program.project) else ():
         facts = program.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():
             for call, arms in scope.calls:
