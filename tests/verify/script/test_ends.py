@@ -194,8 +194,8 @@ def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> Non
         (["train.py", "--perturb", "weather"], '"weather" is not a perturbation'),
         (["--perturb", "all", "."], "--perturb is for a script of your own"),
         (["train.py", "--save", "train.py"], "train.py: "),
-        (["compare", "train.py", "train.py"], "train.py: not a record"),
-        (["compare", "records", "records"], "records: Is a directory; a record in it is records/run-1.jsonl"),
+        (["compare", "train.py", "train.py"], "train.py: not a recording"),
+        (["compare", "records", "records"], "records: Is a directory; a recording in it is records/run-1.jsonl"),
     ],
 )
 def test_wrong_use(tmp_path: Path, words: list[str], message: str) -> None:

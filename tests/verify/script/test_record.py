@@ -112,13 +112,13 @@ def test_a_later_kind_and_a_later_field_are_read_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "not a record"),
-        (b"print(1)\n", "not a record"),
-        (b"[1]\n", "not a record"),
-        (b"\x80\x00\xff", "not a record"),
-        (b'{"format": "another"}\n', "not a record"),
+        (b"", "not a recording"),
+        (b"print(1)\n", "not a recording"),
+        (b"[1]\n", "not a recording"),
+        (b"\x80\x00\xff", "not a recording"),
+        (b'{"format": "another"}\n', "not a recording"),
         (b'{"format":"torchrepro-lint record","version":2}\n', "format 2; this version"),
-        (b'{"format":"torchrepro-lint record","version":1}\n', "header of the record is damaged"),
+        (b'{"format":"torchrepro-lint record","version":1}\n', "header of the recording is damaged"),
         (
             b'{"format":"torchrepro-lint record","version":1,"command":["a"],"folder":"/"}\n{"kind":"lo\n{"kind":"end"}\n',
             "line 2 is damaged",

@@ -331,7 +331,7 @@ def test_records_are_compared_offline_without_torch(tmp_path: Path) -> None:
         and "random.random draws from Python's `random`" in differed.stdout
     )
     same = compare(names[0], names[0])
-    assert same.returncode == 0 and same.stdout.startswith("no difference observed in 2 records")
+    assert same.returncode == 0 and same.stdout.startswith("no difference observed in 2 recordings")
 
     # The record of another machine.
     path = tmp_path / names[1]

@@ -54,7 +54,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     """Run the script and print the answer. 0: no difference observed; 1: runs differed; 2: could not be run.
 
     Raises:
-        TorchReproLintError: there is no such script, or no place for the records.
+        TorchReproLintError: there is no such script, or no place for the recordings.
     """
     if options.command[0] != "-m" and not Path(options.command[0]).is_file():
         raise TorchReproLintError(f"{options.command[0]}: no such file")
@@ -90,20 +90,20 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     if options.report is not None:
         _write(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
-        print(f"\nThe records are in {options.save}; `torchrepro-lint verify compare` compares two files of it.")
+        print(f"\nThe recordings are in {options.save}; `torchrepro-lint verify compare` compares two of them.")
     return _status(results)
 
 
 def compare_main(arguments: Sequence[str]) -> int:
-    """Compare two records that were saved. 0: no difference; 1: they differ; 2: there is nothing to compare."""
+    """Compare two recordings that were saved. 0: no difference; 1: they differ; 2: there is nothing to compare."""
     parser = ArgumentParser(
         f"{PROGRAM} verify compare",
         "Show where two saved recordings of a script first differ. Nothing is run, and torch is not needed.",
-        "exit status: 0 no difference, 1 the records differ, 2 a file is not a recording, or nothing to compare",
+        "exit status: 0 no difference, 1 the recordings differ, 2 a file is not a recording, or nothing to compare",
     )
-    parser.add_argument("first", type=file_named, metavar="A", help="a record that `verify --save` has written")
+    parser.add_argument("first", type=file_named, metavar="A", help="a recording that `verify --save` has written")
     parser.add_argument("second", type=file_named, metavar="B", help="another one, perhaps of another machine")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     options = parser.parse_args(arguments)
     result = compare_records(read_record(options.first), read_record(options.second), (options.first, options.second))
     _print([(result, _link(result))], options.output_format)
@@ -145,7 +145,7 @@ def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str) ->
 
 @contextlib.contextmanager
 def _folder(save: Path | None) -> Iterator[Path]:
-    """Where the records go: to be kept, or for as long as they are needed."""
+    """Where the recordings go: to be kept, or for as long as they are needed."""
     if save is None:
         with scratch_folder() as scratch:
             yield Path(scratch)

@@ -87,7 +87,7 @@ class Launcher:
         try:
             record = read_record(path)
         except RecordError:
-            return Run(None, path, seconds, f"left no record (exit status {status})", output=printed)
+            return Run(None, path, seconds, f"left no recording (exit status {status})", output=printed)
         trouble, failed = _trouble(record, status, self.timeout, trace)
         return Run(record, path, seconds, trouble, failed, printed)
 

@@ -30,7 +30,7 @@ def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> 
         cause = find_cause(first, second, comparison.divergence) if are_full else None
         return replace(result, outcome=Outcome.DIFFERED, cause=cause)
     if comparison.total == 0:
-        reason = "the records have nothing in common that could be compared"
+        reason = "the recordings have nothing in common that could be compared"
         return replace(result, outcome=Outcome.COULD_NOT_RUN, reason=reason)
     return result
 

@@ -1,4 +1,4 @@
-"""The file of one run: JSON lines, the header first, then the entries in the order in which they were seen.
+"""The file of one run, a recording: JSON lines, the header first, then the entries in the order they were seen in.
 
 Several processes of a run append to one file, a whole line at a time, so the order is that of each process by itself.
 A process that is killed leaves what it had written: a record without `end`, its last line perhaps cut off.
@@ -122,7 +122,7 @@ def read_record(path: Path) -> Record:
         data = path.read_bytes()
     except OSError as error:
         kept = sorted(path.glob("*.jsonl")) if path.is_dir() else []
-        meant = f"; a record in it is {kept[0]}" if kept else ""
+        meant = f"; a recording in it is {kept[0]}" if kept else ""
         raise RecordError(f"{path}: {error.strerror or error}{meant}") from None
     lines = data.split(b"\n")
     # What follows the last newline is a line that was not finished.
@@ -134,18 +134,18 @@ def read_record(path: Path) -> Record:
 def _header(path: Path, line: bytes) -> Header:
     values = _json_object(line)
     if values is None or values.get("format") != FORMAT:
-        raise RecordError(f"{path}: not a record of torchrepro-lint verify")
+        raise RecordError(f"{path}: not a recording of torchrepro-lint verify")
     version = values.get("version")
     if version != VERSION:
         raise RecordError(
-            f"{path}: a record of format {version}; this version of torchrepro-lint reads format {VERSION}"
+            f"{path}: a recording of format {version}; this version of torchrepro-lint reads format {VERSION}"
         )
     known = {field.name for field in fields(Header)}
     try:
         header = Header(**{name: value for name, value in values.items() if name in known})
         return Header(**{**asdict(header), "command": tuple(header.command)})
     except TypeError as error:
-        raise RecordError(f"{path}: the header of the record is damaged: {error}") from None
+        raise RecordError(f"{path}: the header of the recording is damaged: {error}") from None
 
 
 def _entries(path: Path, lines: Iterable[bytes]) -> Iterator[Entry]:

@@ -96,7 +96,7 @@ def test_a_page_leads_with_what_parted() -> None:
 
 
 def test_runs_that_could_not_be_made() -> None:
-    failed = Result(Outcome.COULD_NOT_RUN, COMMAND, (run(None, "left no record"),), "run 1 left no record")
+    failed = Result(Outcome.COULD_NOT_RUN, COMMAND, (run(None, "left no recording"),), "run 1 left no recording")
     page = page_of([(failed, None)])
-    assert (page.outcome, page.runs[0].verdict, page.environment) == ("failed", "left no record", {})
+    assert (page.outcome, page.runs[0].verdict, page.environment) == ("failed", "left no recording", {})
     assert "<svg" not in render(page)

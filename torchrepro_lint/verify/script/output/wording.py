@@ -40,7 +40,7 @@ def command(words: tuple[str, ...]) -> str:
 
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
-    runs, what = f"{len(result.runs)} {'records' if result.from_files else 'runs'}", command(result.command)
+    runs, what = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}", command(result.command)
     varied = _varied(result)
     if result.outcome is Outcome.COULD_NOT_RUN:
         failed = "could not compare" if result.from_files else "could not run"
