@@ -305,7 +305,8 @@ def test_another_python_program_is_not_watched_and_that_is_said(tmp_path: Path) 
 
 def test_records_are_compared_offline_without_torch(tmp_path: Path) -> None:
     training(tmp_path, "+ random.random()")
-    assert command("--save", "records", "train.py", folder=tmp_path).returncode == 1
+    ran = command("--save", "records", "train.py", folder=tmp_path)
+    assert ran.returncode == 1
     program = (
         "import sys\n"
         "from torchrepro_lint.cli import main\n"
@@ -330,6 +331,14 @@ def test_records_are_compared_offline_without_torch(tmp_path: Path) -> None:
         differed.stdout.startswith("difference observed: ")
         and "random.random draws from Python's `random`" in differed.stdout
     )
+    # The answer of the run itself, and the command that it named.
+    assert "random.random()" in ran.stdout and "random.random()" in differed.stdout
+    assert f"`torchrepro-lint verify compare {' '.join(names)}` shows this difference again" in ran.stdout
+    # Those of the first stage have seen less, and say which have seen more.
+    coarse = compare("records/run-1.jsonl", "records/run-2.jsonl")
+    assert coarse.returncode == 1 and "cause:" not in coarse.stdout
+    assert f"so what differs may come from earlier code; to see why, compare {' '.join(names)}\n" in coarse.stdout
+
     same = compare(names[0], names[0])
     assert same.returncode == 0 and same.stdout.startswith("no difference observed in 2 recordings")
 

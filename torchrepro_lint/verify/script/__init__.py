@@ -20,6 +20,7 @@ resume.py           compares training in one go with training in two halves
 leftovers.py        files that a run leaves for the next one to find
 entries.py          the contents of a record: entries, places, the header
 record.py           the file of one run: its writer and its reader
+recording_names.py  what these files are called
 environment.py      the environment of a run, and how two of them differ
 compare.py          where two records first differ
 window.py           which steps to record fully then

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -90,8 +91,17 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     if options.report is not None:
         _write(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
-        print(f"\nThe recordings are in {options.save}; `torchrepro-lint verify compare` compares two of them.")
+        print(f"\n{_kept(options.save, results)}")
     return _status(results)
+
+
+def _kept(folder: Path, results: Sequence[Result]) -> str:
+    """Where the recordings are, and what to compare: for the first difference, the two that show its cause."""
+    full = next((result.full_runs for result in results if result.full_runs), ())
+    if not full:
+        return f"The recordings are in {folder}; `{PROGRAM} verify compare A B` compares two of them."
+    names = shlex.join(str(folder / run.path.name) for run in full)
+    return f"The recordings are in {folder}; `{PROGRAM} verify compare {names}` shows this difference again."
 
 
 def compare_main(arguments: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from torchrepro_lint.verify.script.launch import Launcher, Run
 from torchrepro_lint.verify.script.leftovers import written_since
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.recording_names import recording_name
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
 from torchrepro_lint.verify.script.window import window
@@ -101,7 +102,7 @@ class Experiment:
         number: int,
         varied: str | None = None,
         plan: Plan | None = None,
-        suffix: str = "",
+        name: str | None = None,
         command: tuple[str, ...] | None = None,
     ) -> Run:
         header = Header(
@@ -113,10 +114,19 @@ class Experiment:
             started=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             tool=__version__,
         )
-        name = f"{varied or 'run'}-{number}{suffix}.jsonl"
         plan = replace(plan or Plan(""), contend=self._contend and number > 1)
         extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
-        return self._launcher.run(header, name, plan, extra)
+        return self._launcher.run(header, name or recording_name(number, varied), plan, extra)
+
+    def _fully(
+        self, numbers: tuple[int, int], varied: tuple[str | None, str | None], plan: Plan, attempt: int
+    ) -> tuple[Run, Run]:
+        """Two runs again, with what the plan says recorded."""
+        names = [
+            recording_name(number, one, attempt, beside=varied[1]) for number, one in zip(numbers, varied, strict=True)
+        ]
+        first = self._run(numbers[0], varied[0], plan, names[0])
+        return first, self._run(numbers[1], varied[1], plan, names[1])
 
     def _compare(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         could_not = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs))
@@ -153,9 +163,7 @@ class Experiment:
         for attempt in range(1, FULL_ATTEMPTS + 1):
             assert divergence is not None
             plan = window(record, divergence)
-            full_runs = [
-                self._run(run, one, plan, f"-full-{attempt}") for run, one in zip((1, number), varied, strict=True)
-            ]
+            full_runs = self._fully((1, number), varied, plan, attempt)
             first, second = (run.record for run in full_runs)
             differed = replace(differed, attempts=attempt)
             troubled = any(run.trouble is not None and not run.failed for run in full_runs)
@@ -165,7 +173,7 @@ class Experiment:
             found = comparison.divergence
             if found is not None and _within(found, plan):
                 cause = find_cause(first, second, found)
-                return replace(differed, full_pair=(first, second), cause=cause)
+                return replace(differed, full_runs=full_runs, cause=cause)
             if found is not None:
                 # It happened again, and elsewhere: look there.
                 divergence, record = found, first
@@ -174,7 +182,7 @@ class Experiment:
     def _compare_fully(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         """No batch, loss or step was seen: every operation of the whole program is compared instead, or its draws."""
         plan = Plan("", stage=2)
-        full_runs = [self._run(number, varied[number - 1], plan, "-full-1") for number in (1, len(runs))]
+        full_runs = self._fully((1, len(runs)), (varied[0], varied[-1]), plan, 1)
         result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(runs), attempts=1)
         first, second = (run.record for run in full_runs)
         if first is None or second is None or any(run.trouble for run in full_runs):
@@ -183,7 +191,7 @@ class Experiment:
         if kinds is RESULTS and comparison.divergence is None and comparison.total == 0:
             # A program that computes nothing with torch: what it draws is all that there is to be compared.
             comparison = compare(first, second, COMPARED)
-        result = replace(result, pair=(first, second), full_pair=(first, second), comparison=comparison)
+        result = replace(result, pair=(first, second), full_runs=full_runs, comparison=comparison)
         if comparison.divergence is not None:
             cause = find_cause(first, second, comparison.divergence)
             return replace(result, outcome=Outcome.DIFFERED, cause=cause)

@@ -9,6 +9,7 @@ from torchrepro_lint.verify.script.cause import find_cause
 from torchrepro_lint.verify.script.compare import compare
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.record import Record
+from torchrepro_lint.verify.script.recording_names import closer_recordings
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 
@@ -24,6 +25,7 @@ def compare_records(first: Record, second: Record, paths: tuple[Path, Path]) -> 
         comparison=comparison,
         perturbation=second.header.perturbation,
         from_files=True,
+        closer=closer_recordings((paths[0], first.header), (paths[1], second.header)),
     )
     if comparison.divergence is not None:
         are_full = min(first.header.stage, second.header.stage) > 1

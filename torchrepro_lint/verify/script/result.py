@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison
@@ -26,10 +27,11 @@ class Result:
     """What came of some runs of one script under one condition.
 
     `reason` says why nothing can be said. `runs` are those of the first stage; `pair` are the two that differed, or the
-    first and the last, and `comparison` is theirs. `full_pair` are the fully recorded runs in which the `cause` was
+    first and the last, and `comparison` is theirs. `full_runs` are the two fully recorded ones in which the `cause` was
     found, after `attempts` of such pairs. `perturbation` names what was varied. `lost_states` are the RNGs whose state
     a training that was resumed did not have again. With `from_files` nothing was run: these are records that were made
-    before. `leftovers` are the files that the first run wrote into its folder and the others found there.
+    before, and `closer` are the files of those that were made to find the cause. `leftovers` are the files that the
+    first run wrote into its folder and the others found there.
     """
 
     outcome: Outcome
@@ -38,11 +40,12 @@ class Result:
     reason: str | None = None
     pair: tuple[Record, Record] | None = None
     comparison: Comparison | None = None
-    full_pair: tuple[Record, Record] | None = None
+    full_runs: tuple[Run, ...] = ()
     cause: Cause | None = None
     perturbation: str | None = None
     attempts: int = 0
     from_files: bool = False
+    closer: tuple[Path, ...] = ()
     lost_states: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
 

@@ -83,7 +83,7 @@ def test_without_a_cause_or_a_file_it_says_what_was_seen() -> None:
 def test_a_page_leads_with_what_parted() -> None:
     varied = differed(perturbation="listing")
     nothing = Result(
-        Outcome.NOTHING_TO_VARY, COMMAND, AGREED.runs, None, AGREED.pair, AGREED.comparison, None, None, "eval"
+        Outcome.NOTHING_TO_VARY, COMMAND, AGREED.runs, None, AGREED.pair, AGREED.comparison, perturbation="eval"
     )
     page = page_of([(AGREED, None), (varied, None), (nothing, None)])
     assert page.outcome == "differed" and "listing" in page.verdict

@@ -188,7 +188,7 @@ def _asked(cause: Cause) -> str:
 
 def notes(result: Result) -> Iterator[str]:
     """What limits what can be said."""
-    records = [*(run.record for run in result.runs), *(result.full_pair or ())]
+    records = [run.record for run in (*result.runs, *result.full_runs)]
     told = {(entry.name, entry.shown or "") for record in records if record for entry in record.of_kind("note")}
     for name, words in sorted(told):
         if name != TOOK_EFFECT:
@@ -198,9 +198,12 @@ def notes(result: Result) -> Iterator[str]:
         yield f"{comparison.unread} of the compared values could not be read, and were ignored"
     if comparison is not None and comparison.alone:
         yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
-    if result.outcome is Outcome.DIFFERED and result.full_pair is None and result.attempts:
+    if result.outcome is Outcome.DIFFERED and not result.full_runs and result.attempts:
         pairs = f"{result.attempts} fully recorded pairs of runs"
         yield f"the difference did not occur again in {pairs}: its cause is unknown"
+    if result.from_files and result.outcome is Outcome.DIFFERED and result.cause is None and _is_first_stage(records):
+        closer = f"; to see why, compare {shlex.join(map(str, result.closer))}" if result.closer else ""
+        yield f"these recordings hold neither operations nor draws, so what differs may come from earlier code{closer}"
     if result.outcome is Outcome.DIFFERED and result.met:
         folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
         yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
@@ -249,6 +252,11 @@ def overhead(result: Result) -> Overhead | None:
 
 def _share(overhead: Overhead) -> float:
     return overhead.watching / overhead.run
+
+
+def _is_first_stage(records: Iterable[Record | None]) -> bool:
+    """Whether one of the records has only what all runs are compared by."""
+    return any(record is not None and record.header.stage == 1 for record in records)
 
 
 def _proven(cause: Cause | None) -> bool:
