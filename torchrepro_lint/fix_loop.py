@@ -13,13 +13,13 @@ from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Progress, Report, check
 from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
-from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import Source, read_bytes, read_source, split_lines
+from torchrepro_lint.source.write import write_atomically
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -143,7 +145,7 @@ def test_a_finding_of_a_notebook_stands_in_its_cell(write, capsys: pytest.Captur
     assert (where, rule) == ("a.ipynb:cell 2:2", "TRL502 partially-seeded")
 
 
-def test_what_is_not_there(write, tmp_path: Path) -> None:
+def test_what_is_not_there(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root: Path = write({"pyproject.toml": "", "a/x.txt": "", "b.py": ""})
     with pytest.raises(TorchReproLintError, match="no such file or folder"):
         report([str(root / "gone.py")])
@@ -157,3 +159,13 @@ def test_what_is_not_there(write, tmp_path: Path) -> None:
     assert (root / "out.pdf").read_text().startswith("<!doctype html>")
     with pytest.raises(TorchReproLintError, match="not written"):
         report([str(root / "b.py"), "-o", str(root / "nowhere" / "out.md")])
+    # What was there is a report still when the next one cannot be written.
+    good = (root / "out.pdf").read_bytes()
+    monkeypatch.setattr(os, "fsync", _full)
+    with pytest.raises(TorchReproLintError, match="not written: No space left"):
+        report([str(root / "b.py"), "--output-format", "html", "-o", str(root / "out.pdf")])
+    assert (root / "out.pdf").read_bytes() == good
+
+
+def _full(descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")

@@ -10,9 +10,9 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.noqa_fix import silencing
-from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.source.text import read_source
+from torchrepro_lint.source.write import write_atomically
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["add_noqa"]

@@ -15,6 +15,7 @@ from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.source.write import write_output
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["report"]
@@ -54,10 +55,7 @@ def report(arguments: Sequence[str]) -> int:
     if output is None:
         sys.stdout.write(text)
     else:
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise TorchReproLintError(f"{output}: not written: {error.strerror}") from error
+        write_output(output, text)
     print_errors(errors)
     return 2 if errors else 0
 

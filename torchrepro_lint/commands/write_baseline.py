@@ -9,12 +9,12 @@ from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.console import counted, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
-from torchrepro_lint.fixes.write import write_atomically
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import runs
 from torchrepro_lint.settings import DEFAULT_BASELINE, Settings, SettingsOverride
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
+from torchrepro_lint.source.write import write_atomically
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["write_baseline"]

@@ -25,5 +25,4 @@ arguments.py          keyword arguments of a call
 imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
 apply.py              applies edits, and chooses fixes that are compatible
 verified.py           whether the resulting text can be trusted
-write.py              writes a file atomically
 """

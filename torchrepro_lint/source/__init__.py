@@ -16,6 +16,7 @@ The text of a file:
 text.py              bytes and text, and whether one survives as the other
 contents.py          the bytes of the files of a run, each read once
 stamps.py            whether a file has changed
+write.py             replaces a file in one step
 lines.py             rows and columns
 prefilter.py         whether a file can contain a finding at all, from its bytes
 noqa.py              suppression comments

@@ -15,6 +15,7 @@ from torchrepro_lint.arguments import ArgumentParser, file_named
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
+from torchrepro_lint.source.write import write_output
 from torchrepro_lint.verify.script.experiment import Experiment, Halves
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
 from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
@@ -89,7 +90,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
         answers = [(result, _link(result)) for result in results]
     _print(answers, options.output_format)
     if options.report is not None:
-        _write(options.report, render(page_of(answers)))
+        write_output(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
         print(f"\n{_kept(options.save, results)}")
     return _status(results)
@@ -129,13 +130,6 @@ def _link(result: Result) -> Link | None:
             file=sys.stderr,
         )
         return None
-
-
-def _write(path: Path, html: str) -> None:
-    try:
-        path.write_text(html, encoding="utf-8")
-    except OSError as error:
-        raise TorchReproLintError(f"{path}: {error.strerror or error}") from None
 
 
 def _status(results: Sequence[Result]) -> int:

@@ -1,4 +1,4 @@
-"""Writing a changed file so that nobody ever sees half of it."""
+"""Writing a file so that nobody ever sees half of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 
-__all__ = ["write_atomically"]
+__all__ = ["write_atomically", "write_output"]
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
@@ -32,6 +32,23 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
         _replace(path, target, data, expected, status)
     except OSError as error:
         raise TorchReproLintError(f"{path}: not written: {error.strerror or error}") from error
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write what a command was asked to make, in one step, whatever the file held before. What is no regular file, such
+    as a pipe, is written to as it is.
+
+    Raises TorchReproLintError when it cannot be written; a file that was there is then as it was.
+    """
+    data = text.encode("utf-8", "backslashreplace")  # the names of files may hold what UTF-8 has not
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        before = path.read_bytes() if path.exists() else None
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: not written: {error.strerror or error}") from error
+    write_atomically(path, data, before)
 
 
 def _refuse_if_changed(path: Path, target: Path, expected: bytes | None) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.fixes.write import write_atomically
+from torchrepro_lint.source.write import write_atomically, write_output
 
 OLD = b"\xef\xbb\xbfx = 1\r\n"
 NEW = b"\xef\xbb\xbfx = 2\r\n"
@@ -145,3 +146,35 @@ def test_an_owner_that_may_not_be_kept_does_not_keep_the_file_from_being_written
     write_atomically(path, NEW, OLD)
     assert path.read_bytes() == NEW
     assert asked[-1] == -1  # the group alone
+
+
+def test_an_output_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "out.md"
+    write_output(path, "one")
+    write_output(path, "tw\udcff")
+    assert path.read_bytes() == b"tw\\udcff"
+    assert names(tmp_path) == ["out.md"]
+
+
+@pytest.mark.parametrize("old", [None, OLD])
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bytes | None) -> None:
+    path = tmp_path / "out.md"
+    if old is not None:
+        path.write_bytes(old)
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(TorchReproLintError, match=r"out\.md: not written: No space left on device$"):
+        write_output(path, "text")
+    assert names(tmp_path) == ([] if old is None else ["out.md"])
+    assert old is None or path.read_bytes() == old
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    write_output(Path("/dev/null"), "text")
+    with pytest.raises(TorchReproLintError, match=r"^/dev/full: not written: "):
+        write_output(Path("/dev/full"), "text")
+    assert Path("/dev/full").is_char_device()
