@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
+from torchrepro_lint.engine import RunOptions
 from torchrepro_lint.facts import readable
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.fix_loop import fix
@@ -300,11 +301,11 @@ def test_any_order_of_files_and_any_number_of_processes_gives_the_same_bytes(ord
         for name, text in MODULES.items():
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text)
-        fixed = fix([root / name for name in order], jobs=jobs)
+        fixed = fix([root / name for name in order], run=RunOptions(jobs=jobs))
         assert [change.source.path.name for change in fixed.changes] == ["a.py", "b.py", "d.py"]
         texts = "".join((root / name).read_text() for name in MODULES)
         assert hashlib.sha256(texts.encode()).hexdigest() == _digest_of_the_plain_run()
-        assert fix([root], jobs=jobs).changes == ()
+        assert fix([root], run=RunOptions(jobs=jobs)).changes == ()
 
 
 @cache

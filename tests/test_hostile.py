@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.cli import main
-from torchrepro_lint.engine import check
+from torchrepro_lint.engine import RunOptions, check
 
 HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader\n"
 RECORDS = (
@@ -268,7 +268,7 @@ def test_helpers_say_what_one_process_says(project: Path, monkeypatch: pytest.Mo
         (project / f"good{number}.py").write_text("import torch\nx = 1\n")
     (project / "bad.py").write_text("import torch\ndef\n")
     (project / "deep.py").write_text("import torch\nx = " + "(" * 300 + ")" * 300 + "\n")
-    reports = [check([project], jobs=jobs) for jobs in (1, 2, 3)]
+    reports = [check([project], run=RunOptions(jobs=jobs)) for jobs in (1, 2, 3)]
     assert reports[0] == reports[1] == reports[2]
     assert [finding.location.path.name for finding in reports[0].findings] == ["bad.py", "deep.py"]
 
@@ -276,11 +276,11 @@ def test_helpers_say_what_one_process_says(project: Path, monkeypatch: pytest.Mo
 STARTED = """
 import multiprocessing, sys
 from pathlib import Path
-from torchrepro_lint.engine import check
+from torchrepro_lint.engine import RunOptions, check
 from torchrepro_lint.facts import readable
 multiprocessing.set_start_method(sys.argv[2])
 readable._BYTES_THAT_PAY = 0
-report = check([Path(sys.argv[1])], jobs=3)
+report = check([Path(sys.argv[1])], run=RunOptions(jobs=3))
 print([(one.location.path.name, one.code) for one in report.findings], report.errors)
 """
 

@@ -17,7 +17,8 @@ baseline.py         findings that are known already
 internal_errors.py  what is said of a fault of the tool itself
 
 From findings to fixed files:
-fix_loop.py         the rounds in which fixes are applied and checked
+fix_loop.py         the rounds in which fixes are applied, and what is written
+fix_attempts.py     one attempt: the texts with some fixes, checked again
 fix_report.py       what came of them
 
 What else can be asked:

@@ -28,8 +28,13 @@ from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
     from torchrepro_lint.baseline import Baseline
+    from torchrepro_lint.cache.run import CachedRun
 
-__all__ = ["CacheChoice", "Report", "Progress", "check"]
+__all__ = ["CacheChoice", "Progress", "Report", "RunOptions", "check"]
+
+
+#: Called as a check proceeds, with the share that is done (0 to 1) and what is being done.
+Progress: TypeAlias = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,19 @@ class CacheChoice:
     """
 
     folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to go about a check, which changes nothing of what it finds.
+
+    `jobs` is how many processes may be used. `cache` is where to look up the result of an equal run, and to store that
+    of this one; None for nowhere. `progress` is called as the check proceeds.
+    """
+
+    jobs: int = 1
+    cache: CacheChoice | None = None
+    progress: Progress = lambda share, what: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +83,6 @@ class Report:
         return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
-#: Called as a check proceeds, with the share that is done (0 to 1) and what is being done.
-Progress: TypeAlias = Callable[[float, str], None]
-
-
 def _part_of(progress: Progress, number: int, count: int) -> Progress:
     """Reports one of `count` parts of the work as of the whole."""
     return lambda share, what: progress((number + share) / count, what)
@@ -86,9 +100,7 @@ def check(
     suppressed_too: bool = False,
     projects: Projects | None = None,
     toolkit: Toolkit | None = None,
-    jobs: int = 1,
-    cache: CacheChoice | None = None,
-    progress: Progress = lambda share, what: None,
+    run: RunOptions | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for, analysed in the context of their whole projects.
 
@@ -99,44 +111,55 @@ def check(
         suppressed_too: Also report what comments suppress.
         projects: What is already known about the projects on the disk. Its settings are used, and not `override`.
         toolkit: The rules to run, and what makes the program that they query.
-        jobs: How many processes may be used.
-        cache: Where to look up the result of an equal run, and to store that of this one.
-        progress: Called as the check proceeds.
+        run: How to go about it.
 
     Raises:
         TorchReproLintError: A path does not exist, or the settings are invalid.
     """
-    projects = projects or Projects(override or {})
-    overlay = overlay or {}
+    override, overlay, toolkit, run = override or {}, overlay or {}, toolkit or Toolkit(), run or RunOptions()
+    projects = projects or Projects(override)
     given = list(paths)
-    requested = {path for path in given if path in overlay}
-    requested.update(projects.files(path for path in given if path not in overlay))
+    on_disk = [path for path in given if path not in overlay]
+    requested = {*projects.files(on_disk), *(path for path in given if path in overlay)}
     # Read at the start: that one is not there is said before a project has been looked at for a minute.
     known = [] if suppressed_too else _baselines(requested, projects)
     contents = Contents()
-    kept, stored = None, None
-    toolkit = toolkit or Toolkit()
-    if cache is not None and toolkit.is_own and not (overlay or suppressed_too) and is_any_wanted(requested, contents):
-        from torchrepro_lint.cache.run import CachedRun
-
-        kept = CachedRun(requested, projects, cache.folder, repr(sorted((override or {}).items())), contents)
-        stored = kept.load()
-    if stored is not None:
-        unsafe = frozenset(path for path in requested if projects.of(path).settings.unsafe_fixes)
-        report = Report(stored[0], len(requested), (), unsafe, stored[1])
-    else:
-        if override and override.keys() & _OF_RULES:
+    cached, report = None, None
+    if not (overlay or suppressed_too) and toolkit.is_own:
+        cached = _cached_run(requested, projects, override, contents, run.cache)
+        report = _stored(cached, requested, projects)
+    if report is None:
+        if override.keys() & _OF_RULES:
             # A misspelt rule is said, whatever the files.
             selected_rules(toolkit.rules(), Settings().overridden(override))
         with _without_collection():
-            run = _Run(overlay, contents, toolkit, jobs)
-            report, dependencies = _report(run, requested, projects, progress, suppressed_too=suppressed_too)
-        if kept is not None and not report.errors:
-            kept.save(report.findings, report.notices, dependencies)
+            analysis = _Analysis(overlay, contents, toolkit, run)
+            report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
+        if cached is not None and not report.errors:
+            cached.save(report.findings, report.notices, dependencies)
     # Not stored: the permissions of a folder can change without any file doing so.
-    of_folders = projects.notices(path for path in given if path not in overlay)
-    report = replace(report, notices=(*of_folders, *report.notices))
+    report = replace(report, notices=(*projects.notices(on_disk), *report.notices))
     return _without_known(report, known, projects, overlay, toolkit)
+
+
+def _cached_run(
+    files: Set[Path], projects: Projects, override: SettingsOverride, contents: Contents, choice: CacheChoice | None
+) -> CachedRun | None:
+    """This run as the cache knows it; None without a cache, or where there is nothing to look at."""
+    if choice is None or not is_any_wanted(files, contents):
+        return None
+    from torchrepro_lint.cache.run import CachedRun
+
+    return CachedRun(files, projects, choice.folder, repr(sorted(override.items())), contents)
+
+
+def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects) -> Report | None:
+    """The report of an equal run, if the cache holds one."""
+    stored = cached.load() if cached is not None else None
+    if stored is None:
+        return None
+    unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
+    return Report(stored[0], len(files), (), unsafe, stored[1])
 
 
 @contextmanager
@@ -152,30 +175,31 @@ def _without_collection() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """What all projects of one check share: where texts come from, what is run, and with how many processes."""
+class _Analysis:
+    """What all projects of one check share: where texts come from, what is run, and how."""
 
     overlay: Mapping[Path, str]
     read: Read
     toolkit: Toolkit
-    jobs: int
+    run: RunOptions
 
 
 def _report(
-    run: _Run, requested: Set[Path], projects: Projects, progress: Progress, *, suppressed_too: bool
+    analysis: _Analysis, requested: Set[Path], projects: Projects, *, suppressed_too: bool
 ) -> tuple[Report, Dependencies]:
     """The report before baselines are applied, and what it depends on."""
-    candidates = of_interest(in_order(requested), projects, run.overlay, run.read)
+    overlay, read = analysis.overlay, analysis.read
+    candidates = of_interest(in_order(requested), projects, overlay, read)
     findings = candidates.broken
     errors: list[str] = []
     unsafe: set[Path] = set()
     dependencies = Dependencies()
     groups = sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also)))
     for number, (project, files) in enumerate(groups):
-        part = _part_of(progress, number, len(groups))
+        part = _part_of(analysis.run.progress, number, len(groups))
         commented = candidates.commented.intersection(files)
-        checked, failed, program = _check_project(run, project, files, commented, part)
-        findings += checked.findings if suppressed_too else settled(checked, project.settings, run.overlay, run.read)
+        checked, failed, program = _check_project(analysis, project, files, commented, part)
+        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
         errors += failed
         if program is not None:
             dependencies.outside.setdefault(project.root, {}).update(program.outside)
@@ -221,25 +245,25 @@ def _without_known(
 
 
 def _check_project(
-    run: _Run, project: Project, files: Sequence[Path], commented: Set[Path], progress: Progress
+    analysis: _Analysis, project: Project, files: Sequence[Path], commented: Set[Path], progress: Progress
 ) -> tuple[Checked, list[str], ProgramLike | None]:
     """The findings of the rules in `files`, a message for each rule that failed, and the program that was queried. A
     rule that fails does not keep the others from running.
     """
     from torchrepro_lint.facts.readable import Readers
 
-    rules = rules_of(project, run.toolkit.rules())
+    rules = rules_of(project, analysis.toolkit.rules())
     everything = in_order({*project.files, *files})
-    own = {path: run.overlay[path] for path in everything if path in run.overlay}
+    own = {path: analysis.overlay[path] for path in everything if path in analysis.overlay}
     wanted = frozenset(files)
     try:
-        program = run.toolkit.make_program(
-            project.root, everything, project.settings, project.target, own, read=run.read,
+        program = analysis.toolkit.make_program(
+            project.root, everything, project.settings, project.target, own, read=analysis.read,
             asked=wanted if wanted != set(everything) else None,
         )  # fmt: skip
     except Exception as error:
         return Checked((), frozenset(), (), ()), [internal_error("reading the project", error, everything)], None
-    readers = Readers([path for path in files if path not in run.overlay], run.jobs)
+    readers = Readers([path for path in files if path not in analysis.overlay], analysis.run.jobs)
     try:
         while True:
             try:
@@ -250,7 +274,7 @@ def _check_project(
                 program = program.without(refused)
         progress(1.0, "the files that no rule has looked at")
         # Not every rule looks at every file, and what is asked about must be readable.
-        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in run.overlay)]
+        unread = [*readers.doubtful(program.has_read), *(path for path in files if path in analysis.overlay)]
     finally:
         readers.close()
     for path in unread:
@@ -264,7 +288,11 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    return Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(run.toolkit.rules())), errors, program
+    return (
+        Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules())),
+        errors,
+        program,
+    )
 
 
 def _findings(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torchrepro_lint import engine
 from torchrepro_lint.cache import record, store
 from torchrepro_lint.cli import main
-from torchrepro_lint.engine import CacheChoice, Report, check
+from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.report.formats import FORMATS
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -124,7 +124,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 
 def cached(root: Path) -> Report:
-    return check([root], {"profile": "strict"}, cache=CacheChoice())
+    return check([root], {"profile": "strict"}, run=RunOptions(cache=CacheChoice()))
 
 
 @pytest.mark.parametrize(

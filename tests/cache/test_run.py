@@ -11,7 +11,7 @@ import pytest
 from torchrepro_lint.cache import run
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.cli import main
-from torchrepro_lint.engine import CacheChoice, Report, check
+from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
 
@@ -48,7 +48,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 def cached(*paths: Path, **override: object) -> Report:
-    return check(paths, override, cache=CacheChoice())  # type: ignore[arg-type]
+    return check(paths, override, run=RunOptions(cache=CacheChoice()))  # type: ignore[arg-type]
 
 
 def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None:
@@ -60,7 +60,7 @@ def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None
 
 
 def mended(*paths: Path, write: bool = False) -> FixReport:
-    return fix(paths, write=write, cache=CacheChoice())
+    return fix(paths, write=write, run=RunOptions(cache=CacheChoice()))
 
 
 def test_a_repair_finds_the_answer_of_a_check_and_the_other_way_round(project: Path, counting: Counting) -> None:

@@ -14,7 +14,7 @@ from torchrepro_lint.cache import run, stats
 from torchrepro_lint.cache.key import digest_of
 from torchrepro_lint.cache.stats import KnownDigests
 from torchrepro_lint.cache.store import DIGESTS, FOLDER, Store
-from torchrepro_lint.engine import CacheChoice, Report, check
+from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.source import contents
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.text import SourceError, read_bytes
@@ -205,7 +205,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def cached(root: Path) -> Report:
-    return check([root], cache=CacheChoice())
+    return check([root], run=RunOptions(cache=CacheChoice()))
 
 
 def test_a_run_that_knows_its_files_reads_none_but_the_first(project: Path, reads: Reads) -> None:

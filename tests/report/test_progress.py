@@ -7,7 +7,7 @@ import io
 import pytest
 
 from torchrepro_lint.console import StatusLine
-from torchrepro_lint.engine import check
+from torchrepro_lint.engine import RunOptions, check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.toolkit import Toolkit
@@ -80,7 +80,7 @@ def test_to_anything_else_nothing_is_written(terminal: Terminal, monkeypatch: py
 def test_a_check_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-def]
     root = write({"pyproject.toml": "", "a.py": "import torch\n"})
     told: list[tuple[float, str]] = []
-    check([root], progress=lambda share, what: told.append((share, what)))
+    check([root], run=RunOptions(progress=lambda share, what: told.append((share, what))))
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert shares[0] == 0
@@ -94,7 +94,7 @@ def test_a_repair_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped
     loader = "from torch.utils.data import DataLoader\nloader = DataLoader([1], shuffle=True)\n"
     root = write({"pyproject.toml": "", "a.py": f"import torch\ntorch.manual_seed(0)\n{loader}"})
     told: list[tuple[float, str]] = []
-    assert fix([root], write=False, progress=lambda share, what: told.append((share, what))).changes
+    assert fix([root], write=False, run=RunOptions(progress=lambda share, what: told.append((share, what)))).changes
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert shares[0] == 0

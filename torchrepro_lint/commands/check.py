@@ -14,7 +14,7 @@ from typing import TextIO
 
 from torchrepro_lint.console import StatusLine, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.engine import CacheChoice, Report, check
+from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
 from torchrepro_lint.report.progress import Bar
@@ -25,7 +25,7 @@ from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["CheckOptions", "cache_in", "cores", "print_all", "print_report", "run_check", "status"]
+__all__ = ["CheckOptions", "print_all", "print_notices", "print_report", "run_check", "run_options", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +66,13 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
         return run_fix(options, toolkit)
     colours = Colours(wants_colour(options.colour, sys.stdout, os.environ))
-    cache = cache_in(options.cache_folder)
     kept_to_the_end = _without_final_collection() if options.owns_process else nullcontext()
     with kept_to_the_end, StatusLine.on(sys.stderr, shown=not options.quiet) as line:
         report = check(
             options.paths,
             options.override,
             toolkit=toolkit,
-            jobs=options.jobs or cores(),
-            cache=cache,
-            progress=Bar(line),
+            run=run_options(options, line),
         )
     print_report(report, options, Texts(), colours, toolkit)
     return status(report, options, bool(report.findings))
@@ -93,7 +90,7 @@ def _without_final_collection() -> Iterator[None]:
         gc.freeze()
 
 
-def cache_in(folder: Path | None) -> CacheChoice:
+def _cache_in(folder: Path | None) -> CacheChoice:
     """A cache in the folder that was named. If the folder cannot be written, nothing is cached, which is not an error;
     a path that is not a folder is one.
     """
@@ -104,7 +101,12 @@ def cache_in(folder: Path | None) -> CacheChoice:
     return CacheChoice(absolute(folder) if folder is not None else None)
 
 
-def cores() -> int:
+def run_options(options: CheckOptions, line: StatusLine) -> RunOptions:
+    """How the command goes about its work: with progress on the line."""
+    return RunOptions(options.jobs or _cores(), _cache_in(options.cache_folder), Bar(line))
+
+
+def _cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

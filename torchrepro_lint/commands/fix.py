@@ -6,14 +6,13 @@ import os
 import sys
 from typing import TextIO
 
-from torchrepro_lint.commands.check import CheckOptions, cache_in, cores, print_all, print_report, status
+from torchrepro_lint.commands.check import CheckOptions, print_all, print_report, run_options, status
 from torchrepro_lint.console import StatusLine, print_errors
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.formats import is_for_people
 from torchrepro_lint.report.places import place
-from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.summary import fix_summary, list_fixes
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.toolkit import Toolkit
@@ -26,17 +25,13 @@ def run_fix(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where the paths or the settings are wrong.
     """
-    jobs = options.jobs or cores()
-    cache = cache_in(options.cache_folder)
     with StatusLine.on(sys.stderr, shown=not options.quiet) as line:
         result = fix(
             options.paths,
             options.override,
             write=not options.diff,
             toolkit=toolkit,
-            jobs=jobs,
-            cache=cache,
-            progress=Bar(line),
+            run=run_options(options, line),
         )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
