@@ -22,7 +22,8 @@ fix_attempts.py     one attempt: the texts with some fixes, checked again
 fix_report.py       what came of them
 
 What else can be asked:
-explain.py          how the tool sees one loader
+explain.py          which loaders a line is about
+loader_view.py      how the tool sees one loader
 overview.py         what a project controls, and where
 
 What all of it uses:

@@ -7,13 +7,13 @@ proof, and a run on the machine is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.explain import summarised
 from torchrepro_lint.knowledge.environment import environment_variables
+from torchrepro_lint.loader_view import Namer, summarised
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
@@ -24,8 +24,6 @@ from torchrepro_lint.report.places import place
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["overview_of"]
-
-Namer = Callable[[Path], str]
 
 _RNGS = {
     "python": "Python's random module",

@@ -17,18 +17,16 @@ __all__ = ["ArgumentParser", "at_least", "file_named", "path_named", "seconds"]
 _WITHOUT_REASON = ("--add-noqa",)
 
 
-def path_named(text: str) -> Path:
+def path_named(text: str, empty: str = "the path is empty; write . for the current folder") -> Path:
     """The path that an argument names. An empty one, as of a variable that is not set, would be the current folder."""
     if not text:
-        raise argparse.ArgumentTypeError("the path is empty; write . for the current folder")
+        raise argparse.ArgumentTypeError(empty)
     return Path(text)
 
 
 def file_named(text: str) -> Path:
     """The file that an argument names, where a folder would make no sense."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the file is empty")
-    return Path(text)
+    return path_named(text, "the name of the file is empty")
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -20,8 +20,8 @@ from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import is_ignored_in, is_selected
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.discovery import present
-from torchrepro_lint.source.project import Projects
-from torchrepro_lint.source.text import SourceError, read_source
+from torchrepro_lint.source.project import Project, Projects
+from torchrepro_lint.source.text import Source, SourceError, read_source
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["explain"]
@@ -38,22 +38,22 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
         f"{PROGRAM} explain", "Show what is found at a line, reported or not, and how a loader there is understood."
     )
     parser.add_argument("place", metavar="FILE:LINE", help="the line; in a notebook, FILE:cell N:LINE")
-    path, cell, row = _place(parser.parse_args(arguments).place)
-    toolkit = toolkit or Toolkit()
-    texts = Texts()
+    source, cell, row = _place(parser.parse_args(arguments).place)
+    path, texts = source.path, Texts({source.path: source.text})
     row = _row_in_text(path, cell, row, texts)
+    toolkit, projects = toolkit or Toolkit(), Projects({})
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
     # A chain that passes through the line may be that of a finding in any file.
-    files = {path, *Projects({}).whole(path)}
+    files = {path, *projects.whole(path)}
     everything = check(files, EVERY_RULE, suppressed_too=True, toolkit=toolkit)
-    reported = {_key(finding): finding for finding in check([path], toolkit=toolkit).findings}
+    reported = {_key(finding): finding for finding in check([path], projects=projects, toolkit=toolkit).findings}
     # A finding is shown as it is reported: settings can take its fix away, and the profile can change its message.
     found = {**{_key(finding): finding for finding in everything.findings}, **reported}
     at_line = sorted((one for one in found.values() if one.is_at(path, row)), key=lambda one: one.sort_key)
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
         if _key(finding) not in reported:
-            print(f"This finding is not reported: {_why_not(finding, toolkit)}.\n")
+            print(f"This finding is not reported: {_why_not(finding, projects, toolkit)}.\n")
     passing = [one for one in everything.findings if not one.is_at(path, row) and one.passes(path, row)]
     if passing:
         print("This line is part of the proof of:")
@@ -63,7 +63,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     if not at_line and not passing:
         at = Position(row, 1)
         print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.\n")
-    view = _view(toolkit, path, row, texts)
+    view = _view(projects.of(path), toolkit, path, row, texts)
     if view:
         print("\n".join(view) + "\n")
     for code in dict.fromkeys(finding.code for finding in (*at_line, *passing)):
@@ -77,10 +77,10 @@ def _key(finding: Finding) -> tuple[str, Location]:
     return finding.code, finding.location
 
 
-def _why_not(finding: Finding, toolkit: Toolkit) -> str:
+def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit) -> str:
     """What keeps a finding from being reported."""
     path = finding.location.path
-    settings = Projects({}).of(path).settings
+    settings = projects.of(path).settings
     if not is_selected(find_rule(finding.code, toolkit.all_rules()), settings):
         return "the settings do not select it"
     if is_ignored_in(path, finding, settings):
@@ -88,23 +88,22 @@ def _why_not(finding: Finding, toolkit: Toolkit) -> str:
     key = _key(finding)
     if settings.baseline and key in map(_key, check([path], {"baseline": None}, toolkit=toolkit).findings):
         return f"it is in the baseline {settings.baseline}"
-    if key in map(_key, check([path], suppressed_too=True, toolkit=toolkit).findings):
+    if key in map(_key, check([path], projects=projects, suppressed_too=True, toolkit=toolkit).findings):
         return "a comment suppresses it"
     return "only the `strict` profile reports it"
 
 
-def _view(toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
+def _view(project: Project, toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
     """How the tool sees the loaders at the line, or those whose workers come by it."""
     from torchrepro_lint.explain import explain_line
     from torchrepro_lint.program.program import Program
 
-    project = Projects({}).of(path)
     files = sorted({*project.files, path})
     program = toolkit.make_program(project.root, files, project.settings, project.target, {})
     return explain_line(program, path, row, texts.name) if isinstance(program, Program) else []
 
 
-def _place(text: str) -> tuple[Path, int | None, int]:
+def _place(text: str) -> tuple[Source, int | None, int]:
     """The file, the cell where one is named, and the row."""
     match = re.fullmatch(r"(.+?):(?:cell (\d+):)?(\d+)(?::\d+)?:?", text)
     if match is None:
@@ -113,10 +112,10 @@ def _place(text: str) -> tuple[Path, int | None, int]:
     if not path.is_file():
         raise TorchReproLintError(f"{match[1]}: not a file")
     try:
-        read_source(path)
+        source = read_source(path)
     except SourceError as error:
         raise TorchReproLintError(f"{match[1]}: cannot be read: {error.reason}") from None
-    return path, int(match[2]) if match[2] else None, int(match[3])
+    return source, int(match[2]) if match[2] else None, int(match[3])
 
 
 def _row_in_text(path: Path, cell: int | None, row: int, texts: Texts) -> int:
