@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
@@ -93,12 +94,6 @@ def object_result(called: ExternalObject, arguments: Arguments) -> Values:
     return unknown()
 
 
-#: Methods that give back the object they are called on.
-_FLUENT = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_", "share_memory", "manual_seed"}
-)
-
-
 #: Methods of named tuples and of pydantic's models that give their fields as a dict.
 _TO_DICT = frozenset({"_asdict", "model_dump"})
 
@@ -127,9 +122,10 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
                 return as_dict(ev, receiver, deep=attr != "_asdict")
             if attr == "__getitem__" and _gives_itself(ev, receiver, attr):
                 return containers.part_of(receiver, ev.one_constant(first_argument(arguments)))
-            return values_of(receiver) if attr in _FLUENT or _gives_itself(ev, receiver, attr) else unknown()
+            gives_itself = attr in method_words("gives_receiver") or _gives_itself(ev, receiver, attr)
+            return values_of(receiver) if gives_itself else unknown()
         case ExternalObject(name=name):
-            if attr in _FLUENT:
+            if attr in method_words("gives_receiver"):
                 return values_of(receiver)
             if is_registry(receiver) and attr in ("get", "build", "__getitem__"):
                 entries = registered(ev, receiver)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.loaders import loader_class
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.attributes import external_bases, find_method
@@ -46,10 +47,6 @@ _SAME_ELEMENTS: Final = frozenset(
 )
 #: Methods of a dict that go through it.
 _OF_DICT: Final = frozenset({"keys", "values", "items"})
-#: Methods of arrays and tensors that leave the rows where they are.
-_SAME_ROWS: Final = frozenset(
-    {"astype", "type", "float", "double", "half", "long", "int", "to", "cpu", "cuda", "clone", "detach", "contiguous"}
-)
 
 
 def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
@@ -217,7 +214,7 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
         yield order_flow.sink(carrier, "index", call, "takes the position for a number")
     elif carrier.is_dict and attr in _OF_DICT:
         yield carrier.listed(call)
-    elif attr in _SAME_ELEMENTS or attr in _SAME_ROWS:
+    elif attr in _SAME_ELEMENTS or attr in method_words("same_rows"):
         yield carrier.to(call)
 
 

@@ -11,6 +11,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.generators import process_generators
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["InitWalk", "Seeding"]
 
 _MAX_DEPTH = 8
-_HARMLESS = frozenset(
-    {"print", "info", "debug", "warning", "set_num_threads", "setNumThreads", "append", "format", "get"}
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +187,7 @@ def _name_of(value: Value) -> str | None:
 def _is_harmless(func: tree.Expr) -> bool:
     match func:
         case tree.Name(id=name) | tree.Attribute(attr=name):
-            return name in _HARMLESS or name.startswith("get_")
+            return name in method_words("seeds_nothing") or name.startswith("get_")
     return False
 
 

@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls, known_packages
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.calls import bound_frame
@@ -48,11 +49,6 @@ __all__ = ["WholeStream", "whole_streams"]
 ITERABLE_DATASET: Final = "torch.utils.data.IterableDataset"
 #: What asks which worker it runs in, or comes from something that did.
 _SHARDING_WORD: Final = re.compile(r"worker|shard|getpid", re.IGNORECASE)
-#: Calls that give the elements of what they are given.
-_PASSES_ON: Final = frozenset(
-    {"enumerate", "sorted", "reversed", "list", "tuple", "set", "iter", "zip", "map", "filter", "tqdm", "chain",
-     "from_iterable", "cycle", "islice", "copy", "deepcopy", "permutation"}
-)  # fmt: skip
 _APPLIES: Final = frozenset({"map", "filter"})
 _MAX_DEPTH = 6
 
@@ -195,7 +191,7 @@ class _Reader:
         match node:
             case tree.Call(func=func, args=args):
                 names = [value.name for value in self.ev.values(func, frame) if isinstance(value, External)]
-                if names and all(last_part(name) in _PASSES_ON for name in names):
+                if names and all(last_part(name) in method_words("gives_elements") for name in names):
                     return any(self._is_foreign(arg.value, frame) for arg in args if _is_iterated(arg))
         values = self.ev.values(node, frame)
         return not values or UNKNOWN in values
@@ -210,7 +206,7 @@ class _Reader:
             return any(_is_length(part) and not self._is_number(part, frame) for part in parts)
         if names and len(names) == len(functions):
             last = last_parts(names)
-            if last <= _PASSES_ON:
+            if last <= method_words("gives_elements"):
                 given = args[1:] if last <= _APPLIES else args
                 return _any(self._is_stored(arg.value, frame, depth) for arg in given if _is_iterated(arg))
         if functions and all(

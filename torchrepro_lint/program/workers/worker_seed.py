@@ -55,16 +55,6 @@ if TYPE_CHECKING:
 __all__ = ["SeedReader"]
 
 _MAX_DEPTH = 60
-#: Methods that give what their object and arguments hold, whatever the object is.
-_READS = frozenset(
-    {
-        "item", "tolist", "encode", "decode", "digest", "hexdigest", "astype", "get", "numpy", "int", "long", "copy",
-        "view", "bit_length", "to_bytes", "from_bytes", "generate_state", "spawn", "integers", "split", "format",
-        "strip", "sum", "replace", "join", "keys", "values", "cpu", "ljust", "rjust", "zfill", "rank", "process_index",
-    }
-)  # fmt: skip
-#: Methods that bring their arguments into the object.
-_FEEDS = frozenset({"update", "append", "extend", "add"})
 
 
 class SeedReader(WorkerFrames):
@@ -179,7 +169,7 @@ class SeedReader(WorkerFrames):
                     brought = self.of(call.args[0].value, frame).narrow
                     if attr in ("seed", "manual_seed"):
                         found = brought
-                    elif attr in _FEEDS:
+                    elif attr in method_words("seed_parts", "into"):
                         found = found | brought
         return found
 
@@ -267,7 +257,7 @@ class SeedReader(WorkerFrames):
 
     def _unresolved(self, func: tree.Expr, given: Dependence, receiver: Dependence) -> Dependence:
         match func:
-            case tree.Attribute(attr=attr) if attr in _READS or attr in method_words("asks_for_rank"):
+            case tree.Attribute(attr=attr) if attr in method_words("seed_parts") | method_words("asks_for_rank"):
                 return (given | receiver).narrow
             case tree.Name(id=name) if name in method_words("asks_for_rank"):
                 return CONSTANT
