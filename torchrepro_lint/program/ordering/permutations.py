@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
@@ -20,27 +21,23 @@ if TYPE_CHECKING:
 
 __all__ = ["is_of_a_part", "part_names", "parts_a_set"]
 
-#: Names of the parts of a data set.
-_PART: Final = re.compile(
-    r"(?<![a-z])(?:train|training|trn|val|valid|validation|dev|test|eval|holdout)(?![a-z])", re.IGNORECASE
-)
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
-#: Functions that return the parts of a data set: `train_test_split`, `split_dataset`, but no `split_batch`.
-_SPLITTER: Final = re.compile(
-    r"split.*(?:train|val|test|data|sample|ind(?:ex|ices)|idx)|(?:train|val|test|data|sample).*split", re.IGNORECASE
-)
 _BATCH: Final = re.compile(r"batch", re.IGNORECASE)
+
+
+def _says_part(name: str) -> bool:
+    return function_words("part_of_data").search(name) is not None
 
 
 def part_names(node: tree.Expr) -> bool:
     """Whether a target is called after a part of a data set: `train_idx`, `self.val_set`."""
     match node:
         case tree.Name(id=name) | tree.Attribute(attr=name):
-            return bool(_PART.search(name))
+            return _says_part(name)
         case tree.Display(items=items):
             return any(part_names(item) for item in items)
         case tree.Subscript(index=tree.Const(value=str() as text)):
-            return bool(_PART.search(text))
+            return _says_part(text)
     return False
 
 
@@ -141,7 +138,8 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
                 function = parents.function(piece)
                 if not isinstance(function, tree.FunctionDef) or _BATCH.search(function.name):
                     return False
-                return bool(_SPLITTER.search(function.name)) or _is_one_of_two(parents, function, piece)
+                splits = function_words("splits_data").search(function.name) is not None
+                return splits or _is_one_of_two(parents, function, piece)
             case tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
                 return False  # in a comprehension there are many, each of which is a draw of its own
     return False
@@ -152,7 +150,7 @@ def is_of_a_part(parents: Parents, items: tuple[tuple[tree.Expr | None, tree.Exp
     held = _in_same_order(parents, piece)
     for key, value in items:
         match key:
-            case tree.Const(value=str() as name) if value is held and _PART.search(name):
+            case tree.Const(value=str() as name) if value is held and _says_part(name):
                 return True
     return False
 
@@ -180,7 +178,7 @@ def _is_one_of_two(parents: Parents, function: tree.FunctionDef, piece: tree.Sub
             ):
                 return False
             calls = (parents.of(use) for use in parents.names.get(function.name, ()))
-            return bool(_PART.search(function.name)) or any(
+            return _says_part(function.name) or any(
                 isinstance(call, tree.Call) and is_named(call.func, function.name) and _are_parts(parents, call)
                 for call in calls
             )

@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk, words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import parents_of
@@ -26,10 +27,6 @@ _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
 _LOADER: Final = re.compile(r"loader|batches", re.IGNORECASE)
 _OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
-_EVALUATION: Final = re.compile(
-    r"(?<![a-z])(?:val|valid|validation|validate|test|testing|eval|evaluate|evaluation|dev|infer|inference)(?![a-z])",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class EpochRun:
 
 def says_evaluation(name: str) -> bool:
     """Whether a name is that of data, or of a function, for validation or test: `val_loader`, `evaluate`."""
-    return bool(_EVALUATION.search(name))
+    return bool(function_words("says_evaluation").search(name))
 
 
 def is_epoch_loop(loop: tree.For | tree.While, scope: Scope) -> bool:

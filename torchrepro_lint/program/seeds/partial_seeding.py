@@ -37,11 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PartialSeeding", "first_draw", "is_for_the_run", "partial_seedings"]
 
-_SETS_UP = re.compile(
-    r"seed|determinis|reproduc|random|rng|main|train|run|set_?up|init|prepare|fit|experiment|launch|cli|config|start|"
-    r"worker|eval|test|parse|options|args|env|system|device|cuda",
-    re.IGNORECASE,
-)
 #: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples), or can be seeded as
 #: gym asks of an environment (`env.seed(0)`).
 _RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
@@ -172,7 +167,7 @@ def _says_so(one: Evidence) -> bool:
     around = scope.parent
     if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
         return around is not None and _RUNS.search(around.name) is not None
-    if _SETS_UP.search(scope.node.name) is not None:
+    if function_words("sets_up_a_run").search(scope.node.name) is not None:
         return True
     return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
 

@@ -38,9 +38,6 @@ __all__ = ["Reseeding", "repeats", "reseedings"]
 
 _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
 _HELPER = re.compile(r"seed|determinis|reproduc|random_?state|rng", re.IGNORECASE)
-_OTHER_LOOPS = re.compile(
-    r"seed|run|trial|fold|repeat|lr|cfg|config|param|dataset|model|exp|method|name|rank|split", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +152,7 @@ def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
             names = list(_names(target))
             if any(says_epoch(name) for name in names):
                 return True
-            if any(_OTHER_LOOPS.search(name) for name in names):
+            if any(function_words("repeats_a_run").search(name) for name in names):
                 return False
             return says_epochs(loop, scope) or takes_steps(scope, branch)
         case tree.While(test=test):

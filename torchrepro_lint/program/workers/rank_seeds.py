@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ExternalObject,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["init_decides", "shared_seed"]
 
-_RANK: Final = re.compile(r"rank(?!ing|ed)|process_index|proc_id|node_id|gpu_id|device_id", re.IGNORECASE)
 _MAX_DEPTH = 4
 
 
@@ -94,10 +93,10 @@ def _depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: 
     """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them."""
     for part in walk([node]):
         match part:
-            case tree.Attribute(attr=word) if _RANK.search(word):
+            case tree.Attribute(attr=word) if _is_rank(word):
                 return True
             case tree.Name(id=word):
-                if _RANK.search(word) or (depth < _MAX_DEPTH and _bound_to_rank(ev, word, facts, scope, depth)):
+                if _is_rank(word) or (depth < _MAX_DEPTH and _bound_to_rank(ev, word, facts, scope, depth)):
                     return True
     return False
 
@@ -199,12 +198,16 @@ def _is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int
     return bool(callers) and all(_is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
 
 
+def _is_rank(name: str) -> bool:
+    return function_words("rank").search(name) is not None
+
+
 def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
     """Whether any of the functions names a rank, in its body, its defaults or what a partial gives it."""
     for value in values:
         if isinstance(value, Partial):
             given = [name for name, _, _ in value.arguments.keywords]
-            if any(_RANK.search(name) for name in given) or _functions_name_rank(ev, value.function):
+            if any(_is_rank(name) for name in given) or _functions_name_rank(ev, value.function):
                 return True
         function = value.function if isinstance(value, MethodValue) else value
         if isinstance(function, FunctionValue):
@@ -212,7 +215,7 @@ def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
             for call, _ in scope.calls:
                 if any(_depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
                     return True
-            if any(_RANK.search(param.name) for param in function.node.params):
+            if any(_is_rank(param.name) for param in function.node.params):
                 return True
     return False
 
