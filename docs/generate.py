@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import os
@@ -17,6 +16,7 @@ from mkdocs.structure.files import File, Files
 
 import torchrepro_lint
 from torchrepro_lint.arguments import check_parser
+from torchrepro_lint.arguments.parser import HelpFormatter
 from torchrepro_lint.engine import check
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.report.colours import Colours
@@ -110,7 +110,7 @@ def run(rule: RuleMetadata, code: str) -> Iterator[str]:
 def command_line_page() -> str:
     """The options, as `--help` prints them."""
     parser = check_parser()
-    parser.formatter_class = functools.partial(argparse.RawDescriptionHelpFormatter, width=100)
+    parser.formatter_class = functools.partial(HelpFormatter, width=100)
     about = "This is what `torchrepro-lint --help` prints. The other commands have a `--help` of their own."
     return f"# Command line\n\n{about}\n\n```text\n{parser.format_help().rstrip()}\n```\n"
 

@@ -521,6 +521,15 @@ def test_version_and_help() -> None:
         assert word in result.stdout
 
 
+def test_the_help_keeps_names_whole_and_columns_straight() -> None:
+    lines = run("--help").stdout.splitlines()
+    # A file whose name ends on the next line cannot be found, and no option be copied.
+    assert [line for line in lines if line.endswith("-")] == []
+    # An option, and on the same line what it is for.
+    described = [line[4:].partition("  ") for line in lines if line.startswith("  --") and "  " in line[4:]]
+    assert len({len(option) + len(text) - len(text.lstrip()) for option, _, text in described}) == 1
+
+
 @pytest.mark.parametrize("arguments", [["--version"], ["plain.py"], ["--fix", "plain.py"], ["."], ["--help"]])
 def test_nothing_heavy_is_imported_without_need(write, arguments: list[str]) -> None:
     root = write({"pyproject.toml": "", "plain.py": "def add(a, b):\n    return a + b\n"})

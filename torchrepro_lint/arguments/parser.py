@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from torchrepro_lint.console import did_you_mean
 
-__all__ = ["ArgumentParser", "at_least", "file_named", "path_named", "seconds"]
+__all__ = ["ArgumentParser", "HelpFormatter", "at_least", "file_named", "path_named", "seconds"]
 
 # Options whose value can only be written with `=`, and may be left out.
 _WITHOUT_REASON = ("--add-noqa",)
@@ -51,6 +51,15 @@ def seconds(text: str) -> float:
     return value
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """argparse's formatter, which breaks no name of a file or an option at its hyphens."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap  # which a check does not wait for
+
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser, which says what was meant by an option that is not there."""
 
@@ -60,7 +69,7 @@ class ArgumentParser(argparse.ArgumentParser):
             usage=usage,
             description=description,
             epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
             allow_abbrev=False,
         )
 
@@ -106,4 +115,4 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """As argparse writes it, but a value that takes `=` is at its option."""
-        return super().format_help().replace(" [=", "[=")
+        return re.sub(r" (\[=\w+\])", r"\1 ", super().format_help())
