@@ -64,11 +64,12 @@ class Program:
         settings: The settings of the project, including those of the command line.
         target: The versions of torch that the project targets.
         overlay: Texts that replace files on the disk, such as unsaved ones in an editor.
-        facts_of: Makes the facts of a text; it may take them from a cache.
         asked: The files whose findings are wanted; None for all.
         read: Reads a file.
+        facts_of: Makes the facts of a text; it may take them from a cache.
         parsed_of: Makes the libcst tree of a text, for fixes; it may take it from a cache.
-        linked: What an earlier program has found out about exactly these files.
+        linked: What an earlier program has found out about exactly these files, as their texts are now: in the place of
+            `overlay`, `read` and `facts_of`, with which it was made.
     """
 
     def __init__(
@@ -78,9 +79,10 @@ class Program:
         settings: Settings,
         target: TargetTorch,
         overlay: Mapping[Path, str] | None = None,
-        facts_of: FactsOf = facts_of_text,
+        *,
         asked: frozenset[Path] | None = None,
         read: Read = read_bytes,
+        facts_of: FactsOf = facts_of_text,
         parsed_of: ParsedOf = ParsedFile,
         linked: Linked | None = None,
     ) -> None:
@@ -165,11 +167,17 @@ class Program:
     def without(self, refused: SourceError) -> Program:
         """The same project without a file that turned out to be unreadable while it was analysed."""
         project = self.project
-        overlay, parsed_of = project.overlay, self.places.parsed_of
         other = Program(
-            self.root, self._files, self.settings, self.target, overlay, project.facts_of, self._asked, project.read,
-            parsed_of,
-        )  # fmt: skip
+            self.root,
+            self._files,
+            self.settings,
+            self.target,
+            project.overlay,
+            asked=self._asked,
+            read=project.read,
+            facts_of=project.facts_of,
+            parsed_of=self.places.parsed_of,
+        )
         for path, where in (
             *((one, self.unreadable[one]) for one in self._refused),
             (refused.path, (refused.row, refused.column, refused.reason)),

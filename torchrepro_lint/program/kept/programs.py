@@ -83,7 +83,7 @@ class KeptPrograms:
             kept = _Kept(circumstances, project, TracedEvaluator(project), ImportGraph(project))
         self._kept[root] = kept
         linked = Linked(kept.project, kept.ev, kept.imports)
-        return Program(root, files, settings, target, overlay, self._facts, asked, read, self._parsed, linked)
+        return Program(root, files, settings, target, asked=asked, parsed_of=self._parsed, linked=linked)
 
     def keep(self, roots: Container[Path]) -> None:
         """Drops the programs of other projects than those at these roots, and of the files that are in none."""
