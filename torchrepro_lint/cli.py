@@ -16,6 +16,9 @@ from torchrepro_lint.diagnostics import TorchReproLintError
 if TYPE_CHECKING:
     import argparse
 
+    from torchrepro_lint.commands.check import CheckOptions
+    from torchrepro_lint.settings import SettingsOverride
+
 __all__ = ["main"]
 
 
@@ -131,40 +134,12 @@ def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
 
 def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
     from torchrepro_lint.arguments import settings_override
-    from torchrepro_lint.commands.check import CheckOptions, run_check
+    from torchrepro_lint.commands.check import CheckOptions
 
-    run: Callable[[CheckOptions], int] = run_check
     override = settings_override(options)
-    paths = tuple(options.paths)
-    if options.force_exclude and paths != (Path("-"),):
-        from torchrepro_lint.source.discovery import present
-        from torchrepro_lint.source.project import Projects
-
-        projects = Projects(override)
-        paths = tuple(path for path in paths if not projects.leaves_out(present(path)))
-    if options.show_settings or options.show_files:
-        from torchrepro_lint.commands.show import show_files, show_settings
-
-        run = show_settings if options.show_settings else show_files
-    elif options.add_noqa is not None:
-        from torchrepro_lint.commands.add_noqa import add_noqa
-
-        run = partial(add_noqa, reason=options.add_noqa)
-    elif options.write_baseline:
-        from torchrepro_lint.commands.write_baseline import write_baseline
-
-        run = write_baseline
-    elif Path("-") in options.paths or options.stdin_filename is not None:
-        from torchrepro_lint.commands.stdin import check_stdin
-
-        run = partial(check_stdin, name=options.stdin_filename, force_exclude=options.force_exclude)
-    elif options.watch:
-        from torchrepro_lint.commands.watch import watch
-
-        run = watch
-    return run(
+    return _action(options)(
         CheckOptions(
-            paths=paths,
+            paths=_checked_paths(options, override),
             override=override,
             fix=options.fix,
             diff=options.diff,
@@ -181,3 +156,42 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
             owns_process=owns_process,
         )
     )
+
+
+def _checked_paths(options: argparse.Namespace, override: SettingsOverride) -> tuple[Path, ...]:
+    """The paths that were given, with `--force-exclude` without those that the settings leave out."""
+    paths = tuple(options.paths)
+    if not options.force_exclude or paths == (Path("-"),):
+        return paths
+    from torchrepro_lint.source.discovery import present
+    from torchrepro_lint.source.project import Projects
+
+    projects = Projects(override)
+    return tuple(path for path in paths if not projects.leaves_out(present(path)))
+
+
+def _action(options: argparse.Namespace) -> Callable[[CheckOptions], int]:
+    """What the options ask for: a check, or what is done in its place."""
+    if options.show_settings or options.show_files:
+        from torchrepro_lint.commands.show import show_files, show_settings
+
+        return show_settings if options.show_settings else show_files
+    if options.add_noqa is not None:
+        from torchrepro_lint.commands.add_noqa import add_noqa
+
+        return partial(add_noqa, reason=options.add_noqa)
+    if options.write_baseline:
+        from torchrepro_lint.commands.write_baseline import write_baseline
+
+        return write_baseline
+    if Path("-") in options.paths or options.stdin_filename is not None:
+        from torchrepro_lint.commands.stdin import check_stdin
+
+        return partial(check_stdin, name=options.stdin_filename, force_exclude=options.force_exclude)
+    if options.watch:
+        from torchrepro_lint.commands.watch import watch
+
+        return watch
+    from torchrepro_lint.commands.check import run_check
+
+    return run_check
