@@ -264,7 +264,10 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
         (["--show-files", "--add-noqa=x"], "--show-files and --add-noqa cannot be used together"),
         (["--watch", "-"], "--watch and - cannot be used together"),
         (["--statistics", "--diff"], "--diff and --statistics cannot be used together"),
-        (["--write-baseline", "--stdin-filename", "a.py"], "--write-baseline and - cannot be used together"),
+        (
+            ["--write-baseline", "--stdin-filename", "a.py"],
+            "--write-baseline and --stdin-filename cannot be used together",
+        ),
         (["--statistics", "--output-format", "sarif"], "--statistics is printed as text or json, not as sarif"),
         (["--stdin-filename", "b.py", "a.py"], "check standard input, and cannot be combined with other paths"),
         (["-", "."], "check standard input, and cannot be combined with other paths"),

@@ -18,6 +18,10 @@ _OF_A_CHECK = ("--fix", "--fix-only", "--diff", "--watch", "--statistics", "-")
 def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -> None:
     """End as for any wrong usage where options were given of which one would be left out without a word."""
 
+    def written(name: str) -> str:
+        """The option as it was given: standard input is asked for by either of two."""
+        return "--stdin-filename" if name == "-" and Path("-") not in options.paths else name
+
     def is_given(name: str) -> bool:
         if name == "-":
             return Path("-") in options.paths or options.stdin_filename is not None
@@ -30,6 +34,6 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
         # They print no findings that could be counted.
         apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
     if len(apart) > 1:
-        parser.error(f"{apart[0]} and {apart[1]} cannot be used together")
+        parser.error(f"{written(apart[0])} and {written(apart[1])} cannot be used together")
     if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
         parser.error(f"--statistics is printed as text or json, not as {options.output_format}")
