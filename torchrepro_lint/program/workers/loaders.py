@@ -46,14 +46,12 @@ __all__ = ["Loader", "find_loaders"]
 class Loader:
     """One loader: the call that creates it, in one frame.
 
-    `call`, `facts`, `scope` and `frame` are where the arguments are written: the call of the base class's `__init__` in
-    a project subclass that passes the arguments to torch's DataLoader itself, and the construction otherwise. `made_by`
-    is the construction, if that is a different call. `arguments` are those that reach `known`.
+    `call` and `frame` are where the arguments are written: the call of the base class's `__init__` in a project
+    subclass that passes the arguments to torch's DataLoader itself, and the construction otherwise. `made_by` is the
+    construction, if that is a different call. `arguments` are those that reach `known`.
     """
 
     call: tree.Call
-    facts: ModuleFacts
-    scope: Scope
     frame: Frame
     known: LoaderClass
     arguments: Arguments
@@ -61,7 +59,18 @@ class Loader:
     made_by: Site | None = None
 
     @property
+    def facts(self) -> ModuleFacts:
+        """What the file says that `call` is in."""
+        return self.frame.facts
+
+    @property
+    def scope(self) -> Scope:
+        """The function, class or module that `call` is in."""
+        return self.frame.scope
+
+    @property
     def site(self) -> Site:
+        """The place of `call`."""
         return Site(self.facts.path, self.call.site)
 
     @property
@@ -192,7 +201,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[
                 if frame in seen or not ev.may_run(call.site, path, frame):
                     continue
                 seen.add(frame)
-                yield from _made_by(ev, call, facts, scope, frame)
+                yield from _made_by(ev, call, frame)
 
 
 def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Loader]:
@@ -209,7 +218,7 @@ def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Itera
             continue
         for known, init in _initialised(ev, Instance(cls, None, None)):
             if init.call is not None and init.frame is not None:
-                yield Loader(init.call, init.frame.facts, init.frame.scope, init.frame, known, init.arguments, cls)
+                yield Loader(init.call, init.frame, known, init.arguments, cls)
 
 
 def _may_make_one(value: Value) -> bool:
@@ -277,42 +286,30 @@ def _mentioned(root: tree.Expr) -> set[str]:
     return found
 
 
-def _made_by(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, frame: Frame) -> Iterator[Loader]:
+def _made_by(ev: Evaluator, call: tree.Call, frame: Frame) -> Iterator[Loader]:
     for function in ordered(ev.values(call.func, frame)):
         for arguments in each_arguments(ev, call.args, frame):
-            yield from _from_callee(ev, function, call, facts, scope, frame, arguments)
+            yield from _from_callee(ev, function, call, frame, arguments)
 
 
 def _from_callee(
-    ev: Evaluator,
-    function: Value,
-    call: tree.Call,
-    facts: ModuleFacts,
-    scope: Scope,
-    frame: Frame,
-    arguments: Arguments,
+    ev: Evaluator, function: Value, call: tree.Call, frame: Frame, arguments: Arguments
 ) -> Iterator[Loader]:
     match function:
         case External(name=name):
             known = loader_class(name)
             if known is not None:
-                yield Loader(call, facts, scope, frame, known, arguments)
+                yield Loader(call, frame, known, arguments)
         case Partial():
             for inner in ordered(function.function):
                 whole = merged(function.arguments, arguments)
-                yield from _from_callee(ev, inner, call, facts, scope, frame, whole)
+                yield from _from_callee(ev, inner, call, frame, whole)
         case ClassValue():
-            yield from _from_subclass(ev, function, call, facts, scope, frame, arguments)
+            yield from _from_subclass(ev, function, call, frame, arguments)
 
 
 def _from_subclass(
-    ev: Evaluator,
-    cls: ClassValue,
-    call: tree.Call,
-    facts: ModuleFacts,
-    scope: Scope,
-    frame: Frame,
-    arguments: Arguments,
+    ev: Evaluator, cls: ClassValue, call: tree.Call, frame: Frame, arguments: Arguments
 ) -> Iterator[Loader]:
     """A construction of a project class that derives from a loader: what reaches the loader's own `__init__`."""
     if not any(loader_class(name) is not None for name in attributes.external_bases(ev, cls)):
@@ -322,9 +319,9 @@ def _from_subclass(
         inner = init.frame
         if init.call is not None and inner is not None and not _hands_on(ev, init.call, inner):
             made_by = ev.site(call, frame)
-            yield Loader(init.call, inner.facts, inner.scope, inner, known, init.arguments, cls, made_by)
+            yield Loader(init.call, inner, known, init.arguments, cls, made_by)
         else:
-            yield Loader(call, facts, scope, frame, known, init.arguments, cls)
+            yield Loader(call, frame, known, init.arguments, cls)
 
 
 def _initialised(ev: Evaluator, instance: Instance) -> Iterator[tuple[LoaderClass, BaseInit]]:
