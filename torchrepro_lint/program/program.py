@@ -260,10 +260,10 @@ class Program:
         above = self.imports.above(path)
         return [one for one in self.evidence if not above.isdisjoint(one.roots)]
 
-    def evidence_in_programs_of(self, facts: ModuleFacts, frame: Frame) -> list[Evidence]:
+    def evidence_in_programs_of(self, frame: Frame) -> list[Evidence]:
         """The evidence in the programs that run this frame's code: in the modules of its callers, and above them."""
-        roots = running_modules(self.ev, facts, frame.scope) or frozenset((facts.path,))
-        above = self.runs_with(roots) | self.imports.above(facts.path)
+        roots = running_modules(self.ev, frame.facts, frame.scope) or frozenset((frame.facts.path,))
+        above = self.runs_with(roots) | self.imports.above(frame.facts.path)
         return [one for one in self.evidence if not above.isdisjoint(one.roots)]
 
     # --- operations -------------------------------------------------------------------------------------------

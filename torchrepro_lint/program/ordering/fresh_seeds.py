@@ -38,7 +38,7 @@ def is_seeded_for(program: Program, call: KnownCall) -> bool:
         return True  # seen from there, a function that is called in many places does not lead to all of them
     return any(
         waypoint.scope is call.scope and waypoint.site in sites
-        for one in program.evidence_in_programs_of(call.facts, call.frame)
+        for one in program.evidence_in_programs_of(call.frame)
         if _seeds_torch(one)
         for way in ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
         for waypoint in way

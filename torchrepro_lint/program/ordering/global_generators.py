@@ -37,7 +37,6 @@ class GlobalGenerator:
     use: Site
     made: Site
     by_seeding: bool
-    facts: ModuleFacts
     frame: Frame
 
 
@@ -79,7 +78,7 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
             site = min(sites, key=lambda one: (str(one.path), one.number)) if sites else use
             if sites and _is_put_back(program, facts, scope, call):
                 continue
-            yield GlobalGenerator(use, site, bool(sites), facts, frame)
+            yield GlobalGenerator(use, site, bool(sites), frame)
 
 
 _BY_POSITION: Final = re.compile(r"random_split|\w*Sampler")

@@ -135,7 +135,7 @@ def _is_whole(call: KnownCall) -> bool:
 def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
     """A call that seeds NumPy's global generator in the same program, unless it surely runs after the split."""
     own = ways(program.ev, call.facts, call.scope, call.call.site)
-    evidence = program.evidence_in_programs_of(call.facts, call.frame)
+    evidence = program.evidence_in_programs_of(call.frame)
     if _runs_unseen(program, call, own):
         # A module that is imported by its name at run time, perhaps: any program of the project may run it.
         evidence = [one for one in program.evidence if one.roots]

@@ -74,4 +74,4 @@ def _construction(program: Program, instance: Instance, name: str, arguments: Ar
         for call, arms in scope.calls:
             if call.site == site.number:
                 frame = contexts(program.ev, facts, scope)[0]
-                yield KnownCall(name, call, facts, scope, frame, arms, arguments)
+                yield KnownCall(name, call, frame, arms, arguments)

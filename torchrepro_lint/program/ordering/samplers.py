@@ -112,7 +112,7 @@ def _is_never_read(program: Program, call: KnownCall) -> bool:
 
 def seeds_by_rank(program: Program, call: KnownCall) -> Evidence | None:
     """The call that seeds torch with a number in which the rank of the process takes part."""
-    for one in program.evidence_in_programs_of(call.facts, call.frame):
+    for one in program.evidence_in_programs_of(call.frame):
         if one.effect == "seed" and "torch" in one.seeds and one.value is not None and _mentions_rank(one):
             return one
     return None

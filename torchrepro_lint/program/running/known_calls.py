@@ -48,14 +48,23 @@ class KnownCall:
 
     name: str
     call: tree.Call
-    facts: ModuleFacts
-    scope: Scope
     frame: Frame
     arms: ArmPath
     arguments: Arguments
 
     @property
+    def facts(self) -> ModuleFacts:
+        """What the file says that the call is in."""
+        return self.frame.facts
+
+    @property
+    def scope(self) -> Scope:
+        """The function, class or module that the call is in."""
+        return self.frame.scope
+
+    @property
     def site(self) -> Site:
+        """The place of the call."""
         return Site(self.facts.path, self.call.site)
 
 
@@ -140,7 +149,7 @@ def _find_known_calls(program: Program, one: NamedCall, names: frozenset[str]) -
     facts, scope, call, arms = one
     ev.begin_question()
     return [
-        KnownCall(name, call, facts, scope, frame, arms, merged(ahead, ev.arguments(call.args, frame)))
+        KnownCall(name, call, frame, arms, merged(ahead, ev.arguments(call.args, frame)))
         for frame in contexts(ev, facts, scope)
         if ev.may_run(call.site, arms, frame)
         for name, ahead in _called(program, call, frame).items()

@@ -26,7 +26,7 @@ def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     if source is None or not _runs_once(program, source.frame.facts, source.frame.scope, source.node.site):
         return None
     drawn = drawn_globally(source.name)
-    for other in program.evidence_in_programs_of(source.frame.facts, source.frame):
+    for other in program.evidence_in_programs_of(source.frame):
         if other.effect == "seed" and not drawn.isdisjoint(other.seeds) and not _follows(program, other, source):
             return None
     return source

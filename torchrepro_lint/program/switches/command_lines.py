@@ -44,10 +44,14 @@ class CommandLineCall:
 
     known: CommandLine
     call: tree.Call
-    facts: ModuleFacts
     frame: Frame
     arms: ArmPath
     own: bool
+
+    @property
+    def facts(self) -> ModuleFacts:
+        """What the file says that the call is in."""
+        return self.frame.facts
 
 
 @cache
@@ -69,14 +73,16 @@ def command_line_calls(program: Program) -> list[CommandLineCall]:
 def _find(program: Program) -> Iterator[CommandLineCall]:
     for path in sorted({path for word in _last_names() for path in program.project.containing(word)}):
         facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
             program.ev.begin_question()
             for call, arms in scope.calls:
-                frame = frame_without_callers(program.ev, facts, scope)  # type: ignore[arg-type]
+                frame = frame_without_callers(program.ev, facts, scope)
                 found = _called(program, call, frame)
                 if found is not None:
                     known, own = found
-                    yield CommandLineCall(known, call, facts, frame, arms, own)  # type: ignore[arg-type]
+                    yield CommandLineCall(known, call, frame, arms, own)
 
 
 def _called(program: Program, call: tree.Call, frame: Frame) -> tuple[CommandLine, bool] | None:

@@ -21,7 +21,7 @@ __all__ = ["has_generator", "has_seeded_generator", "may_be_seeded", "seeding_of
 
 def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
     """The calls that seed torch in the programs that make the loader."""
-    found = program.evidence_in_programs_of(loader.facts, loader.frame)
+    found = program.evidence_in_programs_of(loader.frame)
     return [one for one in found if one.effect == "seed" and "torch" in one.seeds]
 
 

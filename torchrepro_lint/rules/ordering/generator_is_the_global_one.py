@@ -79,7 +79,7 @@ def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:
     """Whether the program stays seeded without the call: another one surely seeds torch before it, and it is none of
     several by which a function seeds the whole program.
     """
-    found = [seed for seed in program.evidence_in_programs_of(one.facts, one.frame) if seed.effect == "seed"]
+    found = [seed for seed in program.evidence_in_programs_of(one.frame) if seed.effect == "seed"]
     made = next((seed for seed in found if seed.site == one.made), None)
     if made is None:
         return any("torch" in seed.seeds for seed in found)
