@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from torchrepro_lint.knowledge.reseeding import Reseeding, library_reseeding, object_reseeding
+from torchrepro_lint.knowledge.loaders import init_function
+from torchrepro_lint.knowledge.reseeding import Reseeding, library_reseeding, loader_reseeding, object_reseeding
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tables import read_toml
 from torchrepro_lint.program.workers.held_generators import GENERATOR_TYPES
@@ -37,6 +38,17 @@ def test_each_is_one_statement_that_seeds(row: dict[str, str]) -> None:
     assert isinstance(call, ast.Call)
     called = ast.unparse(call.func).replace("dataset.rng", one.name)
     assert {effect.kind for effect in rng_effects(called)} & {"seed", "make"}, called
+
+
+@pytest.mark.parametrize("row", read_toml("reseeding.toml")["loader"], ids=lambda row: row["package"])
+def test_what_a_loader_does_by_itself_is_one_call_of_an_init_function(row: dict[str, str]) -> None:
+    one = loader_reseeding(row["package"])
+    assert one is not None and one.source
+    (statement,) = ast.parse(filled(one, "", "")).body
+    assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    known = init_function(ast.unparse(statement.value.func))
+    assert known is not None and "own" in known.seeds
+    assert [ast.unparse(argument) for argument in statement.value.args] == [known.parameter]
 
 
 @pytest.mark.parametrize(

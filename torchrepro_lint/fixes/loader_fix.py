@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,14 @@ from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.values import DictValue
 from torchrepro_lint.program.running.callers import contexts, visible_calls
 from torchrepro_lint.program.running.epochs import is_one_step
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ def loader_fix(
     call = document.node_at(*span, cst.Call)
     if call is None:
         return None, "the call could not be located"
+    if init:
+        also_seeds = (*_seeding_of_its_own(loader), *also_seeds)
     starts_ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
     needs = LoaderNeeds(
         init=init,
@@ -93,6 +97,13 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
+
+
+def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:
+    """What the loader's class does in its workers only as long as it is given no worker init function."""
+    reseeding = loader_reseeding(loader.known.package) if may_seed_its_dataset(loader) else None
+    if reseeding is not None:
+        yield WorkerTarget(reseeding)
 
 
 def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surroundings:

@@ -10,7 +10,7 @@ from typing import Any
 from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
-__all__ = ["Reseeding", "library_reseeding", "object_reseeding"]
+__all__ = ["Reseeding", "library_reseeding", "loader_reseeding", "object_reseeding"]
 
 _FILE = "reseeding.toml"
 
@@ -36,6 +36,11 @@ def object_reseeding(name: str) -> Reseeding | None:
 def library_reseeding(rng: str) -> Reseeding | None:
     """How to seed the generator that a library keeps for itself, by its name in `generators`."""
     return _table("library", "rng").get(rng)
+
+
+def loader_reseeding(package: str) -> Reseeding | None:
+    """What the loaders of a package do in each worker, if they are given no worker init function."""
+    return _table("loader", "package").get(package)
 
 
 @cache

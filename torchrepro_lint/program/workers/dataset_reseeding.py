@@ -120,7 +120,7 @@ def _reaches(ev: Evaluator, value: Value, depth: int) -> bool:
             return any(_reaches(ev, method, depth) for method in ev.attribute(value, "__call__"))
         case External(name=name):
             known = init_function(name)
-            return depth == 0 and (known is None or "own" in known.seeds)
+            return "own" in known.seeds if known is not None else depth == 0
         case Constant():
             return False
     return depth == 0 and value is UNKNOWN

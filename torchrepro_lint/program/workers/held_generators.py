@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
     None where the loader or its `worker_init_fn` gives the dataset's objects a seed of the worker's own.
     """
     program.ev.begin_question()
-    if loader.known.worker_seeding == "dataset" or reaches_dataset(program, loader):
+    if may_seed_its_dataset(loader) or reaches_dataset(program, loader):
         return []
     run = program.worker_run(loader)
     draws = _draws(run.events)

@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, 
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.old_releases import newest_release
 from torchrepro_lint.program.workers.workers import condition_holds
 from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared
@@ -63,7 +64,7 @@ def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
         effect = _library_effect(program, event) if event.name else None
         if effect is None or effect.rng in reseeded or ("receiver" in reseeded and effect.rng == "own"):
             continue
-        if effect.package == "monai" and loader.known.worker_seeding == "dataset":
+        if effect.package == loader.known.package and may_seed_its_dataset(loader):
             continue
         if draws_at_random(event) and not (effect.rng == "own" and _made_in_worker(program, event)):
             found.append(LibraryDraw(event, effect))

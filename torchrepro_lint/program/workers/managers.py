@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["managing", "seeds_its_workers", "sets_order_of"]
+__all__ = ["managing", "may_seed_its_dataset", "seeds_its_workers", "sets_order_of"]
 
 
 def seeds_its_workers(loader: Loader) -> bool:
@@ -33,6 +33,16 @@ def seeds_its_workers(loader: Loader) -> bool:
     if known.worker_seeding not in ("numpy", "per-rank"):
         return False
     return all(condition_holds(condition, loader.arguments) for condition in known.seeding_when)
+
+
+def may_seed_its_dataset(loader: Loader) -> bool:
+    """Whether the loader's own class seeds the random objects of the dataset in each worker, unless its arguments prove
+    that it does not: such as a worker init function in place of its own.
+    """
+    known = loader.known
+    if known.worker_seeding != "dataset":
+        return False
+    return not any(condition_holds(condition, loader.arguments) is False for condition in known.seeding_when)
 
 
 def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]:

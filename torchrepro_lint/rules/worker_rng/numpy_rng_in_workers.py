@@ -68,6 +68,7 @@ How it is proven
 Fix safety
     Safe: inserts the recommended `seed_worker` (or reuses the project's own) and a seeded generator. The draws change;
     they were not under the program's control before. There is no fix if the items seed NumPy with the worker's number.
+    If the loader's class has an init function of its own (MONAI's), the new function calls that as well.
 
 Not reported
     - Draws in `__init__` only.
