@@ -33,6 +33,7 @@ NameTable = Literal[
     "registers",
     "runs_itself",
     "builds_weights",
+    "loads_weights",
     "is_a_model",
     "is_a_test",
     "same_data",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Guard",
     "Place",
+    "called_at",
     "excludes",
     "guards",
     "hangs_on_settings_only",
@@ -57,6 +58,11 @@ def place_of(ev: Evaluator, site: Site) -> Place | None:
     index = bisect_right(starts, site.number) - 1
     scope = scopes[index] if index >= 0 else facts.scope
     return Place(facts, scope, scope.path_at(site.number), site)
+
+
+def called_at(place: Place) -> tree.Call | None:
+    """The call at a place; None if something else is there."""
+    return next((call for call, _ in place.scope.calls if call.site == place.site.number), None)
 
 
 def _statements(facts: ModuleFacts) -> tuple[tuple[int, ...], tuple[Scope, ...]]:

@@ -1,4 +1,4 @@
-"""Draws that make the first weights of a model, of which nothing is left once trained ones take their place."""
+"""Draws that make the first weights of a model."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
-from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
@@ -17,11 +15,13 @@ from torchrepro_lint.program.running.reach import Event
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["are_loaded_over", "brings_weights", "built_at", "draws_weights"]
+__all__ = ["brings_weights", "built_at", "draws_weights"]
 
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
 )
+#: What draws when a layer, or a function of one, is run.
+_RUNS = re.compile(r"\.__call__$|^torch\.nn\.functional\.")
 #: The arguments of torchvision's models that bring trained weights.
 _GIVEN_WEIGHTS = ("pretrained", "weights")
 
@@ -30,8 +30,12 @@ def draws_weights(event: Event) -> bool:
     """Whether a draw makes the first weights of a model."""
     if function_words("builds_weights").match(event.name):
         return True
+    if not event.name.startswith("torch.") or _RUNS.search(event.name):
+        return False
     scope = event.frame.scope if event.frame is not None else None
-    return scope is not None and event.name.startswith("torch.") and _INITIALISES.fullmatch(scope.name) is not None
+    if scope is not None and _INITIALISES.fullmatch(scope.name) is not None:
+        return True
+    return any(link.note.endswith(".__init__") for link in event.chain)
 
 
 def brings_weights(event: Event) -> bool:
@@ -66,38 +70,4 @@ def _is_of_module(program: Program, site: Site) -> bool:
             cls = ClassValue(around.node, frame_without_callers(program.ev, facts, outer))
             bases = external_bases(program.ev, cls)
             return has_unknown_base(program.ev, cls) or any(function_words("is_a_model").match(one) for one in bases)
-    return False
-
-
-def are_loaded_over(program: Program, event: Event) -> bool:
-    """Whether the function that builds the model surely loads other weights into all of it afterwards:
-    `model = Net()`, `model.load_state_dict(...)`.
-    """
-    site = built_at(program, event)
-    return program.once(("loaded over", site), lambda: _is_loaded_over(program, site))
-
-
-def _is_loaded_over(program: Program, site: Site) -> bool:
-    facts = program.facts(site.path)
-    if facts is None:
-        return False
-    for scope in facts.walk_scopes():
-        for call, path in scope.calls:
-            if call.site == site.number:
-                names = {*scope.given_to(call)}
-                return any(
-                    later.site > call.site and set(arms) <= set(path) and _loads_all(later, names, scope)
-                    for later, arms in scope.calls
-                )
-    return False
-
-
-def _loads_all(call: tree.Call, names: set[str], scope: Scope) -> bool:
-    match call.func:
-        case tree.Attribute(attr="load_state_dict", value=owner):
-            written = dotted_name(owner) or ""
-            name = written.removeprefix(f"{scope.self_name}.") if scope.self_name is not None else written
-            strict = call.args[1].value if len(call.args) > 1 and call.args[1].keyword is None else None
-            strict = next((arg.value for arg in call.args if arg.keyword == "strict"), strict)
-            return name in names and (strict is None or (isinstance(strict, tree.Const) and strict.value is True))
     return False

@@ -15,8 +15,10 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.seeds.first_weights import are_loaded_over, brings_weights, built_at, draws_weights
+from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
+from torchrepro_lint.program.seeds.first_weights import brings_weights, built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.partial_seeding import is_for_the_run
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
     if _SPLITS.fullmatch(last_part(event.name)):
         return False
     if not draws_weights(event):
-        return True
+        return not is_switched_off(run.program, event)
     return run.trains and not brings_weights(event) and not are_loaded_over(run.program, event)
 
 

@@ -23,8 +23,10 @@ from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
-from torchrepro_lint.program.seeds.first_weights import are_loaded_over, draws_weights
+from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
+from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
+from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
@@ -209,7 +211,9 @@ def first_draw(
 
 def _counts(program: Program, run: EntryRun, event: Event) -> bool:
     """Whether something is left of what is drawn from torch: of first weights, if no trained ones take their place."""
-    return not draws_weights(event) or (run.trains and not are_loaded_over(program, event))
+    if not draws_weights(event):
+        return not is_switched_off(program, event)
+    return run.trains and not are_loaded_over(program, event)
 
 
 def _is_made_in(program: Program, run: EntryRun, loader: Loader) -> bool:

@@ -41,7 +41,10 @@ Fix safety
     No fix: the seeding call has to be moved above what it should affect, and its seed must be known there.
 
 Not reported
-    - Models that are only built in order to load trained weights (no optimizer in the program).
+    - Models that are only built in order to load trained weights (no optimizer in the program), and models into which
+      all weights are surely loaded afterwards, in the function that builds them or in those that call it. With
+      `strict=False`, these are not all if some are taken out or chosen.
+    - Dropout in a model that is switched to evaluation before.
     - Splits and samplers (TRL202, TRL209).
     - Draws that no result depends on.
     - Branches of an `if` that do not run together with the seed.

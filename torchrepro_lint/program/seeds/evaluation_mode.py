@@ -1,0 +1,88 @@
+"""Layers that draw in training alone, in a model that a program has switched to evaluation before it runs it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.program.evaluation.values import FunctionValue, Site
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.guards import Place, called_at, place_of
+from torchrepro_lint.program.running.reach import Event
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["is_switched_off"]
+
+_IN_TRAINING = re.compile(r"torch\.nn\.(?:\w*Dropout\w*|RReLU)\.(?:__call__|forward)")
+#: Methods of a module that give it back, as it is.
+_GIVE_BACK = frozenset({"to", "cuda", "cpu", "half", "float", "double", "bfloat16", "requires_grad_"})
+_MAX_DEPTH = 3
+
+
+def is_switched_off(program: Program, event: Event) -> bool:
+    """Whether a draw is of a layer that draws in training alone, and a model that is called on the way to it, or handed
+    on, was switched to evaluation before.
+    """
+    if _IN_TRAINING.fullmatch(event.name) is None:
+        return False
+    sites = [link.site for link in event.chain if link.note.startswith("calls ")]
+    return any(program.once(("runs an evaluation", site), partial(_evaluates, program, site)) for site in sites)
+
+
+def _evaluates(program: Program, site: Site) -> bool:
+    place = place_of(program.ev, site)
+    call = called_at(place) if place is not None else None
+    if place is None or call is None:
+        return False
+    called = call.func.value if isinstance(call.func, tree.Attribute) else call.func
+    return any(_is_in_evaluation(program, place, model, 0) for model in (called, *(arg.value for arg in call.args)))
+
+
+def _is_in_evaluation(program: Program, place: Place, model: tree.Expr, depth: int) -> bool:
+    """Whether an expression gives, at a place of its scope, a module in evaluation mode."""
+    match model:
+        case tree.Call(func=tree.Attribute(attr="eval")):
+            return True
+        case tree.Call(func=tree.Attribute(attr=method, value=owner)) if method in _GIVE_BACK:
+            return _is_in_evaluation(program, place, owner, depth)
+        case tree.Call(func=func) if depth < _MAX_DEPTH:
+            made = program.ev.values(func, frame_without_callers(program.ev, place.facts, place.scope))
+            return bool(made) and all(
+                isinstance(function, FunctionValue) and _gives_evaluation(program, function, depth + 1)
+                for function in made
+            )
+        case tree.Name() | tree.Attribute():
+            last = _last_switch(place, dotted_name(model))
+            behind = place.scope.behind(model)
+            if last is None and behind is not model:
+                return _is_in_evaluation(program, place, behind, depth)
+            return last == "eval"
+    return False
+
+
+def _gives_evaluation(program: Program, function: FunctionValue, depth: int) -> bool:
+    scope, facts = program.ev.function_scope(function), function.frame.facts
+    given = [
+        (one.value, Place(facts, scope, arms, Site(facts.path, one.site)))
+        for one, arms in scope.returns
+        if one.value is not None
+    ]
+    return bool(given) and all(_is_in_evaluation(program, place, value, depth) for value, place in given)
+
+
+def _last_switch(place: Place, name: str | None) -> str | None:
+    """The method that was last called, on the way to a place, to switch what a name stands for: an `eval` counts if it
+    surely runs, a `train` if it may.
+    """
+    last = None
+    for call, arms in place.scope.calls:
+        match call.func:
+            case tree.Attribute(attr="eval" | "train" as method, value=owner) if call.site < place.site.number:
+                if dotted_name(owner) == name is not None and (method == "train" or set(arms) <= set(place.arms)):
+                    last = method
+    return last
