@@ -16,6 +16,7 @@ late_imports.py       what it imports itself, in a file that imports torch in it
 init_body.py          edits of a worker init function that exists
 generators.py         finds a generator, or writes one; placement.py says where
 unseeded_calls.py     the other calls that may need one
+spread_options.py     the keywords that `**kwargs` may hold already
 seed_expression.py    the seed; passed_seed.py finds one in another file, optional_seed.py, none_tests.py and
                       parsed_options.py say whether it may be missing
 rank_expression.py    the rank, where it is part of the seed; also rank_terms.py and rank_free.py

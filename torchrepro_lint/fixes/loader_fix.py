@@ -18,13 +18,13 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
+from torchrepro_lint.fixes.spread_options import keywords_in_spread
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
-from torchrepro_lint.program.evaluation.values import DictValue
-from torchrepro_lint.program.running.callers import contexts, visible_calls
+from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_one_step
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.global_draws import may_want_generator
@@ -85,7 +85,7 @@ def loader_fix(
         existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
-        may_hold=_may_hold(program, loader),
+        may_hold=keywords_in_spread(program, loader),
     )
     ranks = Ranks(
         mentioned=starts_ranks or is_distributed(program, loader.facts.path), started=starts_ranks, in_seed=by_rank
@@ -148,18 +148,6 @@ def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool
             spreads = any(param.kind == "double-star" for param in value.node.params)
             return spreads or all(name in names for name in wanted)
     return False
-
-
-def _may_hold(program: Program, loader: Loader) -> frozenset[str]:
-    """The keywords that a `**kwargs` written in the call may bring, from any caller: the edit is made for them all."""
-    spread = [arg.value for arg in loader.call.args if arg.star == "**"]
-    frames = {loader.frame, *contexts(program.ev, loader.facts, loader.scope)} if spread else ()
-    held: set[str] = set()
-    for value in (value for frame in frames for node in spread for value in program.ev.values(node, frame)):
-        for name in ("worker_init_fn", "generator"):
-            if not isinstance(value, DictValue) or value.open or value.get(name) is not None:
-                held.add(name)
-    return frozenset(held)
 
 
 def _is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
