@@ -189,6 +189,8 @@ BINDINGS = {
     "in a function only": ("def f():\n    import torch as th\n    import random\n", ["random", "np", "torch"]),
     "in a branch only": ("if x:\n    import torch as th\n", ["random", "np", "torch"]),
     "rebound": ("import torch as th\nth = None\n", ["random", "np", "torch"]),
+    "torch handed on by another module": ("from common import np, random, torch\n", ["_random", "numpy", "torch"]),
+    "NumPy of another package": ("from jax import numpy\n", ["random", "np", "torch"]),
     "star import that has random": ("from numpy import *\n", ["_random", "np", "torch"]),
     "star import that may have random": ("from utils import *\nrandom.seed(0)\n", ["_random", "np", "torch"]),
     "star import in a file that does not read random": ("from utils import *\n", ["random", "np", "torch"]),
