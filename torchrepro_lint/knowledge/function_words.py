@@ -18,6 +18,7 @@ NameTable = Literal[
     "evaluation",
     "says_evaluation",
     "sets_up_a_run",
+    "makes_data",
     "repeats_a_run",
     "rank",
     "part_of_data",

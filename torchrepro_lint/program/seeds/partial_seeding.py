@@ -169,7 +169,8 @@ def _says_so(one: Evidence) -> bool:
     around = scope.parent
     if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
         return around is not None and _RUNS.search(around.name) is not None
-    if function_words("sets_up_a_run").search(scope.node.name) is not None:
+    name = scope.node.name
+    if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):
         return True
     return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
 
