@@ -16,8 +16,8 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.parents import parents_of
@@ -139,8 +139,19 @@ def _epoch_loop(ev: Evaluator, waypoint: Waypoint) -> int | None:
     """The site of the innermost loop around a place that counts epochs or takes the steps of a training."""
     for branch, arm in reversed(waypoint.path):
         if branch in waypoint.scope.loops and arm != "else" and _counts(ev, waypoint, branch):
-            return branch
+            return None if _makes_optimizer(ev, waypoint, (branch, arm)) else branch
     return None
+
+
+def _makes_optimizer(ev: Evaluator, waypoint: Waypoint, body: tuple[int, str]) -> bool:
+    """Whether each turn of a loop makes an optimizer: it is then a training of its own."""
+    frame = frame_without_callers(ev, waypoint.facts, waypoint.scope)
+    return any(
+        isinstance(made, External) and made.name.startswith("torch.optim.")
+        for call, path in waypoint.scope.calls
+        if path and path[-1] == body
+        for made in ev.values(call.func, frame)
+    )
 
 
 def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
