@@ -158,7 +158,7 @@ def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
     scope = waypoint.scope
     match parents_of(ev, waypoint.facts).loops.get(branch):
         case tree.For(target=target, iter=iterated) as loop:
-            if isinstance(scope.behind(iterated), (tree.Display, tree.DictDisplay)):
+            if isinstance(_behind(scope, iterated), (tree.Display, tree.DictDisplay)):
                 return False  # settings that are written out, not a count
             names = list(_names(target))
             if any(says_epoch(name) for name in names):
@@ -169,6 +169,16 @@ def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
         case tree.While(test=test):
             return any(says_epoch(name) for name in _names(test)) or takes_steps(scope, branch)
     return False
+
+
+def _behind(scope: Scope, node: tree.Expr) -> tree.Expr:
+    """The expression behind a name of the scope, or behind a constant of the module."""
+    if isinstance(node, tree.Name) and node.id not in scope.bindings:
+        owner = scope.binder(node.id)
+        bindings = owner.bindings[node.id] if owner is not None else []
+        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
+            return bindings[0].node  # type: ignore[return-value]
+    return scope.behind(node)
 
 
 def _runs_once(waypoint: Waypoint, loop: int | None) -> bool:
