@@ -129,9 +129,11 @@ class _Reader:
                     return "text"
                 if word == "item":
                     return "number"
-                return self.kind(args[0].value, depth - 1) if word == "tuple" and args else None
+                return self.kind(args[0].value, depth - 1) if word == "tuple" and args else self._returned(func, depth)
             case tree.Attribute(attr=attr) if attr in ordering_names("texts", "attributes"):
                 return "text"
+            case tree.Attribute(value=tree.Name() as owner, attr=attr):
+                return self._field(owner, attr, depth) or by_name(node)
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or by_name(node)
             case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) == "text":
@@ -146,6 +148,36 @@ class _Reader:
                 found = joined(self._bound(one, depth) for one in first)
                 return found or joined(self._bound(one, depth) for one in bindings) or by_name(node)
         return by_name(node)
+
+    def _returned(self, func: tree.Expr, depth: int) -> ElementKind | None:
+        """What a function of the project returns, as its returns show."""
+        kinds: list[ElementKind | None] = []
+        for value in self.program.ev.values(func, self.frame):
+            function = value.function if isinstance(value, MethodValue) else value
+            if not isinstance(function, FunctionValue):
+                return None
+            scope = self.program.ev.function_scope(function)
+            reader = _Reader(self.program, function.frame.facts, scope)
+            kinds += [reader.kind(one.value, depth - 1) for one, _ in scope.returns if one.value is not None]
+        return joined(kinds)
+
+    def _field(self, owner: tree.Name, attr: str, depth: int) -> ElementKind | None:
+        """What an attribute of the objects of a list is, by the keyword of that name with which they are made."""
+        reader = _Reader(self.program, self.facts, self._method, self._open)
+        kinds: list[ElementKind | None] = []
+        for binding in self._bindings(owner.id):
+            if binding.kind != "element" or binding.unpack or not isinstance(binding.node, tree.Name):
+                return None
+            for put in reader._put_into(binding.node.id, "append"):
+                made = reader._assigned(put.value.id) if isinstance(put.value, tree.Name) else [put.value]
+                given = [
+                    next((arg.value for arg in one.args if arg.keyword == attr), None)
+                    if isinstance(one, tree.Call)
+                    else None
+                    for one in made
+                ]
+                kinds += [reader.kind(value, depth - 1) if value is not None else None for value in given]
+        return joined(kinds)
 
     def _by_loops(self, name: str) -> ElementKind | None:
         """Numbers, where a loop says so of what it takes from a name: `for node_idx in token_nodes`."""
