@@ -8,7 +8,7 @@ late_seeds.py       seeds after the first draw
 Different in every run:
 seed_faults.py      which seeds
 seed_entropy.py     where they come from; entropy_calls.py: which calls
-drawn_seeds.py      seeds that are drawn from what nothing has seeded
+drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
@@ -25,6 +24,7 @@ from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
+from torchrepro_lint.program.seeds.told_seeds import SEED, root_of, tells_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.worker_init import project_function
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
 
-_SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
-_TELLS = re.compile(
-    r"print|pprint|log|logs|log_\w+|logging|info|debug|warn|warning|critical|write|write_text|writelines|save|dump|dumps|"
-    r"add_text|add_hparams|savetxt|echo|put|update|init|record|\w*logger\w*|\w*save\w*|\w*print\w*"
-)
 _ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
 
 
@@ -154,10 +149,10 @@ def is_stand_in(one: Evidence) -> bool:
         return False
     attr = one.node.func.attr
     return any(
-        isinstance(store.target, tree.Attribute) and store.target.attr == attr and _root(store.target) is not None
+        isinstance(store.target, tree.Attribute) and store.target.attr == attr and root_of(store.target) is not None
         for scope in one.frame.facts.walk_scopes()
         for store in scope.stores
-        if _root(store.target) == _root(one.node.func)
+        if root_of(store.target) == root_of(one.node.func)
     )
 
 
@@ -206,7 +201,7 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
 
 def _is_guarded(program: Program, one: Evidence) -> bool:
     """Whether an `if` about a seed sends the run here only where the user has given none, or a conditional does."""
-    return _is_other_arm(program, one) or chosen_by(ways_of(program, one), _SEED, wanted=False)
+    return _is_other_arm(program, one) or chosen_by(ways_of(program, one), SEED, wanted=False)
 
 
 def _is_other_arm(program: Program, one: Evidence) -> bool:
@@ -215,10 +210,10 @@ def _is_other_arm(program: Program, one: Evidence) -> bool:
     for above in parents_of(program.ev, one.frame.facts).around(one.node):
         match above:
             case tree.Conditional(test=test, body=body) if test is not node:
-                if says(test, body is node, _SEED) is False:
+                if says(test, body is node, SEED) is False:
                     return True
             case tree.Boolean(op="or", left=left) if left is not node:
-                if says(left, False, _SEED) is False:
+                if says(left, False, SEED) is False:
                     return True
             case tree.Arg() | tree.Call() | tree.Conditional() | tree.Boolean() | tree.Binary():
                 pass
@@ -242,52 +237,4 @@ def _is_told(program: Program, fault: ChangingSeed) -> bool:
         if isinstance(scope.node, tree.FunctionDef):
             for one in calling_places(program.ev, facts, scope):
                 scopes[id(one.scope)] = one.scope
-    return any(_tells(scope) for scope in scopes.values())
-
-
-def _tells(scope: Scope) -> bool:
-    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves."""
-    holders = {"seed"} | {
-        root
-        for store in scope.stores
-        if _SEED.search(_last(store.target)) and (root := _root(store.target)) is not None
-    }
-    holders |= {
-        root
-        for call, _ in scope.calls
-        for arg in call.args
-        if isinstance(arg.value, tree.Attribute)
-        and _SEED.search(arg.value.attr)
-        and (root := _root(arg.value)) is not None
-    }
-    for call, _ in scope.calls:
-        if _TELLS.fullmatch(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
-            return True
-    return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
-
-
-def _mentions(root: tree.Expr, holders: set[str]) -> bool:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name):
-                if name in holders or _SEED.search(name):
-                    return True
-        pending.extend(sub_expressions(node))
-    return False
-
-
-def _last(node: tree.Expr) -> str:
-    match node:
-        case tree.Name(id=name) | tree.Attribute(attr=name):
-            return name
-        case tree.Subscript(index=tree.Const(value=str() as key)):
-            return key
-    return ""
-
-
-def _root(node: tree.Expr) -> str | None:
-    while isinstance(node, (tree.Attribute, tree.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, tree.Name) and node.id != "self" else None
+    return any(tells_seed(scope) for scope in scopes.values())

@@ -22,6 +22,8 @@ from torchrepro_lint.program.running.ways import (
     runs_with,
     ways,
 )
+from torchrepro_lint.program.seeds.seed_entropy import drawn_of
+from torchrepro_lint.program.seeds.told_seeds import tells_seed
 from torchrepro_lint.program.switches.endings import ends_a_region
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.wishes import WISH
@@ -52,7 +54,7 @@ def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evi
     """What shows intent in the programs that run the place to which `places` lead, the stronger level first.
 
     A seed or switch counts where it runs in the module that runs the place, or in one that imports that. What is in
-    another arm of the same `if` is left out, and so is what only the tests of the place run.
+    another arm of the same `if` is left out, and so is what only the tests of the place run, and a seed for one draw.
     """
     above = _programs(program, places)
     if not program.is_test(path):
@@ -63,8 +65,20 @@ def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evi
         if one.level is not None
         and not above.isdisjoint(one.roots)
         and not never_together(ways_of(program, one), places)
+        and not _is_for_one_draw(program, one)
     ]
     return sorted(found, key=lambda one: (one.level != "deterministic", one.site.path != path))
+
+
+def _is_for_one_draw(program: Program, one: Evidence) -> bool:
+    """Whether a function draws the number that it seeds with, and does not tell it: so that several draws which follow
+    are the same, and not so that a run can be repeated.
+    """
+    scope = one.frame.scope
+    if one.effect != "seed" or one.value is None or scope.parent is None or tells_seed(scope):
+        return False
+    source = drawn_of(program.ev, one.value, one.frame)
+    return source is not None and not source.fallback and source.frame.scope is scope
 
 
 def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:

@@ -49,7 +49,8 @@ Not reported
     - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
       of a context manager.
     - Code that nothing calls.
-    - A seed that only the tests set does not count for the code that they test.
+    - A seed that only the tests set does not count for the code that they test, nor does one that a function draws for
+      each sample or each pair of draws.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking

@@ -1,0 +1,65 @@
+"""Seeds that a program prints, logs or saves, so that a run can be repeated whatever chose them."""
+
+from __future__ import annotations
+
+import re
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.scopes import Scope
+
+__all__ = ["SEED", "root_of", "tells_seed"]
+
+SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
+_TELLS = re.compile(
+    r"print|pprint|log|logs|log_\w+|logging|info|debug|warn|warning|critical|write|write_text|writelines|save|dump|dumps|"
+    r"add_text|add_hparams|savetxt|echo|put|update|init|record|\w*logger\w*|\w*save\w*|\w*print\w*"
+)
+
+
+def tells_seed(scope: Scope) -> bool:
+    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves."""
+    holders = {"seed"} | {
+        root
+        for store in scope.stores
+        if SEED.search(_last(store.target)) and (root := root_of(store.target)) is not None
+    }
+    holders |= {
+        root
+        for call, _ in scope.calls
+        for arg in call.args
+        if isinstance(arg.value, tree.Attribute)
+        and SEED.search(arg.value.attr)
+        and (root := root_of(arg.value)) is not None
+    }
+    for call, _ in scope.calls:
+        if _TELLS.fullmatch(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
+            return True
+    return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
+
+
+def _mentions(root: tree.Expr, holders: set[str]) -> bool:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tree.Name(id=name) | tree.Attribute(attr=name):
+                if name in holders or SEED.search(name):
+                    return True
+        pending.extend(sub_expressions(node))
+    return False
+
+
+def _last(node: tree.Expr) -> str:
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name):
+            return name
+        case tree.Subscript(index=tree.Const(value=str() as key)):
+            return key
+    return ""
+
+
+def root_of(node: tree.Expr) -> str | None:
+    while isinstance(node, (tree.Attribute, tree.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, tree.Name) and node.id != "self" else None
