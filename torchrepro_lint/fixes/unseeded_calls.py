@@ -156,5 +156,7 @@ def _given(call: cst.Call, name: Role) -> bool:
 
 
 def _argument(call: cst.Call, name: Role) -> cst.BaseExpression | None:
-    argument = given(call, name, torch_position(name))
+    # What else is called a loader has an order of its own; a data set may be.
+    position = torch_position(name) if _last_name(call.func) == "DataLoader" else None
+    argument = given(call, name, position)
     return argument.value if argument is not None else None
