@@ -73,8 +73,8 @@ def find_place(
 ) -> Place | Declined:
     """The place for the generator of the loader `call`; with `at_module_level`, outside the function around it.
 
-    `for_loaders`: splits and samplers have generators of their own, and are not looked at. Of the calls that are not
-    `known` as loaders, the text decides whether they may want a generator. A call that `is_served` by a generator which
+    `for_loaders`: splits and samplers have generators of their own, and are not looked at. If no loaders are `known`,
+    the text decides which calls may want a generator. A call that `is_served` by a generator which
     is there already, in one of the blocks around it, wants no place.
     """
     reason = _hopeless(document, call)

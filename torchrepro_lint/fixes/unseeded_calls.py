@@ -33,8 +33,10 @@ class KnownLoaders:
         self._needs = needs
 
     def may_need_generator(self, call: cst.Call) -> bool:
-        """Whether a call may need a generator; true for calls that the program does not know."""
-        return self._needs.get(self._document.span(call), True)
+        """Whether a call creates a loader that may need a generator; no fix gives one to what the program does not know
+        as a loader, or knows not to run.
+        """
+        return self._needs.get(self._document.span(call), False)
 
     def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
         """The loaders of a function that may need a generator though their text does not tell: those not called
@@ -70,7 +72,10 @@ def unseeded_calls(
     the splits and samplers.
     """
     for call, is_split_or_sampler in document.once(_unseeded_by_text).get(id(function), []):
-        if not (for_loaders and is_split_or_sampler) and (known is None or known.may_need_generator(call)):
+        if is_split_or_sampler:
+            if not for_loaders:
+                yield call
+        elif known is None or known.may_need_generator(call):
             yield call
     if known is not None:
         yield from known.by_other_names(function)
