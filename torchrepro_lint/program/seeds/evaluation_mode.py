@@ -56,13 +56,35 @@ def _is_in_evaluation(program: Program, place: Place, model: tree.Expr, depth: i
                 isinstance(function, FunctionValue) and _gives_evaluation(program, function, depth + 1)
                 for function in made
             )
+        case tree.Display(items=items) if items:
+            return all(_is_in_evaluation(program, place, item, depth) for item in items)
+        case tree.Comprehension(element=element):
+            return _is_in_evaluation(program, place, element, depth)
         case tree.Name() | tree.Attribute():
             last = _last_switch(place, dotted_name(model))
             behind = place.scope.behind(model)
-            if last is None and behind is not model:
-                return _is_in_evaluation(program, place, behind, depth)
-            return last == "eval"
+            if last is not None:
+                return last == "eval"
+            if isinstance(behind, tree.Display) and not behind.items:
+                return _is_filled_in_evaluation(program, place, dotted_name(model), depth)
+            return behind is not model and _is_in_evaluation(program, place, behind, depth)
     return False
+
+
+def _is_filled_in_evaluation(program: Program, place: Place, name: str | None, depth: int) -> bool:
+    """Whether all that is put into an empty list before a place is in evaluation mode when it is put there."""
+    touches = [touch for touch in place.scope.touches(name or "") if touch.site < place.site.number]
+    return bool(touches) and all(
+        touch.method == "append"
+        and isinstance(touch.made, tree.Call)
+        and _is_in_evaluation(
+            program,
+            Place(place.facts, place.scope, touch.path, Site(place.facts.path, touch.site)),
+            touch.made.args[0].value,
+            depth,
+        )
+        for touch in touches
+    )
 
 
 def _gives_evaluation(program: Program, function: FunctionValue, depth: int) -> bool:
