@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
+    ExternalObject,
     FunctionValue,
     Instance,
     MemberOf,
@@ -99,6 +100,7 @@ def _end(carrier: Carrier, call: tree.Call, arg: tree.Arg, names: set[str]) -> S
 def names_called(program: Program, values: Iterable[Value]) -> set[str]:
     """The names of what may be called, where it is something of a library."""
     names = {canonical(value.name) for value in values if isinstance(value, External)}
+    names |= {canonical(f"{value.name}.__call__") for value in values if isinstance(value, ExternalObject)}
     return names | {name for value in values if isinstance(value, MemberOf) for name in _member_names(program, value)}
 
 

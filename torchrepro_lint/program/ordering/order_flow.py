@@ -28,6 +28,7 @@ from torchrepro_lint.program.ordering.order_places import (
     name_uses,
 )
 from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
+from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link
@@ -244,11 +245,20 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 yield carrier.to(use)
         case tree.Attribute(value=tree.Name()):
             yield from _read(program, carrier, target)
-        case tree.Subscript(value=tree.Name() as owner, index=key):
+        case tree.Subscript(value=owner, index=key):
+            yield from _stored_under(program, carrier, owner, key)
+        case tree.Call(func=tree.Attribute(value=owner, attr="setdefault"), args=(key, _)):
+            yield from _stored_under(program, carrier, owner, key.value)
+
+
+def _stored_under(program: Program, carrier: Carrier, owner: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that gets the elements under a key to where they are taken out of it."""
+    match owner:
+        case tree.Name():
             for use in holder_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, carrier, use, key)
                 yield from order_rows.through_holder(program, carrier, use, key)
-        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
+        case tree.Attribute(value=tree.Name()):
             for facts, read in holder_attribute_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
 
@@ -256,10 +266,15 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
 def _read(program: Program, carrier: Carrier, given: tree.Attribute | tree.FunctionDef) -> Iterator[Carrier | Sink]:
     """From an attribute that has the elements, or a property that returns them, to where it is read."""
     for facts, read in attribute_uses(program, carrier.facts, given):
-        there = replace(carrier, facts=facts, node=read, numbered=False)
-        if not carrier.is_dict and decides_samples(program, facts, read):
-            yield sink(there, "samples", read, f"`{read.attr}` gives the samples of a data set")
-        yield there
+        yield from _held(program, replace(carrier, facts=facts, numbered=False), read)
+
+
+def _held(program: Program, carrier: Carrier, read: tree.Attribute | tree.Call) -> Iterator[Carrier | Sink]:
+    """From what an object holds, or what a method without arguments returns, where it is read."""
+    if not carrier.is_dict and decides_samples(program, carrier.facts, read):
+        held = read.func if isinstance(read, tree.Call) else read
+        yield sink(carrier, "samples", read, f"`{called_name(held)}` gives the samples of a data set")
+    yield carrier.to(read)
 
 
 def _through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier | Sink]:
@@ -360,7 +375,7 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
     for facts, call, carried in _calls_of(program, carrier, function):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
         if place is None:
-            yield there
+            yield from _held(program, there, call) if not call.args else (there,)
             continue
         match parents_of(program.ev, facts).of(call):
             case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
