@@ -208,6 +208,7 @@ CASES = {
         "?",
     ),
     "by its name": ({"main.py": "import importlib\nx = importlib.import_module('a').v", "a.py": "v = 1"}, "1"),
+    "when it is needed": ({"main.py": "import lazy_loader as lazy\nx = lazy.load('a').v", "a.py": "v = 1"}, "1"),
     "a file that does not parse": ({"main.py": "from a import v as x", "a.py": "v = ("}, "?"),
     "a name that a module lacks": ({"main.py": "from a import v as x", "a.py": ""}, "nothing"),
 }  # fmt: skip

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 _EVAL = values_of(External("builtins.eval"))
 _GETATTR = values_of(External("builtins.getattr"))
-_IMPORT_MODULE = values_of(External("importlib.import_module"))
+#: `lazy_loader.load` gives a module that is imported when something is first read from it.
+_IMPORTS = frozenset({External("importlib.import_module"), External("lazy_loader.load")})
 MAX_UNROLLED = 12  # a comprehension over at most so many known items is evaluated item by item
 
 
@@ -114,7 +115,7 @@ def _call(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         return evaluated_text(ev, node, frame)
     if functions == GLOBALS:
         return namespace(ev, ModuleValue(frame.facts.path, frame.facts), imported=True)
-    if functions == _IMPORT_MODULE:
+    if functions and functions <= _IMPORTS:
         return imported_by_name(ev, node, frame)
     if functions == _GETATTR and (found := member_by_text(ev, node, frame)) is not None:
         return found
