@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import Node, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["through_element", "through_values"]
 
+#: Calls that give the pairs of a dict, each with its list as it is.
+_SAME_PAIRS: Final = frozenset({"list", "tuple", "sorted", "reversed"})
 #: Calls that make one list or array of those in a list.
 _JOINS: Final = frozenset({"from_iterable", "concatenate", "hstack"})
 
@@ -43,12 +46,23 @@ def through_values(program: Program, carrier: Carrier, method: tree.Attribute) -
     if method.attr == "values":
         yield from _joined(program, carrier, call)
     elif method.attr == "items":
-        above = parents.of(call)
+        pairs = _gone_through(parents, call)
+        above = parents.of(pairs)
         match above:
-            case tree.For(iter=iterated, target=tree.Display(items=(_, tree.Name() as target))) if iterated is call:
+            case tree.For(iter=iterated, target=tree.Display(items=(_, tree.Name() as target))) if iterated is pairs:
                 yield from order_flow.stored(program, carrier, target)
-            case tree.Clause(iter=iterated, target=tree.Display(items=(_, tree.Name(id=name)))) if iterated is call:
+            case tree.Clause(iter=iterated, target=tree.Display(items=(_, tree.Name(id=name)))) if iterated is pairs:
                 yield from _inner_clauses(carrier, parents.of(above), name)
+
+
+def _gone_through(parents: Parents, pairs: tree.Call) -> tree.Call:
+    """What a loop over the pairs of a dict goes through: `tqdm(lists.items())`, `sorted(lists.items())`."""
+    arg = parents.of(pairs)
+    outer = parents.of(arg) if isinstance(arg, tree.Arg) else None
+    if isinstance(outer, tree.Call) and outer.args[0] is arg:
+        if called_name(outer.func) in _SAME_PAIRS | ordering_names("order_keeping", "words"):
+            return _gone_through(parents, outer)
+    return pairs
 
 
 def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Carrier | Sink]:
