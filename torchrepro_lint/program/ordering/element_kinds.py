@@ -280,7 +280,7 @@ class _Reader:
         return kinds.pop() if len(kinds) == 1 else None
 
     def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
-        if name in self._open:
+        if name in self._open or depth <= 0:  # a function may hand what it is given to itself
             return None
         self._open.add(name)
         found = joined(one for one in self._held(name, depth) if one is not None)
