@@ -16,7 +16,14 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_calls, order_lookups, order_loops, order_nested, order_rows
+from torchrepro_lint.program.ordering import (
+    order_calls,
+    order_iterators,
+    order_lookups,
+    order_loops,
+    order_nested,
+    order_rows,
+)
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
@@ -271,10 +278,12 @@ def _read(program: Program, carrier: Carrier, given: tree.Attribute | tree.Funct
 
 def _held(program: Program, carrier: Carrier, read: tree.Attribute | tree.Call) -> Iterator[Carrier | Sink]:
     """From what an object holds, or what a method without arguments returns, where it is read."""
-    if not carrier.is_dict and decides_samples(program, carrier.facts, read):
+    there = carrier.to(read)
+    decides = decides_samples(program, carrier.facts, read) or order_iterators.reads_for_stream(program, there)
+    if not carrier.is_dict and decides:
         held = read.func if isinstance(read, tree.Call) else read
         yield sink(carrier, "samples", read, f"`{called_name(held)}` gives the samples of a data set")
-    yield carrier.to(read)
+    yield there
 
 
 def _through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier | Sink]:
