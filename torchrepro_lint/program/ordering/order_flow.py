@@ -24,7 +24,7 @@ from torchrepro_lint.program.ordering import (
     order_nested,
     order_rows,
 )
-from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses
+from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
     calls_in_bases,
@@ -246,11 +246,11 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
 
 def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Carrier | Sink]:
     """From a target that gets the elements to its uses."""
-    match target:
-        case tree.Name():
+    match item_of(target):
+        case tree.Name() as target:
             for use in name_uses(program, carrier.facts, target):
                 yield carrier.to(use)
-        case tree.Attribute(value=tree.Name()):
+        case tree.Attribute(value=tree.Name()) as target:
             yield from _read(program, carrier, target)
         case tree.Subscript(value=owner, index=key):
             yield from _stored_under(program, carrier, owner, key)

@@ -15,7 +15,15 @@ from torchrepro_lint.program.running.parents import Parents, is_named, parents_o
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["holder_attribute_uses", "holder_uses"]
+__all__ = ["holder_attribute_uses", "holder_uses", "item_of"]
+
+
+def item_of(node: tree.Expr) -> tree.Expr:
+    """The item of a mapping that `mapping.setdefault(key, [])` gives; any other expression itself."""
+    match node:
+        case tree.Call(func=tree.Attribute(value=owner, attr="setdefault"), args=(key, *_)) if not key.star:
+            return tree.Subscript(node.site, owner, key.value)
+    return node
 
 
 def holder_uses(program: Program, facts: ModuleFacts, holder: tree.Name) -> Iterator[tree.Name]:

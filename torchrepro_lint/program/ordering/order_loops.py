@@ -10,6 +10,7 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed
+from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -102,6 +103,7 @@ def _through_body(
             ):
                 if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
                     yield order_flow.sink(carrier, "index", statement, "numbers its elements")
+                owner = item_of(owner)
                 text = _text(owner)
                 if _is_made_anew(program, carrier, owner, loop) or _is_kept_by_element(owner, loop):
                     continue
@@ -250,6 +252,6 @@ def _text(node: tree.Expr) -> str:
             return name
         case tree.Attribute(value=value, attr=attr):
             return f"{_text(value)}.{attr}"
-        case tree.Subscript(value=value):
-            return f"{_text(value)}[]"
+        case tree.Subscript(value=value, index=index):
+            return f"{_text(value)}[{index.value!r}]" if isinstance(index, tree.Const) else f"{_text(value)}[]"
     return ""
