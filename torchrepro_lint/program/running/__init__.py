@@ -12,6 +12,7 @@ callers.py            the frames in which a scope runs
 call_index.py         calls by name: where to look for callers
 calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them
+properties.py         functions that run where an attribute is read
 decorator_uses.py     functions that are used as decorators
 started_uses.py       functions that processes and threads are started with
 

@@ -11,20 +11,15 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
-from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
-from torchrepro_lint.program.evaluation.descriptors import getter
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
-    ClassValue,
     External,
     ExternalObject,
-    FunctionValue,
     Instance,
     MemberOf,
     MethodValue,
@@ -34,6 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.events import MAX_EVENTS, Event, Link, distinct, is_notable, outside_name, shown
+from torchrepro_lint.program.running.properties import property_of
 from torchrepro_lint.program.running.undecisive import decides_nothing, only_waits
 
 if TYPE_CHECKING:
@@ -241,7 +237,7 @@ class BodyWalker(ABC):
                 instance = value if isinstance(value, Instance) else value.receiver
                 if not isinstance(instance, Instance):
                     continue
-                function = _property(ev, instance, attr)
+                function = property_of(ev, instance, attr)
                 if function is not None:
                     site = ev.site(node, frame)
                     link = Link(site, f"reads the property {attr}")
@@ -285,21 +281,3 @@ def statement_expressions(statement: tree.Stmt) -> Iterator[tree.Expr]:
                 yield message
         case tree.Delete(targets=targets):
             yield from targets
-
-
-def _property(ev: Evaluator, instance: Instance, attr: str) -> FunctionValue | None:
-    for base in classes.mro(ev, instance.cls):
-        if isinstance(base, ClassValue):
-            scope = base.frame.facts.scope_of(base.node)
-            for binding in reversed(scope.bindings.get(attr, ())):
-                if isinstance(binding.node, tree.FunctionDef):
-                    names = {classes.decorator_name(d) for d in binding.node.decorators}
-                    if names & method_words("decorators", "properties") and len(binding.node.params) == 1:
-                        return FunctionValue(binding.node, ev.class_frame(base))
-                elif isinstance(binding.node, tree.Call) and classes.decorator_name(binding.node) == "property":
-                    return getter(classes.class_attribute(ev, base, attr))
-                else:
-                    return None
-            if attr in scope.bindings:
-                return None
-    return None

@@ -16,6 +16,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
 from torchrepro_lint.program.running.callers import MAX_CONTEXTS, contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.running.properties import reads_of_property
 from torchrepro_lint.program.running.worker_names import is_for_workers
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ Reference: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 
 def places_of_use(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = MAX_CONTEXTS) -> tuple[Reference, ...]:
-    """The places that may make the function of `scope` run: its calls, `most` at most, else the mentions of what is not
-    called.
+    """The places that may make the function of `scope` run: its calls, `most` at most, the reads of a property, else
+    the mentions of what is not called.
     """
     calls = calling_places(ev, facts, scope, most)
-    return tuple((one.facts, one.scope, one.call) for one in calls) or _mentioned(ev, facts, scope)
+    called = tuple((one.facts, one.scope, one.call) for one in calls)
+    return called or reads_of_property(ev, facts, scope) or _mentioned(ev, facts, scope)
 
 
 def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
