@@ -33,7 +33,14 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     values_of,
 )
-from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_making, calls_of, named_subclasses
+from torchrepro_lint.program.running.call_index import (
+    NamedCall,
+    called_name,
+    calls_in,
+    calls_making,
+    calls_of,
+    named_subclasses,
+)
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 from torchrepro_lint.program.running.started_uses import started_uses
 
@@ -88,8 +95,11 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
         yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.Comprehension):
         yield from comprehension_frames(ev, node, outer)
-    elif isinstance(node, tree.Lambda) or (isinstance(node, tree.FunctionDef) and not node.params):  # whoever calls it
+    elif isinstance(node, tree.FunctionDef) and not node.params:  # whoever calls it
         yield ev.shared(Frame(facts, scope, outer))
+    elif isinstance(node, tree.Lambda):
+        called = tuple(islice(_frames_of_lambda(ev, facts, scope, outer), MAX_CONTEXTS)) if node.params else ()
+        yield from called or (ev.shared(Frame(facts, scope, outer)),)
     elif isinstance(node, tree.FunctionDef):
         seen = False
         for frame in _frames_of_calls(ev, facts, scope, outer):
@@ -143,6 +153,16 @@ def _without_object(node: tree.FunctionDef, cls: ClassValue) -> Arguments | None
 def _anything(*receiver: Value) -> Arguments:
     """Arguments of which nothing is known, behind the object or the class whose method is called."""
     return Arguments(tuple(values_of(value) for value in receiver), (), True, True)
+
+
+def _frames_of_lambda(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
+    """The frames of the calls, in its own file, of a lambda that has a name: `make = lambda part: DataLoader(part)`."""
+    bound = (one for found in outer.scope.bindings.values() for one in found if one.node is scope.node)
+    name = next((one.name for one in bound if one.kind == "assign" and not one.unpack), None)
+    for one in calls_in(ev, facts, name) if name is not None else ():
+        for frame in frames_meaning(ev, one, partial(is_function, scope=scope)):
+            for function in ordered(ev.values(one.call.func, frame)):
+                yield from _frames_from(ev, function, ev.arguments(one.call.args, frame), scope, outer)
 
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
