@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
+from torchrepro_lint.program.ordering.table_names import parts_by_names
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -42,7 +43,7 @@ def numpy_splits(program: Program, *, others: bool = False) -> Iterator[NumpySpl
     samples = ordering_names("table_samples")
     for group in asked_calls(program, ordering_names("numpy_splits") | samples, others=others):
         for call in group:
-            if call.name in samples and not _parts_a_table(program, call):
+            if call.name in samples and not (_parts_a_table(program, call) or _parts_by_names(program, call)):
                 break
             if isinstance(parents_of(program.ev, call.facts).of(call.call), tree.ExprStmt):
                 break  # nothing is split by what is made and dropped
@@ -85,6 +86,10 @@ def _parts_a_table(program: Program, call: KnownCall) -> bool:
             if isinstance(above, tree.Attribute) and above.attr == "index" and _is_dropped(parents.of(above), parents):
                 return True
     return False
+
+
+def _parts_by_names(program: Program, call: KnownCall) -> bool:
+    return not _is_whole(call) and parts_by_names(program, call)
 
 
 def _same_rows(parents: Parents, node: tree.Expr) -> tree.Expr:
