@@ -24,12 +24,15 @@ __all__ = [
 #: What is done with the argument. `dataset`: items are fetched from it; `datasets`: from each of them;
 #: `callable`: it is called; `callables`: each is called (a list, a tuple, or the values of a mapping);
 #: `iterable`: it is iterated; `collate`: called with the list of items; `sampler`: iterated in the main process;
-#: `getter`, `augmentation`, `transformation`: methods of it are called, those of `called_methods`; `components`: it,
-#: what it holds, or the file that calls is offered on the command line: functions, and classes with their methods.
+#: `getter`, `augmentation`, `transformation`, `subject_transform`, `waveform_transform`: methods of it are called,
+#: those of `called_methods`; `components`: it, what it holds, or the file that calls is offered on the command line:
+#: functions, and classes with their methods.
 Protocol = Literal[
     "dataset", "datasets", "callable", "callables", "iterable", "collate", "sampler", "getter", "augmentation",
-    "transformation", "components",
+    "transformation", "subject_transform", "waveform_transform", "components",
 ]  # fmt: skip
+#: Those that stand for methods of an argument, which subclasses of the library's class define.
+MethodProtocol = Literal["getter", "augmentation", "transformation", "subject_transform", "waveform_transform"]
 
 #: When that is done. `now`: during the call, in the process that calls; `item`: whenever an item is fetched from
 #: what the call returns; `call`: whenever what the call returns is called.
@@ -98,7 +101,7 @@ def external_callable(qualname: str) -> ExternalCallable | None:
 
 
 @cache
-def called_methods(protocol: Literal["getter", "augmentation", "transformation"]) -> tuple[str, ...]:
+def called_methods(protocol: MethodProtocol) -> tuple[str, ...]:
     """The methods of an argument that a library calls which takes it as `protocol`."""
     return tuple(read_words("protocols.toml", protocol))
 

@@ -229,7 +229,7 @@ class Walker(BodyWalker):
             case "components":
                 for value in components(self.ev, values, site):
                     yield from self.call(value, Arguments((), (), True, True), None)
-            case "getter" | "augmentation" | "transformation":
+            case "getter" | "augmentation" | "transformation" | "subject_transform" | "waveform_transform":
                 for name, value in product(called_methods(protocol), ordered(values)):
                     for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
