@@ -22,10 +22,10 @@ _COLLECTED: Final = frozenset({"list", "set", "tuple", "sorted", "frozenset"})
 
 def parts_by_names(program: Program, call: KnownCall) -> bool:
     """Whether the values of a column of the drawn rows get a name, by which the rest of the table is told:
-    `~table["id"].isin(ids)`, `[one for one in table["id"] if one not in ids]`.
+    `~table["id"].isin(ids)`, `table.drop(ids)`, `[one for one in table["id"] if one not in ids]`.
     """
     parents = parents_of(program.ev, call.facts)
-    column = _column(parents, call.call)
+    column = _column(parents, call.call, of_column=_is_of_column(call.call.func))
     if column is None:
         return False
     match parents.of(column):
@@ -34,9 +34,9 @@ def parts_by_names(program: Program, call: KnownCall) -> bool:
     return False
 
 
-def _column(parents: Parents, rows: tree.Expr) -> tree.Expr | None:
+def _column(parents: Parents, rows: tree.Expr, *, of_column: bool) -> tree.Expr | None:
     """What the values of one column of a table become, or of its index; None where all of it goes on."""
-    column: tree.Expr | None = None
+    column = rows if of_column else None
     node = rows
     while True:
         above = parents.of(node)
@@ -57,6 +57,16 @@ def _column(parents: Parents, rows: tree.Expr) -> tree.Expr | None:
                 return column
 
 
+def _is_of_column(node: tree.Expr) -> bool:
+    """Whether it is a method of one column: `table["id"].drop_duplicates().sample`."""
+    while True:
+        match node:
+            case tree.Attribute(value=inner) | tree.Call(func=inner):
+                node = inner
+            case _:
+                return isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const)
+
+
 def _leaves_out(parents: Parents, use: tree.Name) -> bool:
     above = parents.of(use)
     match above:
@@ -64,7 +74,8 @@ def _leaves_out(parents: Parents, use: tree.Name) -> bool:
             return right is use
         case tree.Arg():
             call = parents.of(above)
-            asks = isinstance(call, tree.Call) and called_name(call.func) == "isin"
-            outer = parents.of(call) if asks else None  # type: ignore[arg-type]
-            return isinstance(outer, tree.Unary) and outer.op == "~"
+            if not isinstance(call, tree.Call) or called_name(call.func) not in ("isin", "drop"):
+                return False
+            outer = parents.of(call)
+            return called_name(call.func) == "drop" or (isinstance(outer, tree.Unary) and outer.op == "~")
     return False
