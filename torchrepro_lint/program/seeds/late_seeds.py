@@ -14,6 +14,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import brings_weights, built_at, draws_weights
@@ -112,7 +113,7 @@ def _parting(program: Program, early: Event, seed: Event) -> tuple[Scope, ArmPat
         facts = program.facts(first.path)
         if facts is None or _are_alternatives(facts, first, second):
             return None
-        scope = _scope_of(facts, first, second)
+        scope = _scope_of(program, facts, first, second)
         if scope is None:
             return None
         own = set(scope.path_at(second.number))
@@ -153,12 +154,25 @@ def _way(event: Event) -> list[Site]:
     return [*(link.site for link in event.chain), event.site]
 
 
-def _scope_of(facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
-    """The scope in which both places are: the module for two imports or calls there, else a function of calls."""
+def _scope_of(program: Program, facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
+    """The scope in which both places are: the module for two imports or calls there, else a function of calls, and of
+    the reads of properties.
+    """
     for scope in facts.walk_scopes():
         numbers = {call.site for call, _ in scope.calls}
         if scope.parent is None:
             numbers |= set(scope.statement_sites)
-        if first.number in numbers and second.number in numbers:
+        places = [first.number in numbers, second.number in numbers]
+        if all(places):
+            return scope
+        if any(places) and {first.number, second.number} <= numbers | _reads_in(program, facts, scope):
             return scope
     return None
+
+
+def _reads_in(program: Program, facts: ModuleFacts, scope: Scope) -> set[int]:
+    """The sites of what is read as an attribute in a scope."""
+    parents = parents_of(program.ev, facts)
+    return {
+        read.site for reads in parents.attributes.values() for read in reads if parents.function(read) is scope.node
+    }
