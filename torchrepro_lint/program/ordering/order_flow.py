@@ -252,20 +252,11 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 yield carrier.to(use)
         case tree.Attribute(value=tree.Name()) as target:
             yield from _read(program, carrier, target)
-        case tree.Subscript(value=owner, index=key):
-            yield from _stored_under(program, carrier, owner, key)
-        case tree.Call(func=tree.Attribute(value=owner, attr="setdefault"), args=(key, _)):
-            yield from _stored_under(program, carrier, owner, key.value)
-
-
-def _stored_under(program: Program, carrier: Carrier, owner: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
-    """From a mapping that gets the elements under a key to where they are taken out of it."""
-    match owner:
-        case tree.Name():
+        case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in holder_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, carrier, use, key)
                 yield from order_rows.through_holder(program, carrier, use, key)
-        case tree.Attribute(value=tree.Name()):
+        case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
             for facts, read in holder_attribute_uses(program, carrier.facts, owner):
                 yield from _taken_out(program, replace(carrier, facts=facts), read, key)
 
