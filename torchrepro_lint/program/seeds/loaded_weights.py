@@ -2,27 +2,30 @@
 
 `load_state_dict` is looked for in the function that builds the model and in those that it comes through on its way to
 the start of the program: `net = build()`, `net.load_state_dict(...)`. It may also be called by a function that the
-model is handed to, or by a method of what holds it, where that calls it whatever its arguments are.
+model is handed to, or by a method of what holds it, where that calls it whatever its arguments are. What a training
+has made of the first weights before is not lost with them: `train(net)`, `net.load_state_dict(best)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.guards import Place, called_at, place_of
-from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.first_weights import built_at
+from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
+from torchrepro_lint.program.seeds.training_calls import may_train
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -35,9 +38,10 @@ _LOADS = "load_state_dict"
 def are_loaded_over(program: Program, event: Event) -> bool:
     """Whether a program surely loads other weights into all of the model of which a draw makes the first ones."""
     built = built_at(program, event)
+    sites = (*_calls_to(event, built), built)
     return any(
-        program.once(("loaded over", site), partial(_is_loaded_over, program, site))
-        for site in (*_calls_to(event, built), built)
+        program.once(("loaded over", sites[number:]), partial(_is_loaded_over, program, sites[number:]))
+        for number in range(len(sites))
     )
 
 
@@ -50,16 +54,52 @@ def _calls_to(event: Event, built: Site) -> Iterator[Site]:
             yield link.site
 
 
-def _is_loaded_over(program: Program, site: Site) -> bool:
-    place = place_of(program.ev, site)
+def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
+    """Whether what the first of the calls returns gets other weights; the others are on the way to the model in it."""
+    place = place_of(program.ev, sites[0])
     call = called_at(place) if place is not None else None
     if place is None or call is None:
         return False
     scope = place.scope
-    after = [later for later, arms in scope.calls if later.site > call.site and set(arms) <= set(place.arms)]
+    end = _end(program, place.facts, scope, call.site, place.arms)
+    after = [one for one, arms in scope.calls if call.site < one.site < end and set(arms) <= set(place.arms)]
     names = {_without_self(name, scope) for name in scope.given_to(call)}
-    loaded = {name for name in names if any(_loads_into(program, place, one, name) for one in after)}
+    held = _held(program, sites[1:])
+    loaded = {name for name in names if any(_loads_into(program, place, one, name, held) for one in after)}
     return bool(loaded) and _parts_given(scope, call) <= loaded
+
+
+def _end(program: Program, facts: ModuleFacts, scope: Scope, start: int, arms: ArmPath) -> int:
+    """How far a function surely runs on from a place, whose arms these are, and trains nothing."""
+    returns = (one.site for one, path in scope.returns if one.site > start and _may_follow(path, arms))
+    trainings = (
+        call.site
+        for call, path in scope.calls
+        if call.site > start and not _excludes(path, arms) and may_train(program, facts, scope, call)
+    )
+    return min(min(returns, default=END), min(trainings, default=END))
+
+
+def _may_follow(path: ArmPath, arms: ArmPath) -> bool:
+    """Whether an `if` decides that a place is come to, after one in these arms."""
+    return not set(path) <= set(arms) and not _excludes(path, arms)
+
+
+def _excludes(path: ArmPath, arms: ArmPath) -> bool:
+    chosen = dict(arms)
+    return any(chosen.get(branch, arm) != arm for branch, arm in path)
+
+
+def _held(program: Program, sites: tuple[Site, ...]) -> Sequence[str]:
+    """The attributes of an object under which it holds the model that is built on the way of these calls."""
+    for site in sites:
+        place = place_of(program.ev, site)
+        call = called_at(place) if place is not None else None
+        if place is not None and call is not None and place.scope.self_name is not None:
+            names = place.scope.given_to(call)
+            if names:
+                return names
+    return ()
 
 
 def _parts_given(scope: Scope, call: tree.Call) -> set[str]:
@@ -68,17 +108,17 @@ def _parts_given(scope: Scope, call: tree.Call) -> set[str]:
     return {_without_self(one.name, scope) for one in bindings if one.node is call and one.unpack}
 
 
-def _loads_into(program: Program, place: Place, call: tree.Call, name: str) -> bool:
+def _loads_into(program: Program, place: Place, call: tree.Call, name: str, held: Sequence[str]) -> bool:
     """Whether a call loads weights into what a name or an attribute of the function's own object holds."""
     if isinstance(call.func, tree.Attribute) and _written(call.func.value, place.scope) == name:
         if _is_load(call):
-            return not _leaves_some_out(program, place, call)
-        return _is_done_by(program, place, call, None)
+            return not leaves_some_out(program, place.facts, place.scope, call)
+        return _is_done_by(program, place, call, None, held)
     given = [arg for arg in call.args if _written(arg.value, place.scope) == name]
-    return any(_is_done_by(program, place, call, arg) for arg in given)
+    return any(_is_done_by(program, place, call, arg, held) for arg in given)
 
 
-def _is_done_by(program: Program, place: Place, call: tree.Call, given: tree.Arg | None) -> bool:
+def _is_done_by(program: Program, place: Place, call: tree.Call, given: tree.Arg | None, held: Sequence[str]) -> bool:
     """Whether a function that is called loads weights into an argument, or with None into the object it belongs to. Of
     one that cannot be followed, its name tells.
     """
@@ -89,14 +129,26 @@ def _is_done_by(program: Program, place: Place, call: tree.Call, given: tree.Arg
     ]
     if not functions:
         return function_words("loads_weights").fullmatch(last_part(dotted_name(call.func) or "")) is not None
-    return all(_always_loads(program.ev.function_scope(function), call, given) for function in functions)
+    return all(_always_loads(program, function, call, given, held) for function in functions)
 
 
-def _always_loads(scope: Scope, call: tree.Call, given: tree.Arg | None) -> bool:
+def _always_loads(
+    program: Program, function: FunctionValue, call: tree.Call, given: tree.Arg | None, held: Sequence[str]
+) -> bool:
+    """Whether a function loads weights into an argument, or its own object, or into the model that this holds."""
+    scope, facts = program.ev.function_scope(function), function.frame.facts
     name = scope.self_name if given is None else _parameter(scope, call, given)
-    return name is not None and any(
-        _is_load(inner) and (dotted_name(inner.func) or "").partition(".")[0] == name and _is_unconditional(path)
-        for inner, path in scope.calls
+    loads = [inner for inner, path in scope.calls if not path and _is_load(inner)]
+    if name is None or not loads:
+        return False
+    models = {name, *(f"{name}.{attribute}" for attribute in held)}
+    end = _end(program, facts, scope, 0, ())
+    return any(
+        inner.site < end
+        and isinstance(inner.func, tree.Attribute)
+        and dotted_name(inner.func.value) in models
+        and not leaves_some_out(program, facts, scope, inner)
+        for inner in loads
     )
 
 
@@ -107,10 +159,6 @@ def _parameter(scope: Scope, call: tree.Call, given: tree.Arg) -> str | None:
     params = [param.name for param in scope.node.params if param.kind == "positional"]
     position = call.args.index(given) + (scope.self_name is not None)
     return params[position] if position < len(params) else None
-
-
-def _is_unconditional(path: ArmPath) -> bool:
-    return all(arm == "try" for _, arm in path)
 
 
 def _is_load(call: tree.Call) -> bool:
@@ -125,37 +173,3 @@ def _written(node: tree.Expr, scope: Scope) -> str | None:
 
 def _without_self(name: str, scope: Scope) -> str:
     return name.removeprefix(f"{scope.self_name}.")
-
-
-# --- what is not loaded -------------------------------------------------------------------------------------------
-
-
-def _leaves_some_out(program: Program, place: Place, call: tree.Call) -> bool:
-    """Whether weights of the model may stay as they are, with `strict=False`: some are taken out of those to load, or
-    these are chosen or written out one by one. Without any of that, what is not strict about it is that there are more.
-    """
-    strict = next((arg.value for arg in call.args if arg.keyword == "strict"), None)
-    if strict is None and len(call.args) > 1 and call.args[1].keyword is None:
-        strict = call.args[1].value
-    if strict is None or (isinstance(strict, tree.Const) and strict.value is True) or not call.args:
-        return False
-    weights = call.args[0].value
-    if not isinstance(weights, tree.Name):
-        return _is_choice(weights)
-    if any(
-        binding.kind == "assign" and _is_choice(binding.node) for binding in place.scope.bindings.get(weights.id, ())
-    ):
-        return True
-    if any(touch.method in ("pop", "popitem", "clear") for touch in place.scope.touches(weights.id)):
-        return True
-    parents = parents_of(program.ev, place.facts)
-    return any(isinstance(parents.statement(name), tree.Delete) for name in parents.names.get(weights.id, ()))
-
-
-def _is_choice(node: object) -> bool:
-    match node:
-        case tree.DictDisplay():
-            return True
-        case tree.Comprehension(clauses=clauses):
-            return any(clause.conditions for clause in clauses)
-    return False
