@@ -32,6 +32,7 @@ from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
@@ -150,7 +151,7 @@ def _into_function(
     function, bound = function_of(program, value)
     if function is None or not isinstance(function.node, tree.FunctionDef):
         return
-    name = _parameter(function.node, call, arg, skipped=given + bound)
+    name = receiving_parameter(function.node, call, arg, skipped=given + bound)
     if name is None:
         return
     facts = function.frame.facts
@@ -185,20 +186,6 @@ def function_of(program: Program, value: Value) -> tuple[FunctionValue | None, b
                 if isinstance(init, FunctionValue):
                     return init, True
     return None, False
-
-
-def _parameter(node: tree.FunctionDef, call: tree.Call, arg: tree.Arg, *, skipped: int) -> str | None:
-    """The parameter that gets an argument."""
-    if arg.star:
-        return None
-    if arg.keyword is not None:
-        return arg.keyword if any(param.name == arg.keyword for param in node.params) else None
-    params = [param.name for param in node.params if param.kind == "positional"][skipped:]
-    before = call.args[: call.args.index(arg)]
-    if any(other.star for other in before):
-        return None
-    position = len([other for other in before if other.keyword is None])
-    return params[position] if position < len(params) else None
 
 
 def through_method(program: Program, carrier: Carrier, above: tree.Attribute, attr: str) -> Iterator[Carrier | Sink]:

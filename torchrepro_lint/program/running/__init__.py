@@ -19,7 +19,7 @@ started_uses.py       functions that processes and threads are started with
 What a call hands over:
 handed_over.py        the argument for a parameter, as it is written
 handed_parameters.py  a quick look at what the calls of a name hand over
-written_arguments.py  what the text of a call hands to a parameter, whosever the function is
+written_arguments.py  which parameter each argument in the text of a call is for, whosever the function is
 
 Programs:
 entry_points.py       where they start; offered_commands.py: what their command lines offer
@@ -45,5 +45,6 @@ foreign_seeding.py    seeding helpers of which nothing is known
 
 The text:
 parents.py            what is around a node
+binding_uses.py       where a name has what one binding gives it
 blocks.py             what a block holds; statements.py: the blocks of a statement
 """

@@ -1,4 +1,4 @@
-"""What the text of a call hands to a parameter, be the function of the project or from outside."""
+"""Which parameter each argument in the text of a call is for, be the function of the project or from outside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.classes import is_static
 
-__all__ = ["parameter_of", "written_argument"]
+__all__ = ["parameter_of", "receiving_parameter", "written_argument"]
 
 
 def parameter_of(scope: Scope, name: str) -> Parameter:
@@ -33,3 +33,19 @@ def written_argument(call: tree.Call, parameter: Parameter) -> tree.Expr | None:
     if position is None or position >= len(positional) or any(arg.star for arg in positional[: position + 1]):
         return None
     return positional[position].value
+
+
+def receiving_parameter(node: tree.FunctionDef, call: tree.Call, arg: tree.Arg, *, skipped: int) -> str | None:
+    """The parameter that gets an argument of the call, which does not write the first `skipped`; None where a `*` hides
+    it.
+    """
+    if arg.star:
+        return None
+    if arg.keyword is not None:
+        return arg.keyword if any(param.name == arg.keyword for param in node.params) else None
+    params = [param.name for param in node.params if param.kind == "positional"][skipped:]
+    before = call.args[: call.args.index(arg)]
+    if any(other.star for other in before):
+        return None
+    position = len([other for other in before if other.keyword is None])
+    return params[position] if position < len(params) else None

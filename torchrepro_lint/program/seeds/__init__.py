@@ -18,6 +18,7 @@ own_seeds.py        seeds of generators of one's own
 kept_states.py      functions that put the state back
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some; training_calls.py: after a training
+measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
 evaluation_mode.py  layers that do not draw in an evaluation
 idle_draws.py       draws on which no result hangs
 """

@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.reach import Event
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_weights", "built_at", "draws_weights"]
+__all__ = ["brings_weights", "building_calls", "built_at", "draws_weights"]
 
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
@@ -56,6 +56,18 @@ def built_at(program: Program, event: Event) -> Site:
             ):
                 return link.site
     return event.site
+
+
+def building_calls(program: Program, event: Event) -> tuple[Site, ...]:
+    """The calls on the way to where a model is built, from the outside in, and last the one that builds it."""
+    built = built_at(program, event)
+    sites: list[Site] = []
+    for link in event.chain:
+        if link.site == built:
+            break
+        if link.note.startswith("calls "):
+            sites.append(link.site)
+    return (*sites, built)
 
 
 def _is_of_module(program: Program, site: Site) -> bool:

@@ -20,6 +20,7 @@ from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import brings_weights, built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
+from torchrepro_lint.program.seeds.measured_models import is_only_measured
 from torchrepro_lint.program.seeds.partial_seeding import is_for_the_run
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
         return False
     if _SPLITS.fullmatch(last_part(event.name)):
+        return False
+    if is_only_measured(run.program, event):
         return False
     if not draws_weights(event):
         return not is_switched_off(run.program, event)

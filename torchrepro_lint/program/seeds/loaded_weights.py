@@ -8,7 +8,7 @@ has made of the first weights before is not lost with them: `train(net)`, `net.l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.guards import Place, called_at, place_of
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.seeds.first_weights import built_at
+from torchrepro_lint.program.running.written_arguments import receiving_parameter
+from torchrepro_lint.program.seeds.first_weights import building_calls
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
 from torchrepro_lint.program.seeds.training_calls import may_train
 
@@ -37,21 +38,11 @@ _LOADS = "load_state_dict"
 
 def are_loaded_over(program: Program, event: Event) -> bool:
     """Whether a program surely loads other weights into all of the model of which a draw makes the first ones."""
-    built = built_at(program, event)
-    sites = (*_calls_to(event, built), built)
+    sites = building_calls(program, event)
     return any(
         program.once(("loaded over", sites[number:]), partial(_is_loaded_over, program, sites[number:]))
         for number in range(len(sites))
     )
-
-
-def _calls_to(event: Event, built: Site) -> Iterator[Site]:
-    """The calls on the way to where a model is built, from the outside in."""
-    for link in event.chain:
-        if link.site == built:
-            return
-        if link.note.startswith("calls "):
-            yield link.site
 
 
 def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
@@ -137,7 +128,9 @@ def _always_loads(
 ) -> bool:
     """Whether a function loads weights into an argument, or its own object, or into the model that this holds."""
     scope, facts = program.ev.function_scope(function), function.frame.facts
-    name = scope.self_name if given is None else _parameter(scope, call, given)
+    name = scope.self_name
+    if given is not None and isinstance(scope.node, tree.FunctionDef):
+        name = receiving_parameter(scope.node, call, given, skipped=scope.self_name is not None)
     loads = [inner for inner, path in scope.calls if not path and _is_load(inner)]
     if name is None or not loads:
         return False
@@ -150,15 +143,6 @@ def _always_loads(
         and not leaves_some_out(program, facts, scope, inner)
         for inner in loads
     )
-
-
-def _parameter(scope: Scope, call: tree.Call, given: tree.Arg) -> str | None:
-    """The parameter of a function that gets an argument of the call."""
-    if given.keyword is not None or given.star or not isinstance(scope.node, tree.FunctionDef):
-        return given.keyword
-    params = [param.name for param in scope.node.params if param.kind == "positional"]
-    position = call.args.index(given) + (scope.self_name is not None)
-    return params[position] if position < len(params) else None
 
 
 def _is_load(call: tree.Call) -> bool:

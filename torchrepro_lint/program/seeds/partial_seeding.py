@@ -27,6 +27,7 @@ from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
+from torchrepro_lint.program.seeds.measured_models import is_only_measured
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
@@ -212,6 +213,8 @@ def first_draw(
 
 def _counts(program: Program, run: EntryRun, event: Event) -> bool:
     """Whether something is left of what is drawn from torch: of first weights, if no trained ones take their place."""
+    if is_only_measured(program, event):
+        return False
     if not draws_weights(event):
         return not is_switched_off(program, event)
     return run.trains and not are_loaded_over(program, event)
