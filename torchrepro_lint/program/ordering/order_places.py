@@ -230,10 +230,12 @@ def _class_around(parents: Parents, node: tree.Expr | tree.Stmt) -> tree.ClassDe
 
 
 def _is_replaced_by_sorted(parents: Parents, use: tree.Attribute) -> bool:
-    """Whether a use is the target of `self.files = sorted(self.files)`, or of `dict(sorted(self.files.items()))`."""
+    """Whether a use is the target of `self.files = sorted(self.files)`, of `dict(sorted(self.files.items()))` or of
+    `self.files[np.argsort(self.files)]`.
+    """
     above = parents.of(use)
     match above:
-        case tree.Assign(targets=targets, value=tree.Call() as made) if use in targets:
+        case tree.Assign(targets=targets, value=tree.Call() | tree.Subscript() as made) if use in targets:
             parts = list(walk([made]))
             sorts = any(isinstance(one, tree.Call) and "sort" in (called_name(one.func) or "") for one in parts)
             return sorts and any(isinstance(one, tree.Attribute) and one.attr == use.attr for one in parts)
