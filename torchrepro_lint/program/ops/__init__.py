@@ -10,6 +10,7 @@ op_collisions.py         whether anything can meet in one that adds; unique_indi
 Where they run:
 op_runs.py               on which device, with gradients or without, under the flag or not
 module_runs.py           where a module runs; criterion_runs.py: a loss that is an object
+unused_methods.py        methods that nothing names
 network_calls.py         what the call of a model may run
 input_forms.py           what form the inputs have in a run
 regions.py               blocks under `torch.no_grad` and its like

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.tensors import graph_words, result_is_floating
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tensors import graph_words, result_is_floating, returns_tensor
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import External
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -19,22 +22,23 @@ __all__ = ["is_cut_off", "is_part_of_its_counts"]
 
 
 def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
-    """Whether the result goes through `.detach()`, `.data`, `.argmax()` or a comparison before anything else sees it.
-    Of a module that a function makes for itself: the results of all its calls, or its name says what it is for.
+    """Whether the result goes through `.detach()`, `.data`, `.argmax()` or a comparison before anything else sees it,
+    and so does all that is computed of it. Of a module that a function makes for itself: the results of all its calls,
+    or its name says what it is for.
     """
-    parents, scope = parents_of(ev, operation.frame.facts), operation.frame.scope
+    code = _Code(ev, operation.frame)
     if not operation.is_module:
-        return _is_cut(parents, operation.call, scope)
+        return code.is_cut(operation.call)
+    parents, function = code.parents, operation.frame.scope.node
     match parents.of(operation.call):
-        case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(operation.frame.scope.node, tree.FunctionDef):
+        case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(function, tree.FunctionDef):
             if function_words("evaluation").search(name):
                 return True
-            function = operation.frame.scope.node
             uses = [node for node in parents.names.get(name, ()) if parents.function(node) is function]
             calls = [parents.of(node) for node in uses if not parents.is_bound(node)]
-            return bool(calls) and all(isinstance(call, tree.Call) and _is_cut(parents, call, scope) for call in calls)
+            return bool(calls) and all(isinstance(call, tree.Call) and code.is_cut(call) for call in calls)
         case tree.Call(func=func) as call if func is operation.call:
-            return _is_cut(parents, call, scope)
+            return code.is_cut(call)
     return False
 
 
@@ -65,41 +69,69 @@ def _part_of(node: tree.Expr, scope: Scope) -> str | None:
     return None
 
 
-def _is_cut(parents: Parents, node: tree.Expr, scope: Scope, steps: int = 4) -> bool:
-    """Whether a result is cut off, through the local names that it gets, of which there may be so many."""
-    match parents.of(node):
-        case tree.Compare() | tree.Unary(op="~"):
-            return True
-        case tree.Arg() as above:
-            call = parents.of(above)
-            name = called_name(call.func) if isinstance(call, tree.Call) else None
-            if name in graph_words("shown"):
-                return True
-            return name in graph_words("joined") and _is_cut(parents, call, scope, steps)  # type: ignore[arg-type]
-        case tree.Display(kind="list" | "tuple") as above:
-            return isinstance(parents.of(above), tree.Arg) and _is_cut(parents, above, scope, steps)
-        case tree.Subscript(value=value) as above if value is node:
-            return _is_cut(parents, above, scope, steps)
-        case tree.Attribute(attr=attr) as above:
-            called = parents.of(above)
-            if attr in graph_words("cut") or result_is_floating(f"torch.Tensor.{attr}") is False:
-                return True
-            is_called = isinstance(called, tree.Call) and called.func is above
-            return is_called and attr in graph_words("kept") and _is_cut(parents, called, scope, steps)  # type: ignore[arg-type]
-        case tree.Assign(targets=(tree.Name(id=name),), value=value) if value is node and steps:
-            reads = [use for use in parents.names.get(name, ()) if _reads(parents, use, node, scope)]
-            function = parents.function(node)
-            return bool(reads) and all(
-                parents.function(use) is function and _is_cut(parents, use, scope, steps - 1) for use in reads
-            )
-    return False
+class _Code:
+    """The code of one scope, in which results are followed."""
 
+    def __init__(self, ev: Evaluator, frame: Frame) -> None:
+        self._ev = ev
+        self._frame = frame
+        self.parents = parents_of(ev, frame.facts)
 
-def _reads(parents: Parents, use: tree.Name, value: tree.Expr, scope: Scope) -> bool:
-    """Whether a name may read what `value` was bound to in `scope`, be it in a function within."""
-    function = parents.function(value)
-    if parents.is_bound(use) or not (function is None or function in parents.around(use)):
+    def is_cut(self, node: tree.Expr, steps: int = 4) -> bool:
+        """Whether a result is cut off, through the local names that it gets, of which there may be so many."""
+        parents = self.parents
+        match parents.of(node):
+            case tree.Compare() | tree.Unary(op="~"):
+                return True
+            case tree.Unary() | tree.Binary() as above:
+                return self.is_cut(above, steps)
+            case tree.Arg() as above:
+                call = parents.of(above)
+                return isinstance(call, tree.Call) and self._is_argument_cut(call, steps)
+            case tree.Display(kind="list" | "tuple") as above:
+                return isinstance(parents.of(above), tree.Arg) and self.is_cut(above, steps)
+            case tree.Subscript(value=value) as above if value is node:
+                return self.is_cut(above, steps)
+            case tree.Attribute(attr=attr) as above:
+                if attr in graph_words("cut") or result_is_floating(f"torch.Tensor.{attr}") is False:
+                    return True
+                called = parents.of(above)
+                if not isinstance(called, tree.Call) or called.func is not above:
+                    return False
+                return (attr in graph_words("kept") or _computes(attr)) and self.is_cut(called, steps)
+            case tree.Assign(targets=(tree.Name(id=name),), value=value) if value is node and steps:
+                reads = [use for use in parents.names.get(name, ()) if self._reads(use, node)]
+                function = parents.function(node)
+                return bool(reads) and all(
+                    parents.function(use) is function and self.is_cut(use, steps - 1) for use in reads
+                )
         return False
-    inner = parents.function(use) is not function
-    bindings, _ = scope.reaching(use.id) if inner else scope.reaching(use.id, use.site)
-    return any(binding.node is value for binding in bindings)
+
+    def _is_argument_cut(self, call: tree.Call, steps: int) -> bool:
+        name = called_name(call.func)
+        if name in graph_words("shown"):
+            return True
+        return (name in graph_words("joined") or self._computes(call)) and self.is_cut(call, steps)
+
+    def _computes(self, call: tree.Call) -> bool:
+        """Whether a call of torch gives a new tensor, and does nothing else."""
+        if any(arg.keyword == "out" for arg in call.args):
+            return False
+        values = self._ev.values(call.func, self._frame)
+        names = [canonical(value.name) for value in values if isinstance(value, External)]
+        return bool(names) and len(names) == len(values) and all(map(returns_tensor, names))
+
+    def _reads(self, use: tree.Name, value: tree.Expr) -> bool:
+        """Whether a name may read what `value` was bound to, be it in a function within."""
+        parents, scope = self.parents, self._frame.scope
+        function = parents.function(value)
+        if parents.is_bound(use) or not (function is None or function in parents.around(use)):
+            return False
+        inner = parents.function(use) is not function
+        bindings, _ = scope.reaching(use.id) if inner else scope.reaching(use.id, use.site)
+        return any(binding.node is value for binding in bindings)
+
+
+def _computes(method: str) -> bool:
+    """Whether a method of a tensor gives a new one, and leaves its own as it is."""
+    return returns_tensor(f"torch.Tensor.{method}") and not method.endswith("_")
