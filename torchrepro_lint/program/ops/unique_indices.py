@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Values
@@ -13,21 +14,25 @@ from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of, un
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.single_dimensions import single_by_index
 from torchrepro_lint.program.ops.tensors import tensor
+from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["is_unique"]
 
+_MAX_CALLS = 2  # up from the operation to where the index gets its form
+
 
 def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
     """Whether an index has one place along the dimension, or none that comes twice."""
     frame = operation.frame
-    written = _unclamped(unmoved(_written_as(index, frame)), frame)
+    written = _form_of(index, frame)
     if _is_viewed_as_one_number(written):
         return True
     dimension = argument_of(operation, "dim", 0)
-    if dimension is not None and _is_written_with_one_place(ev, written, ev.values(dimension, frame), frame):
+    if dimension is not None and _shows_one_place(ev, written, ev.values(dimension, frame), frame, _MAX_CALLS):
         return True
     found = tensor(ev, index, frame)
     if (found is not None and found.distinct) or _is_named_a_permutation(written):
@@ -36,6 +41,34 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         return False
     numbers = numbers_of(ev.values(dimension, frame))
     return any(numbers in ([place], [-place]) for place in found.single)
+
+
+def _form_of(index: tree.Expr, frame: Frame) -> tree.Expr:
+    """The expression that gives an index its form: `labels.unsqueeze(1)` for `labels.unsqueeze(1).long() + 1`."""
+    if isinstance(index, tree.Binary) and isinstance(index.right, tree.Const):
+        index = index.left
+    return _unclamped(unmoved(_written_as(index, frame)), frame)
+
+
+def _shows_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame: Frame, calls_up: int) -> bool:
+    """Whether an expression shows that it has one place along the dimension, or all calls that are seen do so of what
+    they hand to a parameter.
+    """
+    if _is_written_with_one_place(ev, written, dimension, frame):
+        return True
+    if not calls_up or not isinstance(written, tree.Name) or not _is_parameter(written, frame.scope):
+        return False
+    parameter = parameter_of(frame.scope, written.id)
+    handed = [(written_argument(call, parameter), at) for call, at in visible_calls(ev, frame.facts, frame.scope)]
+    return bool(handed) and all(
+        given is not None and _shows_one_place(ev, _form_of(given, at), dimension, at, calls_up - 1)
+        for given, at in handed
+    )
+
+
+def _is_parameter(node: tree.Name, scope: Scope) -> bool:
+    bindings, certain = scope.reaching(node.id, node.site)
+    return certain and [one.kind for one in bindings] == ["param"]
 
 
 def _is_viewed_as_one_number(written: tree.Expr) -> bool:
