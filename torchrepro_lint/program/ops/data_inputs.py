@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.tensors import graph_words
 from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.callers import frame_without_callers, visible_calls
 from torchrepro_lint.program.running.epochs import takes_steps
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -81,9 +83,21 @@ def _is_of_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.E
 
 def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding, depth: int) -> bool:
     match binding.kind, binding.node:
+        case "assign", tree.Display(items=items) if len(binding.unpack) == 1 and binding.unpack[0] < len(items):
+            return _is_of_a_batch(ev, facts, scope, items[binding.unpack[0]], depth - 1)
         case "assign", node if node is not None and not binding.unpack:
             return _is_of_a_batch(ev, facts, scope, node, depth - 1)  # type: ignore[arg-type]
+        case "param", _:
+            return _is_handed_a_batch(ev, facts, scope, parameter_of(scope, binding.name), depth - 1)
         case "element", node if node is not None:
             loop = parents_of(ev, facts).of(node)
             return isinstance(loop, tree.For) and loop.iter is node and takes_steps(scope, loop.site)
     return False
+
+
+def _is_handed_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, parameter: Parameter, depth: int) -> bool:
+    """Whether all calls of a function that are seen hand data to a parameter."""
+    handed = [(written_argument(call, parameter), at) for call, at in visible_calls(ev, facts, scope)]
+    return bool(handed) and all(
+        given is not None and _is_of_a_batch(ev, at.facts, at.scope, given, depth) for given, at in handed
+    )
