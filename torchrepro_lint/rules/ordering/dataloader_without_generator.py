@@ -63,6 +63,7 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
@@ -72,6 +73,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.workers import Effect
+from torchrepro_lint.rules.lacking import lacking
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
 
@@ -96,14 +98,15 @@ class DataLoaderWithoutGenerator(LoaderRule):
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
             fix, declined = loader_fix(program, loader, init=False, generator=True)
-            message = _message(draw)
+            message = _message(loader, draw)
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
         return None
 
 
-def _message(draw: Effect | None) -> str:
+def _message(loader: Loader, draw: Effect | None) -> str:
+    lack = lacking(loader.call, Parameter("generator"))
     if draw is not None:
         drawing = f"which draw random numbers ({draw.event.name})"
-        return f"no `generator`: the seeds of the workers, {drawing}, come from torch's global RNG"
-    return "no `generator`: the shuffled order comes from torch's global RNG, and any other draw changes it"
+        return f"{lack}: the seeds of the workers, {drawing}, come from torch's global RNG"
+    return f"{lack}: the shuffled order comes from torch's global RNG, and any other draw changes it"

@@ -69,6 +69,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.lacking import named_without
 
 
 class SplitOrSamplerWithoutGenerator(Rule):
@@ -90,12 +91,12 @@ class SplitOrSamplerWithoutGenerator(Rule):
 
 
 def _message(one: UnseededSplit, *, leaks: bool) -> str:
-    name = last_part(one.call.name)
+    call = named_without(last_part(one.call.name), one.call.call, one.parameter)
     if one.kind == "sampler":
-        return f"{name} without `generator`: the order comes from torch's global RNG, and any other draw changes it"
+        return f"{call}: the order comes from torch's global RNG, and any other draw changes it"
     if leaks:
         return (
-            f"{name} without `generator` in a program that seeds by rank: each rank has a different split, and trains "
-            "on what others validate on"
+            f"{call} in a program that seeds by rank: each rank has a different split, and trains on what others "
+            "validate on"
         )
-    return f"{name} without `generator`: the split comes from torch's global RNG, and any earlier draw changes it"
+    return f"{call}: the split comes from torch's global RNG, and any earlier draw changes it"

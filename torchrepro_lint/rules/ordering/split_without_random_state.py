@@ -51,10 +51,16 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import random_state_fix
-from torchrepro_lint.program.ordering.numpy_splits import may_be_seeded_unseen, numpy_splits, seeding_before
+from torchrepro_lint.program.ordering.numpy_splits import (
+    NumpySplit,
+    may_be_seeded_unseen,
+    numpy_splits,
+    seeding_before,
+)
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.lacking import named_without
 
 
 class SplitWithoutRandomState(Rule):
@@ -71,10 +77,11 @@ class SplitWithoutRandomState(Rule):
                 continue
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
             fix, declined = random_state_fix(program, one.call, one.parameter)
-            message = _message(last_part(one.call.name), one.parameter.name, seeded=seeded)
+            message = _message(one, seeded=seeded)
             yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
 
 
-def _message(name: str, parameter: str, *, seeded: bool) -> str:
+def _message(one: NumpySplit, *, seeded: bool) -> str:
+    split = named_without(last_part(one.call.name), one.call.call, one.parameter)
     why = "and any earlier draw changes the split" if seeded else "which nothing seeds before"
-    return f"{name} without `{parameter}`: it draws from NumPy's global RNG, {why}"
+    return f"{split}: it draws from NumPy's global RNG, {why}"
