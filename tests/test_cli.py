@@ -382,7 +382,7 @@ def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pyt
         assert capsys.readouterr().err == f"torchrepro-lint: error: {root}/pyproject.toml: {told}"
     assert main(["--ignore", "E501", str(root)]) == 2
     assert capsys.readouterr().err == (
-        'torchrepro-lint: error: ignore: unknown rule "E501"; `torchrepro-lint rule` lists them\n'
+        'torchrepro-lint: error: --ignore: unknown rule "E501"; `torchrepro-lint rule` lists them\n'
     )
 
 

@@ -124,7 +124,7 @@ def test_unknown_rules_are_said_whatever_the_files(write, selector: str, message
     root = write({"a.py": ""})
     with pytest.raises(TorchReproLintError) as error:
         check([root], {"select": (selector,)}, toolkit=toolkit(BAD, WORSE))
-    assert str(error.value).startswith(f"select: {message}")
+    assert str(error.value).startswith(f"--select: {message}")
 
 
 def test_comments_silence(write) -> None:

@@ -17,8 +17,8 @@ from torchrepro_lint.interest import is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import internal_error
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.selection import RuleLike, is_ignored, rules_of, runs, selected_rules
-from torchrepro_lint.settings import Settings, SettingsOverride
+from torchrepro_lint.selection import RuleLike, is_ignored, require_known_rules, rules_of, runs
+from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.project import Project, Projects
@@ -131,7 +131,7 @@ def check(
     if report is None:
         if override.keys() & _OF_RULES:
             # A misspelt rule is said, whatever the files.
-            selected_rules(toolkit.rules(), Settings().overridden(override))
+            require_known_rules(override, toolkit.rules())
         with _without_collection():
             analysis = _Analysis(overlay, contents, toolkit, run)
             report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)

@@ -11,7 +11,7 @@ from torchrepro_lint.console import PROGRAM, did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rule_metadata import Named, RuleMetadata
-from torchrepro_lint.settings import Settings
+from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.ignore import Layer
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "is_ignored",
     "is_ignored_in",
     "is_selected",
+    "require_known_rules",
     "rules_of",
     "runs",
     "selected_rules",
@@ -46,33 +47,36 @@ class RuleLike(RuleMetadata, Protocol):
         ...
 
 
-def selected_rules(rules: Iterable[RuleLike], settings: Settings) -> list[RuleLike]:
+def selected_rules(rules: Iterable[RuleLike], settings: Settings, where: str = "") -> list[RuleLike]:
     """The rules that `settings` select, in the order of their codes.
 
     If a rule is both selected and ignored, the longer prefix decides; if both are equally long, it is ignored. `ALL` is
     as general as `TRL`. A rule of the strict profile needs that profile, `ALL`, or a more specific selector: its code,
     its name or its family (`TRL4`). `TRL` alone means the rules of the profile, as `flake8 --select TRL` does.
 
-    TorchReproLintError, which begins with the name of the setting, for a selector that matches no rule.
+    TorchReproLintError, which begins with `where` and the name of the setting, for a selector that matches no rule.
     """
     known = sorted(rules, key=lambda rule: rule.code)
     for setting, selectors in _all_selectors(settings):
         for selector in selectors:
-            _require_known(selector, setting, known)
+            _require_known(selector, f"{where}{setting}", known)
     return [rule for rule in known if is_selected(rule, settings)]
 
 
 def rules_of(project: Project, rules: Iterable[RuleLike]) -> list[RuleLike]:
     """The rules that the settings of `project` select, as `selected_rules` does.
 
-    TorchReproLintError, which begins with the settings file, for a selector that matches no rule. The command line is
-    assumed to be checked already.
+    TorchReproLintError, which begins with the settings file, for a selector that matches no rule. What takes precedence
+    over the file is assumed to be checked already (`require_known_rules`).
     """
-    try:
-        return selected_rules(rules, project.settings)
-    except TorchReproLintError as error:
-        where = "".join(f"{path}: " for path in project.settings.files[:1])
-        raise TorchReproLintError(f"{where}{error}") from error
+    return selected_rules(rules, project.settings, "".join(f"{path}: " for path in project.settings.files[:1]))
+
+
+def require_known_rules(override: SettingsOverride, rules: Iterable[RuleLike], where: str = "--") -> None:
+    """TorchReproLintError for a selector in `override` that matches no rule. It begins with `where` and the name of the
+    setting; `--` makes the name that of an option.
+    """
+    selected_rules(rules, Settings().overridden(override), where)
 
 
 def is_selected(rule: RuleMetadata, settings: Settings) -> bool:

@@ -213,17 +213,22 @@ def test_settings_of_the_editor_and_of_files(write) -> None:
     run(root, act, options={"profile": "default"})
 
 
-def test_options_that_are_wrong_are_said(write) -> None:
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"profil": "strict"}, 'profil: unknown setting; did you mean "profile"?'),
+        ({"ignore": ["TRL202", "TRL9x"]}, 'ignore: unknown rule "TRL9x"; did you mean "TRL901"?'),
+    ],
+)
+def test_options_that_are_wrong_are_said_and_left_out(write, options: dict[str, object], told: str) -> None:
     root = write({"torchrepro-lint.toml": "", "a.py": SPLIT})
 
     async def act(editor: Editor) -> None:
         await editor.until(lambda: editor.messages)
-        assert editor.messages == [
-            'torchrepro-lint: the editor\'s settings: profil: unknown setting; did you mean "profile"?'
-        ]
+        assert editor.messages == [f"torchrepro-lint: the editor's settings: {told}"]
         assert codes(await editor.diagnostics(editor.open(root / "a.py"), 1)) == ["TRL202"]
 
-    run(root, act, options={"profil": "strict"})
+    run(root, act, options=options)
 
 
 def test_a_file_that_does_not_parse_is_said_and_the_next_one_goes_on(write) -> None:

@@ -9,7 +9,7 @@ from torchrepro_lint.commands.check import CheckOptions, print_notices
 from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.selection import is_ignored, is_selected, rules_of, selected_rules
+from torchrepro_lint.selection import is_ignored, is_selected, require_known_rules, rules_of
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
@@ -38,7 +38,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     project = Projects(options.override).of(path / "x.py" if path.is_dir() else path)
     settings, target = project.settings, project.target
     known = list((toolkit or Toolkit()).rules())
-    selected_rules(known, Settings().overridden(options.override))  # what the command line names
+    require_known_rules(options.override, known)
     rules: list[RuleMetadata] = [*rules_of(project, known)]
     rules += [UNREADABLE_FILE] if not is_ignored(UNREADABLE_FILE, path, settings) else []
     rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []

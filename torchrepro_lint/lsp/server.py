@@ -27,8 +27,8 @@ from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_ac
 from torchrepro_lint.lsp.buffers import Buffers
 from torchrepro_lint.lsp.messages import diagnostic
 from torchrepro_lint.lsp.open_files import open_buffers
-from torchrepro_lint.lsp.session import Session
-from torchrepro_lint.settings import SettingsOverride, override_from_table
+from torchrepro_lint.lsp.session import EDITOR, Session
+from torchrepro_lint.settings import override_from_table
 
 __all__ = ["Server"]
 
@@ -171,13 +171,11 @@ class Server(LanguageServer):
         """Take the editor's settings: a table as in `torchrepro-lint.toml`, perhaps under the name of the tool."""
         if isinstance(table, Mapping):
             table = table.get("torchrepro-lint", table)
-        override: SettingsOverride = {}
-        if isinstance(table, Mapping):
-            try:
-                override = override_from_table(table, "the editor's settings: ")
-            except TorchReproLintError as error:
-                self._show_error(str(error))
-        self.session.configure(override)
+        try:
+            self.session.configure(override_from_table(table, EDITOR) if isinstance(table, Mapping) else {})
+        except TorchReproLintError as error:
+            self._show_error(str(error))
+            self.session.configure({})
 
     async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
         """All that `--fix` would change for a file, None where that is nothing."""

@@ -9,11 +9,15 @@ from torchrepro_lint.engine import Report, check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.program.kept.programs import KeptPrograms
+from torchrepro_lint.selection import require_known_rules
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["Session"]
+__all__ = ["EDITOR", "Session"]
+
+#: What a message about a setting of the editor begins with.
+EDITOR = "the editor's settings: "
 
 
 class Session:
@@ -29,7 +33,11 @@ class Session:
         self._toolkit = Toolkit(make_program=self._programs)
 
     def configure(self, override: SettingsOverride) -> None:
-        """Take other settings over those of the files."""
+        """Take other settings over those of the files.
+
+        TorchReproLintError where one of them names a rule that there is not; then those from before count.
+        """
+        require_known_rules(override, self._toolkit.rules(), EDITOR)
         self._override = override
         self.forget()
 
