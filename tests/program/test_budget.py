@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,12 @@ from torchrepro_lint.program.evaluation import memory
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, values_of
 from torchrepro_lint.program.ordering.generators import seedings
+from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.bodies import BodyWalker
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.seeds import seed_faults
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_chosen_against, ways_of
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.toolkit import Toolkit
@@ -145,6 +150,46 @@ def test_a_table_of_the_project_is_whole_whoever_needs_it_first(tmp_path: Path) 
     assert len(seedings(program)) == 1
     assert len(entry_points(program)) == 1
     assert program.ev.exhausted  # the question that needed them has no more than it had
+
+
+SWITCHED = """\
+import time
+
+import torch
+
+
+def start(seed):
+    torch.backends.cudnn.benchmark = True
+    torch.manual_seed(int(time.time()))
+
+
+start(0)
+"""
+
+
+def test_a_place_is_known_though_nobody_can_say_any_more_who_calls_it(tmp_path: Path) -> None:
+    program = program_of(tmp_path, SWITCHED)
+    (switch,) = (one for one in program.evidence if one.effect == "benchmark")
+    program.ev.begin_question()
+    program.ev.steps = memory.MAX_STEPS + 1
+    (way,) = ways_of(program, switch)
+    assert [waypoint.scope.name for waypoint in way] == ["start"]
+    assert not is_chosen_against(program, switch, re.compile("benchmark"))
+
+
+@pytest.mark.parametrize(("is_left", "count"), [(True, 1), (False, 0)])
+def test_a_seed_is_no_fault_if_the_ways_to_it_are_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_left: bool, count: int
+) -> None:
+    program = program_of(tmp_path, SWITCHED)
+
+    def innocent(program: Program, one: Evidence) -> bool:
+        if not is_left:
+            program.ev.steps = memory.MAX_STEPS + 1
+        return False
+
+    monkeypatch.setattr(seed_faults, "_is_innocent", innocent)
+    assert len(list(seed_faults.changing_seeds(program))) == count
 
 
 DEEPER = """\

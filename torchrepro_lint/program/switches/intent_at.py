@@ -18,6 +18,7 @@ from torchrepro_lint.program.running.ways import (
     comes_later,
     is_followed_by,
     never_together,
+    own_way,
     runs_as_script,
     runs_with,
     ways,
@@ -43,10 +44,12 @@ __all__ = [
 
 
 def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
-    """The ways that lead to a seed or switch."""
-    frame = one.frame
+    """The ways that lead to a seed or switch, never none: beyond the limits of a question it is the place alone."""
+    frame, site = one.frame, one.site.number
     return program.ev.remembered(
-        ("ways", one.site), lambda: ways(program.ev, frame.facts, frame.scope, one.site.number), ()
+        ("ways", one.site),
+        lambda: ways(program.ev, frame.facts, frame.scope, site),
+        (own_way(frame.facts, frame.scope, site),),
     )
 
 
