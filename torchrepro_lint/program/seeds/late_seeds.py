@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.parents import parents_of
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["LateSeed", "late_seeds"]
-
-#: Splits and samplers have rules of their own; a sampler draws when it is iterated.
-_SPLITS = re.compile(r"random_split|randperm|\w*split|\w*Split|\w*Fold|\w*Sampler|permutation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
         return False
-    if _SPLITS.fullmatch(last_part(event.name)):
+    if function_words("split_or_sampler").fullmatch(last_part(event.name)):
         return False
     if is_only_measured(run.program, event):
         return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PartialSeeding", "first_draw", "is_for_the_run", "partial_seedings"]
 
-#: Classes whose objects are the run; others seed for themselves (a dataset its choice of samples), or can be seeded as
-#: gym asks of an environment (`env.seed(0)`).
-_RUNS = re.compile(r"Train|Solver|Run|Experiment|Engine|Agent|Lite|Pipeline|Main|App|Workspace|Learn|System|Session")
 _PLAIN = frozenset({"builtins.object", "abc.ABC"})
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 
@@ -160,7 +156,8 @@ def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
 
 def _says_so(one: Evidence) -> bool:
     """Whether the function that seeds is one that sets a run up, or trains itself; others seed what they compute (a
-    mask, a sample).
+    mask, a sample). An object seeds the run if it is the run; others seed for themselves (a dataset its choice of
+    samples), or can be seeded as gym asks of an environment (`env.seed(0)`).
     """
     scope = one.frame.scope
     while scope.parent is not None and not isinstance(scope.node, tree.FunctionDef):
@@ -169,7 +166,7 @@ def _says_so(one: Evidence) -> bool:
         return True
     around = scope.parent
     if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
-        return around is not None and _RUNS.search(around.name) is not None
+        return around is not None and function_words("is_a_run").search(around.name) is not None
     name = scope.node.name
     if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):
         return True

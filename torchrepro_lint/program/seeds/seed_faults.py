@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
-
-_ENVIRONMENT = re.compile(r"Env(ironment)?$|^gym")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +193,9 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
         if isinstance(node, tree.ClassDef):
             frame = program.ev.module_frame(facts)  # type: ignore[arg-type]
             bases = external_bases(program.ev, ClassValue(node, frame))
-            if _ENVIRONMENT.search(node.name) or any(name.startswith(("gym.", "gymnasium.")) for name in bases):
+            if function_words("is_an_environment").search(node.name) or any(
+                name.startswith(("gym.", "gymnasium.")) for name in bases
+            ):
                 return True
         current = current.parent
     return False

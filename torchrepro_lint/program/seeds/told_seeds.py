@@ -7,14 +7,11 @@ import re
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 
 __all__ = ["SEED", "root_of", "tells_seed"]
 
 SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
-_TELLS = re.compile(
-    r"print|pprint|log|logs|log_\w+|logging|info|debug|warn|warning|critical|write|write_text|writelines|save|dump|dumps|"
-    r"add_text|add_hparams|savetxt|echo|put|update|init|record|\w*logger\w*|\w*save\w*|\w*print\w*"
-)
 
 
 def tells_seed(scope: Scope) -> bool:
@@ -32,8 +29,9 @@ def tells_seed(scope: Scope) -> bool:
         and SEED.search(arg.value.attr)
         and (root := root_of(arg.value)) is not None
     }
+    is_told_by = function_words("tells").fullmatch
     for call, _ in scope.calls:
-        if _TELLS.fullmatch(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
+        if is_told_by(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
             return True
     return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
 
