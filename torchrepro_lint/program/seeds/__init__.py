@@ -4,6 +4,7 @@ Missing or late:
 unseeded.py         programs that seed nothing
 partial_seeding.py  programs that leave out a generator
 late_seeds.py       seeds after the first draw
+run_seedings.py     which seeds are those of a whole run
 
 Different in every run:
 seed_faults.py      which seeds

@@ -21,7 +21,7 @@ from torchrepro_lint.program.seeds.first_weights import brings_weights, built_at
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.measured_models import is_only_measured
-from torchrepro_lint.program.seeds.partial_seeding import is_for_the_run
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

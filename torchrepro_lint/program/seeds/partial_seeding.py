@@ -8,27 +8,21 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.classes import external_bases, mro
+from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
-from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
-from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import draws_weights
-from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.measured_models import is_only_measured
-from torchrepro_lint.program.seeds.reseeding import repeats
-from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.loaders import Loader
@@ -37,7 +31,7 @@ from torchrepro_lint.program.workers.workers import Effect
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["PartialSeeding", "first_draw", "is_for_the_run", "partial_seedings"]
+__all__ = ["PartialSeeding", "first_draw", "partial_seedings"]
 
 _PLAIN = frozenset({"builtins.object", "abc.ABC"})
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
@@ -113,30 +107,6 @@ def _place(one: Evidence) -> Place:
     return Place(one.frame.facts, one.frame.scope, one.path, one.site)
 
 
-def is_for_the_run(program: Program, one: Evidence) -> bool:
-    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while."""
-    if is_undone(one.frame.scope, one.site.number):
-        return False
-    if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
-        return False
-    if _is_of_test(program, one):
-        return False
-    known = seeding_call(one.name)
-    if one.value is None and (known is None or known.default is None):
-        return False  # a seed from the system is none: TRL503
-    ways = ways_of(program, one)
-    return _says_so(one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
-
-
-def _is_of_test(program: Program, one: Evidence) -> bool:
-    """Whether the seeding call is in a method of a test case, in a file that is more than a test."""
-    around = one.frame.scope.parent
-    if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
-        return False
-    cls = ClassValue(around.node, frame_without_callers(program.ev, one.frame.facts, around.parent))
-    return any(function_words("is_a_test").match(base) for base in external_bases(program.ev, cls))
-
-
 def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence) -> bool:
     """Whether what seeds is a method that nothing in sight calls, of a class of which the program makes no object."""
     if not all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one)):
@@ -152,25 +122,6 @@ def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
     if any(isinstance(base, External) and base.name not in _PLAIN for base in mro(program.ev, cls)):
         return False  # a framework may make one
     return all(place.facts.path not in run.files for place in making_places(program.ev, cls))
-
-
-def _says_so(one: Evidence) -> bool:
-    """Whether the function that seeds is one that sets a run up, or trains itself; others seed what they compute (a
-    mask, a sample). An object seeds the run if it is the run; others seed for themselves (a dataset its choice of
-    samples), or can be seeded as gym asks of an environment (`env.seed(0)`).
-    """
-    scope = one.frame.scope
-    while scope.parent is not None and not isinstance(scope.node, tree.FunctionDef):
-        scope = scope.parent
-    if not isinstance(scope.node, tree.FunctionDef):
-        return True
-    around = scope.parent
-    if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
-        return around is not None and function_words("is_a_run").search(around.name) is not None
-    name = scope.node.name
-    if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):
-        return True
-    return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
 
 
 def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
