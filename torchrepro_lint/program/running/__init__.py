@@ -8,6 +8,7 @@ unresolved.py         why a call could not be followed
 
 Backwards, from a place to what runs it:
 ways.py               the ways in which a statement comes to run
+partings.py           where the ways to two events part
 callers.py            the frames in which a scope runs
 call_index.py         calls by name: where to look for callers
 calling_places.py     where functions are called, without the frames

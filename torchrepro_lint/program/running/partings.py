@@ -1,0 +1,105 @@
+"""Where the ways to two events part, and whether the run comes by the one before it comes to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.events import Event
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["one_comes_before"]
+
+
+def one_comes_before(program: Program, early: Iterable[Event], late: Event) -> bool:
+    """Whether, where the ways to them and to the late event part, one of the early ones runs wherever that does."""
+    by_scope: dict[int, tuple[Scope, list[ArmPath]]] = {}
+    for event in early:
+        parting = _parting(program, event, late)
+        if parting is not None:
+            scope, path = parting
+            by_scope.setdefault(id(scope), (scope, []))[1].append(path)
+    return any(_covered(scope, paths) for scope, paths in by_scope.values())
+
+
+def _parting(program: Program, early: Event, late: Event) -> tuple[Scope, ArmPath] | None:
+    """The scope in which the two ways part, and the arms there that the early one needs and the late one does not."""
+    for first, second in zip(_way(early), _way(late), strict=False):
+        if first == second:
+            continue
+        if first.path != second.path or first.number > second.number:
+            return None
+        facts = program.facts(first.path)
+        if facts is None or _are_alternatives(facts, first, second):
+            return None
+        scope = _scope_of(program, facts, first, second)
+        if scope is None:
+            return None
+        own = set(scope.path_at(second.number))
+        needed = (arm for arm in scope.path_at(first.number) if arm not in own)
+        return scope, tuple(arm for arm in needed if arm[1] != "try" and arm[0] not in scope.loops)
+    return None
+
+
+def _are_alternatives(facts: ModuleFacts, first: Site, second: Site) -> bool:
+    """Whether the ways part at two functions that one call may mean: `COMMANDS[name]()` enters one of them."""
+    functions = {scope.node.site for scope in facts.walk_scopes() if isinstance(scope.node, tree.FunctionDef)}
+    return {first.number, second.number} <= functions
+
+
+def _covered(scope: Scope, paths: list[ArmPath]) -> bool:
+    """Whether one of the paths is surely taken: each arm of an `if` has one, or ends the function."""
+    if any(not path for path in paths):
+        return True
+    for branch in {path[0][0] for path in paths}:
+        statement = scope.branches.get(branch)
+        if isinstance(statement, tree.If):
+            arms = (("then", statement.body), ("else", statement.orelse))
+            if all(_ends(block) or _covered_arm(scope, paths, (branch, name)) for name, block in arms):
+                return True
+    return False
+
+
+def _covered_arm(scope: Scope, paths: list[ArmPath], arm: tuple[int, str]) -> bool:
+    inside = [path[1:] for path in paths if path[0] == arm]
+    return bool(inside) and _covered(scope, inside)
+
+
+def _ends(block: tree.Block) -> bool:
+    return bool(block) and isinstance(block[-1], (tree.Raise, tree.Return))
+
+
+def _way(event: Event) -> list[Site]:
+    return [*(link.site for link in event.chain), event.site]
+
+
+def _scope_of(program: Program, facts: ModuleFacts, first: Site, second: Site) -> Scope | None:
+    """The scope in which both places are: the module for two imports or calls there, else a function of calls, and of
+    the reads of properties.
+    """
+    for scope in facts.walk_scopes():
+        numbers = {call.site for call, _ in scope.calls}
+        if scope.parent is None:
+            numbers |= set(scope.statement_sites)
+        places = [first.number in numbers, second.number in numbers]
+        if all(places):
+            return scope
+        if any(places) and {first.number, second.number} <= numbers | _reads_in(program, facts, scope):
+            return scope
+    return None
+
+
+def _reads_in(program: Program, facts: ModuleFacts, scope: Scope) -> set[int]:
+    """The sites of what is read as an attribute in a scope."""
+    parents = parents_of(program.ev, facts)
+    return {
+        read.site for reads in parents.attributes.values() for read in reads if parents.function(read) is scope.node
+    }
