@@ -20,6 +20,7 @@ NameTable = Literal[
     "sets_up_a_run",
     "makes_data",
     "is_a_run",
+    "is_a_collection",
     "is_an_environment",
     "tells",
     "split_or_sampler",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.classes import external_bases
@@ -36,7 +37,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
-    return _says_so(one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
+    return _says_so(program, one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
 
 
 def _is_of_test(program: Program, one: Evidence) -> bool:
@@ -48,7 +49,7 @@ def _is_of_test(program: Program, one: Evidence) -> bool:
     return any(function_words("is_a_test").match(base) for base in external_bases(program.ev, cls))
 
 
-def _says_so(one: Evidence) -> bool:
+def _says_so(program: Program, one: Evidence) -> bool:
     """Whether the function that seeds is one that sets a run up, or trains itself; others seed what they compute (a
     mask, a sample). An object seeds the run if it is the run; others seed for themselves (a dataset its choice of
     samples), or can be seeded as gym asks of an environment (`env.seed(0)`).
@@ -60,8 +61,21 @@ def _says_so(one: Evidence) -> bool:
         return True
     around = scope.parent
     if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
-        return around is not None and function_words("is_a_run").search(around.name) is not None
+        return around is not None and _is_of_a_run(program, one, around)
     name = scope.node.name
     if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):
         return True
     return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
+
+
+def _is_of_a_run(program: Program, one: Evidence, cls: Scope) -> bool:
+    """Whether the objects of a class are a run, by its name: a `TrainDataset` is none, nor is what has a base of such a
+    name.
+    """
+    if not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+        return False
+    frame = frame_without_callers(program.ev, one.frame.facts, cls.parent)
+    names = [cls.name, *external_bases(program.ev, ClassValue(cls.node, frame))]
+    if any(function_words("is_a_collection").search(name) for name in names):
+        return False
+    return function_words("is_a_run").search(cls.name) is not None
