@@ -63,14 +63,14 @@ def _covered(scope: Scope, paths: list[ArmPath]) -> bool:
         statement = scope.branches.get(branch)
         if isinstance(statement, tree.If):
             arms = (("then", statement.body), ("else", statement.orelse))
-            if all(_ends(block) or _covered_arm(scope, paths, (branch, name)) for name, block in arms):
+            if all(_ends(block) or _covered(scope, _within(paths, (branch, name))) for name, block in arms):
                 return True
     return False
 
 
-def _covered_arm(scope: Scope, paths: list[ArmPath], arm: tuple[int, str]) -> bool:
-    inside = [path[1:] for path in paths if path[0] == arm]
-    return bool(inside) and _covered(scope, inside)
+def _within(paths: list[ArmPath], arm: tuple[int, str]) -> list[ArmPath]:
+    """The paths that begin with an arm, from there on inwards."""
+    return [path[1:] for path in paths if path[0] == arm]
 
 
 def _ends(block: tree.Block) -> bool:
