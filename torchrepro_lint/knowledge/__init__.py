@@ -15,6 +15,7 @@ reseeding.py        how a generator gets a seed of its own in a worker
 Loaders and orders:
 loaders.py          loaders, their factories, and frameworks that seed workers
 callables.py        datasets over datasets, transforms, collate functions
+plain_classes.py    bases that only make a kind
 ordering.py         what decides, keeps and loses an order
 
 Operations:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -93,22 +94,14 @@ def _first_init(
 ) -> tuple[ClassValue | External, FunctionValue | None] | None:
     for base in order:
         if isinstance(base, External):
-            # torch's and Python's abstract bases have no arguments of interest, but more bases may follow them.
-            if base.name in _PLAIN_BASES:
+            # Such bases have no arguments of interest, but more bases may follow them.
+            if base.name in plain_classes():
                 continue
             return base, None
         for value in classes.class_attribute(ev, base, "__init__"):
             if isinstance(value, FunctionValue):
                 return base, value
     return None
-
-
-_PLAIN_BASES = frozenset(
-    {
-        "builtins.object", "abc.ABC", "typing.Generic", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset",
-        "torch.nn.Module",
-    }
-)  # fmt: skip
 
 
 def _init_call(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
@@ -27,15 +28,6 @@ __all__ = ["is_instance"]
 
 _DATASET = "torch.utils.data.Dataset"
 _ITERABLE = "torch.utils.data.IterableDataset"
-#: Classes whose own bases are known: these, and `object`.
-_BASES: dict[str, tuple[str, ...]] = {
-    "builtins.object": (),
-    "abc.ABC": (),
-    "typing.Generic": (),
-    "torch.nn.Module": (),
-    _DATASET: ("typing.Generic",),
-    _ITERABLE: (_DATASET, "typing.Generic"),
-}
 _NO_OBJECTS_OF_CLASSES = (Constant, SequenceValue, DictValue, FunctionValue, MethodValue, ModuleValue)
 #: Kinds that an object can be of without deriving from them.
 _STRUCTURAL = ("collections.abc.", "typing.", "typing_extensions.", "numbers.", "abc.")
@@ -88,8 +80,8 @@ def _external_is(name: str, wanted: str) -> bool | None:
     """Whether a class outside the project is, or derives from, another."""
     if name == wanted or wanted == "builtins.object":
         return True
-    if name in _BASES:
-        answers = [_external_is(base, wanted) for base in _BASES[name]]
+    if name in plain_classes():
+        answers = [_external_is(base, wanted) for base in plain_classes()[name]]
         return True in answers if None not in answers and not wanted.startswith(_STRUCTURAL) else None
     if wanted in (_DATASET, _ITERABLE):
         known = external_callable(name)

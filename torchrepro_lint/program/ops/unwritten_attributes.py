@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.ops.memory_uses import memory_use
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_of_attribute"]
 
-_PLAIN_BASES = frozenset({"builtins.object", "torch.nn.Module", "lightning.pytorch.LightningModule"})
+#: Beside the plain classes, a base that writes no attributes but its own.
+_WRITES_NONE = frozenset({"lightning.pytorch.LightningModule"})
 
 #: What fills tensors that it does not name: all parameters of a module at once, a checkpoint, attributes by their text.
 _FILLS_UNNAMED = re.compile(
@@ -36,9 +38,10 @@ def read_of_attribute(program: Program, made: Operation, target: tree.Attribute)
     cls = _class_around(program, made)
     if not isinstance(target.value, tree.Name) or cls is None or target.value.id != made.frame.scope.self_name:
         return None
+    bases = attributes.external_bases(program.ev, cls)
     if attributes.has_unknown_base(program.ev, cls) or _may_be_filled(program, made, target):
         return None
-    if not _PLAIN_BASES.issuperset(attributes.external_bases(program.ev, cls)):
+    if any(base not in plain_classes() and base not in _WRITES_NONE for base in bases):
         return None
     reads: list[Site] = []
     for path in program.project.matching(re.compile(rb"\b%s\b" % re.escape(target.attr.encode()))):

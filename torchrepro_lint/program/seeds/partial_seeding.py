@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PartialSeeding", "first_draw", "partial_seedings"]
 
-_PLAIN = frozenset({"builtins.object", "abc.ABC"})
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 
 
@@ -119,7 +119,7 @@ def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
     if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
         return False
     cls = ClassValue(around.node, frame_without_callers(program.ev, end.facts, around.parent))
-    if any(isinstance(base, External) and base.name not in _PLAIN for base in mro(program.ev, cls)):
+    if any(isinstance(base, External) and base.name not in plain_classes() for base in mro(program.ev, cls)):
         return False  # a framework may make one
     return all(place.facts.path not in run.files for place in making_places(program.ev, cls))
 
