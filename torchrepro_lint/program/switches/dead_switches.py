@@ -13,8 +13,17 @@ from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_attribute
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
+from torchrepro_lint.program.evaluation.command_line import is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, Values
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    Constant,
+    External,
+    ExternalObject,
+    MemberOf,
+    Value,
+    Values,
+)
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.statements import own_statements
 
@@ -138,12 +147,20 @@ def _is_plain_value(node: tree.Expr, values: Values) -> bool:
         return True
     match node:
         case tree.Name(id=name) | tree.Attribute(attr=name):
-            if any(not isinstance(value, Constant) and value != UNKNOWN for value in values):
+            if not all(_may_be_plain(value) for value in values):
                 return False  # a function of the program's own, or of another module
             return bool(re.search(r"seed|determinis|benchmark", name, re.IGNORECASE)) and not _KEPT.search(name)
         case tree.Unary() | tree.Compare() | tree.Boolean():
             return True
     return False
+
+
+def _may_be_plain(value: Value) -> bool:
+    """Whether a value may be a number or a flag: a constant, an option of the command line, anything at all."""
+    match value:
+        case MemberOf(receiver=ExternalObject() as receiver):
+            return is_parsed(receiver)
+    return isinstance(value, Constant) or value == UNKNOWN
 
 
 # --- expressions that nothing takes -------------------------------------------------------------------------------
