@@ -43,7 +43,8 @@ Fix safety
 Not reported
     - Models that are only built in order to load trained weights (no optimizer in the program), and models into which
       all weights are surely loaded afterwards, in the function that builds them or in those that call it. With
-      `strict=False`, these are not all if some are taken out or chosen.
+      `strict=False`, these are not all if some are taken out or chosen; nor are the model's own weights, of which some
+      were given other values.
     - Dropout in a model that is switched to evaluation before.
     - Splits and samplers (TRL202, TRL209).
     - Draws that no result depends on.
