@@ -35,6 +35,7 @@ order_lookups.py         what a look-up by position makes of it; order_beside.py
 order_draws.py           positions that are drawn
 order_rows.py            tables of the rows of files
 order_dicts.py           dicts that a loop fills; order_handed.py: by a method; order_held.py: their lists
+order_ties.py            elements that sorting leaves in their order
 order_iterators.py       objects that read for a stream
 inherited_attributes.py  attributes that a base lists and a subclass reads
 """

@@ -30,6 +30,7 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
@@ -48,7 +49,7 @@ _SAME_ELEMENTS: Final = frozenset(
     {"copy", "tolist", "union", "difference", "intersection", "symmetric_difference", "glob", "items", "numpy"}
 )
 #: Methods of a dict that go through it.
-_OF_DICT: Final = frozenset({"keys", "values", "items"})
+_OF_DICT: Final = frozenset({"keys", "values", "items", "most_common"})
 
 
 def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
@@ -62,10 +63,16 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     """From an argument of a call on."""
     word = called_name(call.func) or ""
     if word in ordering_names("order_free", "words") or "sort" in word.lower():
+        if arg is call.args[0] and arg.keyword is None and not carrier.rows and _leaves_ties(program, carrier, call):
+            yield carrier.listed(call)
         return
     if isinstance(call.func, tree.Attribute) and word in _INTO_RECEIVER | _ELEMENTS_INTO_RECEIVER:
         if word in _ELEMENTS_INTO_RECEIVER or not carrier.is_set:  # a list of sets has an order of its own
             yield from order_flow.stored(program, carrier.listed(carrier.node), call.func.value)
+        return
+    if isinstance(call.func, tree.Attribute) and word == "update":
+        if is_counter(program, carrier.facts, scope_around(program, carrier.facts, call), call.func.value):
+            yield from order_flow.stored(program, carrier.as_keys(), call.func.value)
         return
     values = called(program, carrier, call)
     names = names_called(program, values)
@@ -81,6 +88,10 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     yield from order_rows.joined_rows(carrier, names, call, arg)
     for value in values:
         yield from _into_function(program, carrier, call, arg, value)
+
+
+def _leaves_ties(program: Program, carrier: Carrier, call: tree.Call) -> bool:
+    return leaves_ties(program, carrier.facts, scope_around(program, carrier.facts, call), call)
 
 
 def _end(carrier: Carrier, call: tree.Call, arg: tree.Arg, names: set[str]) -> Sink | None:
@@ -121,7 +132,7 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
         if order_rows.may_be_columns(carrier):
             return
         carrier = replace(carrier, rows=False)
-    if word in ("dict", "OrderedDict", "fromkeys"):  # looked up by key
+    if word in ("dict", "OrderedDict", "fromkeys", "Counter"):  # looked up by key
         if carrier.numbered:
             yield from order_loops.numbering(program, carrier, call)
         else:

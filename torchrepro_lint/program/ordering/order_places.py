@@ -16,6 +16,7 @@ from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
+from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 
@@ -72,7 +73,7 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
         if not any(binding.order <= ends for binding in reaching):
             continue
-        if use.site > target.site and sorts(parents, use):
+        if use.site > target.site and sorts(parents, use) and not _leaves_ties(program, facts, parents, use):
             sorted_at = use.site
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
@@ -140,6 +141,14 @@ def sorts(parents: Parents, node: tree.Expr) -> bool:
     )
 
 
+def _leaves_ties(program: Program, facts: ModuleFacts, parents: Parents, use: tree.Expr) -> bool:
+    """Whether `name.sort(key=...)`, or what a name is made of, leaves some elements in the order in which they came."""
+    match parents.statement(use):
+        case tree.ExprStmt(value=tree.Call() as call) | tree.Assign(value=tree.Call() as call):
+            return leaves_ties(program, facts, scope_around(program, facts, use), call)
+    return False
+
+
 # --- attributes -----------------------------------------------------------------------------------------------
 
 
@@ -183,6 +192,8 @@ def _reads_unsorted(
         if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
             continue
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
+            if _leaves_ties(program, facts, parents, use):
+                continue
             return None
         if not _is_target(parents, use):
             found.append(use)

@@ -13,7 +13,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
-from torchrepro_lint.program.ordering.order_places import name_uses
+from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
+from torchrepro_lint.program.ordering.order_ties import is_counter
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -37,6 +38,7 @@ _WORDS: Final = re.compile(
 
 #: Methods that make another set of a set.
 _OPERATIONS: Final = frozenset({"union", "difference", "intersection", "symmetric_difference"})
+_ITERATE: Final = frozenset({"list", "tuple", "enumerate", "zip", "map", "fromkeys"})
 _MAX_ITERATIONS: Final = 6
 
 
@@ -178,6 +180,8 @@ def _whole(program: Program, facts: ModuleFacts, node: tree.Expr) -> tree.Expr:
                     return node
                 node = outer
             case tree.Arg() if isinstance(outer, tree.Call) and (_is_set_call(outer) or _is_set_operation(outer)):
+                if _is_counted(program, facts, outer):
+                    return node
                 node = outer
             case _:
                 return node
@@ -190,19 +194,22 @@ def _is_iterated_at_once(program: Program, facts: ModuleFacts, node: tree.Expr) 
             return True
         case tree.Arg() as arg:
             call = parents.of(arg)
-            return isinstance(call, tree.Call) and called_name(call.func) in (
-                "list",
-                "tuple",
-                "enumerate",
-                "zip",
-                "map",
-                "fromkeys",
+            return isinstance(call, tree.Call) and (
+                called_name(call.func) in _ITERATE or _is_counted(program, facts, call)
             )
     return False
 
 
 def _is_set_operation(node: tree.Call) -> bool:
     return isinstance(node.func, tree.Attribute) and node.func.attr in ("union", "difference", "intersection", "update")
+
+
+def _is_counted(program: Program, facts: ModuleFacts, node: tree.Call) -> bool:
+    """Whether a call counts the elements of a set: `counts.update(set(words))`."""
+    match node.func:
+        case tree.Attribute(value=owner, attr="update"):
+            return is_counter(program, facts, scope_around(program, facts, node), owner)
+    return False
 
 
 def _is_of_one(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
