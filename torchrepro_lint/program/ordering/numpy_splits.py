@@ -29,10 +29,10 @@ __all__ = ["NumpySplit", "may_be_seeded_unseen", "numpy_splits", "seeding_before
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumpySplit:
-    """A split without a seed of its own; `parameter` is the one that takes it."""
+    """A split without a seed of its own; `parameter` is the one that takes it, None where nothing does."""
 
     call: KnownCall
-    parameter: Parameter
+    parameter: Parameter | None
 
 
 def numpy_splits(program: Program, *, others: bool = False) -> Iterator[NumpySplit]:
@@ -47,23 +47,27 @@ def numpy_splits(program: Program, *, others: bool = False) -> Iterator[NumpySpl
                 break
             if isinstance(parents_of(program.ev, call.facts).of(call.call), tree.ExprStmt):
                 break  # nothing is split by what is made and dropped
-            parameter = _unseeded(call)
-            if parameter is not None:
-                found[call.site] = NumpySplit(call, parameter)
+            split = _unseeded(call)
+            if split is not None:
+                found[call.site] = split
                 break
     yield from sorted(found.values(), key=lambda one: (str(one.call.facts.path), one.call.call.site))
 
 
-def _unseeded(call: KnownCall) -> Parameter | None:
-    """The parameter that would seed the call, where it is proven to draw without a seed."""
+def _unseeded(call: KnownCall) -> NumpySplit | None:
+    """The call as a split, where it is proven to draw without a seed."""
     for effect in rng_effects(call.name):
-        if effect.kind == "draw" and effect.rng == "numpy" and effect.generator_parameter is not None:
-            parameter = effect.generator_parameter
+        if effect.kind != "draw" or effect.rng != "numpy":
+            continue
+        parameter = effect.generator_parameter
+        others = effect.when
+        if parameter is not None:
             given, values = argument(call.arguments, parameter.name, parameter.position)
             if given and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
-                return None
-            others = [condition for condition in effect.when if condition.parameter != parameter.name]
-            return parameter if all(condition_holds(condition, call.arguments) for condition in others) else None
+                continue
+            others = tuple(condition for condition in others if condition.parameter != parameter.name)
+        if all(condition_holds(condition, call.arguments) for condition in others):
+            return NumpySplit(call, parameter)
     return None
 
 

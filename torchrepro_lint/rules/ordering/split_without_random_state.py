@@ -31,7 +31,9 @@ How it is proven
     Not shown by `verify`, because it needs scikit-learn or pandas. Their documentation says so.
 
 Fix safety
-    Safe: passes the program's own seed. The parts change once, when the fix is applied.
+    Safe: passes the program's own seed. The parts change once, when the fix is applied. Splits that take no seed are
+    not fixed: those of scikit-multilearn, and folds of iterative-stratification that do not shuffle (they draw all the
+    same).
 
 Not reported
     - `shuffle=False`, and splits that are made and dropped.
@@ -48,7 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import random_state_fix
 from torchrepro_lint.program.ordering.numpy_splits import (
@@ -76,12 +78,20 @@ class SplitWithoutRandomState(Rule):
             if seeded and not program.strict:
                 continue
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
-            fix, declined = random_state_fix(program, one.call, one.parameter)
+            fix, declined = _fix(program, one)
             message = _message(one, seeded=seeded)
             yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
 
 
+def _fix(program: Program, one: NumpySplit) -> tuple[Fix | None, str | None]:
+    if one.parameter is None:
+        return None, "it takes no seed: `np.random.seed` has to run right before it"
+    return random_state_fix(program, one.call, one.parameter)
+
+
 def _message(one: NumpySplit, *, seeded: bool) -> str:
-    split = named_without(last_part(one.call.name), one.call.call, one.parameter)
+    name = last_part(one.call.name)
     why = "and any earlier draw changes the split" if seeded else "which nothing seeds before"
-    return f"{split}: it draws from NumPy's global RNG, {why}"
+    if one.parameter is None:
+        return f"{name} takes no seed here, and draws from NumPy's global RNG, {why}"
+    return f"{named_without(name, one.call.call, one.parameter)}: it draws from NumPy's global RNG, {why}"
