@@ -97,13 +97,40 @@ def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterat
 
 
 def _are_parts(parents: Parents, cut: tree.Call) -> bool:
-    """Whether what a permutation is cut into goes by the names of parts, or into subsets of a data set."""
+    """Whether what a permutation is cut into are the parts of a data set, here or where a function returns it to."""
+    if isinstance(parents.of(cut), tree.Return):
+        function = parents.function(cut)
+        return isinstance(function, tree.FunctionDef) and _gives_parts(parents, function)
+    return _go_as_parts(parents, cut)
+
+
+def _go_as_parts(parents: Parents, cut: tree.Call) -> bool:
+    """Whether the pieces that a call gives go by the names of parts, or into subsets of a data set."""
     match parents.of(cut):
         case tree.Assign(targets=(tree.Display(items=items) as target,)):
             return part_names(target) or any(
                 _goes_into_a_subset(parents, use) for item in items for use in _uses_below(parents, item, cut)
             )
     return False
+
+
+def _gives_parts(parents: Parents, function: tree.FunctionDef) -> bool:
+    """Whether the pieces that a function returns are the parts of a data set, by its name or by what its file does with
+    them; those that a loop goes through are batches.
+    """
+    calls = _calls_in_file(parents, function)
+    if _BATCH.search(function.name) or any(isinstance(parents.of(call), (tree.For, tree.Clause)) for call in calls):
+        return False
+    return _splits(function) or any(_go_as_parts(parents, call) for call in calls)
+
+
+def _splits(function: tree.FunctionDef) -> bool:
+    return function_words("splits_data").search(function.name) is not None
+
+
+def _calls_in_file(parents: Parents, function: tree.FunctionDef) -> list[tree.Call]:
+    above = [parents.of(use) for use in parents.names.get(function.name, ())]
+    return [call for call in above if isinstance(call, tree.Call) and is_named(call.func, function.name)]
 
 
 def _goes_into_a_subset(parents: Parents, node: tree.Expr) -> bool:
@@ -138,8 +165,7 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
                 function = parents.function(piece)
                 if not isinstance(function, tree.FunctionDef) or _BATCH.search(function.name):
                     return False
-                splits = function_words("splits_data").search(function.name) is not None
-                return splits or _is_one_of_two(parents, function, piece)
+                return _splits(function) or _is_one_of_two(parents, function, piece)
             case tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
                 return False  # in a comprehension there are many, each of which is a draw of its own
     return False
@@ -177,10 +203,8 @@ def _is_one_of_two(parents: Parents, function: tree.FunctionDef, piece: tree.Sub
                 is_named(one.value, name) for one in others
             ):
                 return False
-            calls = (parents.of(use) for use in parents.names.get(function.name, ()))
             return _says_part(function.name) or any(
-                isinstance(call, tree.Call) and is_named(call.func, function.name) and _are_parts(parents, call)
-                for call in calls
+                _go_as_parts(parents, call) for call in _calls_in_file(parents, function)
             )
     return False
 
