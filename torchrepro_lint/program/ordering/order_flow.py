@@ -25,6 +25,7 @@ from torchrepro_lint.program.ordering import (
     order_rows,
 )
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
+from torchrepro_lint.program.ordering.order_pieces import go_to_parts
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
     calls_in_bases,
@@ -347,7 +348,8 @@ def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> 
     parents = parents_of(program.ev, carrier.facts)
     statement, above = parents.statement(piece), parents.of(piece)
     named = isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets)
-    if named or (isinstance(above, tree.DictDisplay) and is_of_a_part(parents, above.items, piece)):
+    held = isinstance(above, tree.DictDisplay) and is_of_a_part(parents, above.items, piece)
+    if named or held or go_to_parts(parents, piece):
         yield sink(carrier, "split", piece, "is cut into the parts of a split")
     yield carrier.to(piece)
 

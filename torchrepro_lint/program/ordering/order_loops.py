@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed
+from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed, order_parts
 from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
@@ -83,6 +84,13 @@ def _through_body(
     elements: set[str],
     lookup: tree.Subscript | None,
 ) -> Iterator[Carrier | Sink]:
+    yield from order_parts.through_parts(
+        program,
+        carrier,
+        loop,
+        has_position=partial(_mentions, names=numbers, lookup=lookup),
+        has_element=partial(_has_element, elements=elements, lookup=lookup),
+    )
     filled: set[str] = set()
     for statement in own_statements(loop.body):
         match statement:
