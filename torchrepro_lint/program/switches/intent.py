@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, Store
@@ -69,6 +70,9 @@ _ATTRIBUTES = frozenset(
     {"deterministic", "benchmark", "allow_tf32", "fp32_precision"}
     | {"max_autotune", "max_autotune_gemm", "max_autotune_pointwise", "coordinate_descent_tuning"}
 )
+
+#: In the name of an object that has such attributes.
+_SWITCHED = re.compile(r"cudnn|backends|matmul|inductor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,26 +232,38 @@ def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condi
 
 
 def _is_setattr(call: tree.Call) -> bool:
-    """`setattr(cudnn, "benchmark", True)`."""
+    """`setattr(cudnn, "benchmark", True)`, or `setattr(cudnn, flag, True)` with what may be the name of a switch."""
     match call:
-        case tree.Call(
-            func=tree.Name(id="setattr"), args=(tree.Arg(), tree.Arg(value=tree.Const(value=str() as attr)), tree.Arg())
-        ):
-            return attr in _ATTRIBUTES
+        case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(), tree.Arg(value=attr), tree.Arg())):
+            if isinstance(attr, tree.Const):
+                return attr.value in _ATTRIBUTES
+            return _SWITCHED.search(dotted_name(call.args[0].value) or "") is not None
     return False
 
 
 def _from_setattr(ev: Evaluator, call: tree.Call, path: ArmPath, frame: Frame) -> Iterator[Evidence]:
     owner, attr, written = (arg.value for arg in call.args)
-    assert isinstance(attr, tree.Const)
     values = ev.values(written, frame)
+    attributes = [one.value for one in ordered(ev.values(attr, frame)) if isinstance(one, Constant)]
+    if len(attributes) > 1 and len(values) > 1:
+        return  # which of them gets which value is not known
+    given = (written if isinstance(attr, tree.Const) else None, values)  # it may be written for other attributes too
     for one in ordered(ev.values(owner, frame)):
-        name = canonical(f"{one.name}.{attr.value!s}") if isinstance(one, External) else ""
-        for switch in assignment_switch(name):
-            if takes_effect(switch, Arguments((), (("value", values, True),)), partial(_itself, (written, values))):
-                nothing: frozenset[str] = frozenset()
-                site = ev.site(call, frame)
-                yield Evidence(name, switch.effect, switch.level, nothing, site, call, written, values, frame, path)
+        for attribute in attributes:
+            yield from _switched(ev, call, path, frame, one, attribute, given)
+
+
+def _switched(
+    ev: Evaluator, call: tree.Call, path: ArmPath, frame: Frame, owner: Value, attribute: object, given: Given
+) -> Iterator[Evidence]:
+    """The evidence in a value that an attribute is set to, whose name is told by a value."""
+    name = canonical(f"{owner.name}.{attribute!s}") if isinstance(owner, External) else ""
+    written, values = given
+    for switch in assignment_switch(name):
+        if takes_effect(switch, Arguments((), (("value", values, True),)), partial(_itself, given)):
+            nothing: frozenset[str] = frozenset()
+            site = ev.site(call, frame)
+            yield Evidence(name, switch.effect, switch.level, nothing, site, call, written, values, frame, path)
 
 
 def _from_stores(ev: Evaluator, stores: list[Store], frame: Frame) -> Iterator[Evidence]:
