@@ -14,7 +14,9 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.visibility import is_bound_at
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
+from torchrepro_lint.program.ordering.epoch_loops import EpochLoop
 from torchrepro_lint.program.ordering.epoch_samplers import ForgottenEpoch
+from torchrepro_lint.program.ordering.restarted_iterators import Restart
 from torchrepro_lint.program.running.callers import contexts
 
 if TYPE_CHECKING:
@@ -27,14 +29,17 @@ Planned = tuple[Fix | None, str | None]
 
 def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     """Insert `sampler.set_epoch(epoch)`, or say why that cannot be written there."""
-    loop = one.loop.run.loop
+    where = one.loop
+    if isinstance(where, Restart):
+        return None, "the iterator is made again wherever it ends, and nothing counts how often"
+    loop = where.run.loop
     if not isinstance(loop, tree.For) or not isinstance(loop.target, tree.Name):
         return None, "the loop does not count its epochs in a name"
-    document = document_of(program, one.loop.site.path)
-    node = document.node_at(*program.parsed(one.loop.site.path).span(loop.site), cst.For)
+    document = document_of(program, where.site.path)
+    node = document.node_at(*program.parsed(where.site.path).span(loop.site), cst.For)
     if node is None or not isinstance(node.body, cst.IndentedBlock):
         return None, "the loop could not be located"
-    named = _sampler_name(program, one)
+    named = _sampler_name(program, one, where)
     if isinstance(named, str):
         return None, named
     name, may_be_none = named
@@ -60,10 +65,10 @@ def _counter(document: Document, loop: cst.For, name: str) -> tuple[str, list[Ed
     return "epoch", [document.replacement(*document.span(loop.target), "epoch")]
 
 
-def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | str:
+def _sampler_name(program: Program, one: ForgottenEpoch, where: EpochLoop) -> tuple[str, bool] | str:
     """What the sampler is called where the loop is, and whether that may be None; or why nothing calls it so."""
     unfit = "the sampler has no name where the loop is"
-    for name, values in _names(program, one):
+    for name, values in _names(program, where):
         rest = [value for value in values if not _is_made_at(value, one.sampler.site)]
         if len(rest) == len(values):
             continue
@@ -72,27 +77,27 @@ def _sampler_name(program: Program, one: ForgottenEpoch) -> tuple[str, bool] | s
         unfit = f"`{name}` may be another sampler, which counts no epochs"
     if len(one.loader.given("sampler")[0]) != 1:
         return unfit
-    for name, values in _names(program, one):
+    for name, values in _names(program, where):
         if values and all(_is_made_at(value, one.loader.site) for value in values):
             return f"{name}.sampler", False
     return unfit
 
 
-def _names(program: Program, one: ForgottenEpoch) -> Iterator[tuple[str, Values]]:
+def _names(program: Program, where: EpochLoop) -> Iterator[tuple[str, Values]]:
     """The names that can be read where the loop is, with what they can be; those of `self` as they are written."""
-    waypoint = one.loop.run.way[one.loop.run.index]
+    waypoint = where.run.way[where.run.index]
     frame = contexts(program.ev, waypoint.facts, waypoint.scope)[0]
     scope: Scope | None = waypoint.scope
     while scope is not None:
         if not isinstance(scope.node, tree.ClassDef):
             for name in scope.bindings:
                 if "." not in name:
-                    yield name, program.ev.name(name, one.loop.run.loop.site, frame)
+                    yield name, program.ev.name(name, where.run.loop.site, frame)
         scope = scope.parent
-    node: tree.Expr = one.loop.iteration.iter
+    node: tree.Expr = where.iteration.iter
     while isinstance(node, tree.Call) and node.args:
         node = node.args[0].value
-    if one.loop.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):
+    if where.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):
         yield f"{node.value.id}.{node.attr}", program.ev.values(node, frame)
 
 

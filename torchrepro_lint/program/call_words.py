@@ -11,7 +11,7 @@ from torchrepro_lint.program.word_index import any_word
 __all__ = ["bases_in", "decorated_with", "decorators_in", "may_call", "subclass_of"]
 
 _FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
-_PRECEDED = re.compile(rb"[=(,][\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
+_PRECEDED = re.compile(rb"(?:[=(,]|\belse\b)[\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
 _LETTERS = frozenset(bytes((code,)) for code in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _LOOK_BACK = 300
 

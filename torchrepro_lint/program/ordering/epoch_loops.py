@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.classes import method_frame
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, ExternalObject, Instance, MethodValue, Site
+from torchrepro_lint.program.ordering.restarted_iterators import Restart, restarts
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
 from torchrepro_lint.program.running.parents import parents_of
@@ -23,9 +24,10 @@ from torchrepro_lint.program.workers.loaders import Loader
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation"]
+__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation", "restart_over"]
 
 _LOOP: Final = re.compile(rb"for ")
+_ITERATOR: Final = re.compile(rb"iter\(")
 #: What gives the items of its first argument, or of the first two.
 _AROUND: Final = frozenset({"enumerate", "tqdm", "iter", "zip", "track", "log_every", "trange"})
 #: How many objects may be around a loader, one in the other.
@@ -61,6 +63,18 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
                 if around:
                     return EpochLoop(loop, facts, _of_loader(around, loader))
                 break
+    return None
+
+
+def restart_over(program: Program, loader: Loader) -> Restart | None:
+    """Where an iterator over a loader is made again each time it ends; nowhere that evaluates."""
+    for path in sorted(program.imports.together(loader.facts.path)):
+        facts = program.facts(path) if program.project.holds(path, _ITERATOR) else None
+        for one in restarts(program, facts) if facts is not None else ():
+            if says_evaluation(one.scope.name) or facts is None:
+                continue
+            if any(_runs_over(program, one.over, frame, loader) for frame in contexts(program.ev, facts, one.scope)):
+                return one
     return None
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
-from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation
+from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation, restart_over
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.own_samplers import own_samplers
+from torchrepro_lint.program.ordering.restarted_iterators import Restart
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import argument
@@ -30,11 +31,13 @@ _NUM_REPLICAS, _SHUFFLE = 1, 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForgottenEpoch:
-    """A sampler, the loader that draws from it, and the epoch loop over the loader."""
+    """A sampler, the loader that draws from it, and the epoch loop over the loader, or where an iterator over that is
+    made again.
+    """
 
     sampler: KnownCall
     loader: Loader
-    loop: EpochLoop
+    loop: EpochLoop | Restart
 
 
 def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
@@ -51,7 +54,7 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
         ):
             continue
         for loader in _loaders_over(program, sampler.site):
-            loop = epoch_loop_over(program, loader)
+            loop = epoch_loop_over(program, loader) or restart_over(program, loader)
             if loop is not None:
                 one = ForgottenEpoch(sampler, loader, loop)
                 found.setdefault(loop.site, one)

@@ -80,3 +80,5 @@ def expressions_in(block: Iterable[tree.Stmt]) -> Iterator[tree.Expr]:
     """What the simple statements of a block, and of all blocks inside it, evaluate."""
     for statement in own_statements(tuple(block)):
         yield from statement_expressions(statement)
+        if isinstance(statement, tree.Return) and statement.value is not None:
+            yield statement.value

@@ -141,6 +141,9 @@ def aliases_of(facts: ModuleFacts, names: Set[str]) -> frozenset[str]:
                         found.update(alias for name, alias in imported if alias is not None and name in names)
                     case "assign", tree.Name(id=name) | tree.Attribute(attr=name) if name in names:
                         found.add(binding.name.removeprefix("self."))
+                    case "assign", tree.Conditional(body=one, orelse=other):
+                        if called_name(one) in names or called_name(other) in names:
+                            found.add(binding.name.removeprefix("self."))
                     case "assign", tree.Call(func=func, args=(first, *_)) if called_name(func) == "partial":
                         if called_name(first.value) in names:
                             found.add(binding.name.removeprefix("self."))

@@ -2,7 +2,8 @@
 
 What it does
     Finds epoch loops over a loader with a shuffling `DistributedSampler` that is never told the epoch, and other loops
-    that iterate over such a loader again and again (`while step < max_steps:`).
+    that iterate over such a loader again and again (`while step < max_steps:`). An iterator over the loader that is
+    made again where it ends (`except StopIteration: batches = iter(loader)`) is such a loop too.
 
 Why is this bad?
     The order depends only on the sampler's seed and on its epoch. Without `set_epoch` the epoch stays 0: every epoch
@@ -66,9 +67,12 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.epoch_fix import set_epoch_fix
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.epoch_samplers import forgotten_epochs
+from torchrepro_lint.program.ordering.restarted_iterators import Restart
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
+
+_SET_EPOCH = "DistributedSampler.set_epoch is not called"
 
 
 class MissingSetEpoch(Rule):
@@ -79,11 +83,12 @@ class MissingSetEpoch(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in forgotten_epochs(program):
-            trace = [
-                Link(one.sampler.site, "makes the sampler"),
-                Link(one.loader.site, "makes the loader over it"),
-                Link(Site(one.loop.facts.path, one.loop.iteration.site), "iterates over the loader in every epoch"),
-            ]
-            message = "DistributedSampler.set_epoch is not called in this loop: every epoch has the order of the first"
+            trace = [Link(one.sampler.site, "makes the sampler"), Link(one.loader.site, "makes the loader over it")]
+            if isinstance(one.loop, Restart):
+                message = f"{_SET_EPOCH} before the loader is gone through again: every pass has the order of the first"
+            else:
+                message = f"{_SET_EPOCH} in this loop: every epoch has the order of the first"
+                site = Site(one.loop.facts.path, one.loop.iteration.site)
+                trace.append(Link(site, "iterates over the loader in every epoch"))
             fix, declined = set_epoch_fix(program, one)
             yield self.finding(program, one.loop.site, message, trace, fix=fix, declined=declined)

@@ -1,0 +1,57 @@
+"""Iterators that are made again where they end: `except StopIteration: batches = iter(loader)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name, walk
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.order_pieces import expressions_in
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Restart", "restarts"]
+
+_NEXT: Final = frozenset({"next", "__next__"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Restart:
+    """The place where an iterator is made again, the scope of it, and what the iterator goes through."""
+
+    site: Site
+    scope: Scope
+    over: tree.Expr
+
+
+def restarts(program: Program, facts: ModuleFacts) -> Iterator[Restart]:
+    """The places of a file where an iterator that has ended is made again."""
+    parents = parents_of(program.ev, facts)
+    for scope in facts.walk_scopes():
+        for call, _ in scope.calls:
+            if called_name(call.func) != "iter" or len(call.args) != 1:
+                continue
+            match parents.of(call):
+                case tree.Assign(targets=(target,)) as statement:
+                    handler = parents.of(statement)
+                    attempt = parents.of(handler) if isinstance(handler, tree.Handler) else None
+                    if isinstance(attempt, tree.Try) and _takes_next(attempt.body, dotted_name(target)):
+                        yield Restart(Site(facts.path, statement.site), scope, call.args[0].value)
+
+
+def _takes_next(block: tree.Block, iterator: str | None) -> bool:
+    """Whether a block asks an iterator for its next item: `next(batches)`, `batches.next()`."""
+    for part in walk(expressions_in(block)):
+        if isinstance(part, tree.Call) and called_name(part.func) in _NEXT:
+            asked = part.args[0].value if part.args else getattr(part.func, "value", None)
+            if asked is not None and dotted_name(asked) == iterator is not None:
+                return True
+    return False
