@@ -58,12 +58,19 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
             for frame in contexts(ev, facts, scope):
                 if not _runs_over(program, loop.iter, frame, loader):
                     continue
-                runs = epoch_runs(ev, ways(ev, facts, scope, loop.body[0].site))
-                around = [run for run in runs if run.loop is not loop or run.index > 0]
+                coming = ways(ev, facts, scope, loop.body[0].site)
+                around = [run for run in epoch_runs(ev, coming) if run.loop is not loop or run.index > 0]
+                above = parents_of(ev, facts).of(loop)
+                if not around and isinstance(above, tree.While) and _is_endless(above):
+                    around = [EpochRun(way, 0, above) for way in coming if not says_evaluation(scope.name)]
                 if around:
                     return EpochLoop(loop, facts, _of_loader(around, loader))
                 break
     return None
+
+
+def _is_endless(loop: tree.While) -> bool:
+    return isinstance(loop.test, tree.Const) and bool(loop.test.value)
 
 
 def restart_over(program: Program, loader: Loader) -> Restart | None:
