@@ -94,7 +94,7 @@ def _names(program: Program, where: EpochLoop) -> Iterator[tuple[str, Values]]:
                 if "." not in name:
                     yield name, program.ev.name(name, where.run.loop.site, frame)
         scope = scope.parent
-    node: tree.Expr = where.iteration.iter
+    node = where.over
     while isinstance(node, tree.Call) and node.args:
         node = node.args[0].value
     if where.run.index == 0 and isinstance(node, tree.Attribute) and isinstance(node.value, tree.Name):

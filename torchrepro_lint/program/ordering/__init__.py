@@ -17,7 +17,7 @@ sampler_seeds.py         those of samplers that seed them in each pass
 Epochs and checkpoints:
 epoch_samplers.py        samplers whose epoch nobody sets
 epoch_loops.py           the loop in which a loader is gone through
-restarted_iterators.py   iterators that are made again where they end
+restarted_iterators.py   iterators that are made again
 checkpoints.py           what is in a checkpoint, and what is not
 frameworks.py            frameworks that take care of both
 

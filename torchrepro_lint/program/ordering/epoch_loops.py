@@ -14,7 +14,7 @@ from torchrepro_lint.program.evaluation.classes import method_frame
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, ExternalObject, Instance, MethodValue, Site
-from torchrepro_lint.program.ordering.restarted_iterators import Restart, restarts
+from torchrepro_lint.program.ordering.restarted_iterators import Restart, iterators_in_loops, restarts
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
 from torchrepro_lint.program.running.parents import parents_of
@@ -36,11 +36,18 @@ _MAX_AROUND: Final = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpochLoop:
-    """The `for` that iterates a loader, its file, and the epoch loop around that."""
+    """The `for` that iterates a loader, or the call that makes an iterator over it, its file, and the epoch loop around
+    that.
+    """
 
-    iteration: tree.For
+    iteration: tree.For | tree.Call
     facts: ModuleFacts
     run: EpochRun
+
+    @property
+    def over(self) -> tree.Expr:
+        """What is gone through."""
+        return self.iteration.iter if isinstance(self.iteration, tree.For) else self.iteration
 
     @property
     def site(self) -> Site:
@@ -54,11 +61,16 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
         facts = program.facts(path) if program.project.holds(path, _LOOP) else None
         if facts is None:
             continue
-        for scope, loop in _loops(program, facts):
+        places: list[tuple[Scope, tree.For | tree.Call]] = [
+            *_loops(program, facts),
+            *iterators_in_loops(program, facts),
+        ]
+        for scope, loop in places:
+            over = loop.iter if isinstance(loop, tree.For) else loop
             for frame in contexts(ev, facts, scope):
-                if not _runs_over(program, loop.iter, frame, loader):
+                if not _runs_over(program, over, frame, loader):
                     continue
-                coming = ways(ev, facts, scope, loop.body[0].site)
+                coming = ways(ev, facts, scope, loop.body[0].site if isinstance(loop, tree.For) else loop.site)
                 around = [run for run in epoch_runs(ev, coming) if run.loop is not loop or run.index > 0]
                 above = parents_of(ev, facts).of(loop)
                 if not around and isinstance(above, tree.While) and _is_endless(above):
