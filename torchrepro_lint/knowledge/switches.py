@@ -48,7 +48,8 @@ class Switch:
 
     An assignment switches where the assigned value fulfils `when` (its parameter is called `value`), a call where
     its arguments do. `level` is the intent that this is evidence of; None for a switch that is against it, or
-    that takes it back. `parameter` is the argument to repair, None for an assignment.
+    that takes it back. `parameter` is the argument to repair, None for an assignment; `since` is the first torch that
+    takes it, where the function itself is older.
     """
 
     qualname: str
@@ -56,6 +57,7 @@ class Switch:
     level: Level | None
     when: tuple[Condition, ...]
     parameter: Parameter | None
+    since: str | None
     source: str
 
 
@@ -114,6 +116,7 @@ def _switches(kind: str) -> Mapping[str, tuple[Switch, ...]]:
                 level=row.get("level"),
                 when=parse_conditions(row["when"]),
                 parameter=Parameter.parse(row["parameter"]) if "parameter" in row else None,
+                since=row.get("since"),
                 source=row["source"],
             )
             found[name] = (*found.get(name, ()), switch)

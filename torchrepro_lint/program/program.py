@@ -25,6 +25,7 @@ from torchrepro_lint.program.project_tests import is_test_file
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
+from torchrepro_lint.program.switches.older_torch import is_for_older_torch
 from torchrepro_lint.program.workers.loaders import Loader, find_loaders
 from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
@@ -238,7 +239,12 @@ class Program:
     @property
     def evidence(self) -> Sequence[Evidence]:
         """Every seeding call and determinism switch of the project, and those in its configuration files."""
-        return self.once("evidence", lambda: [*find_evidence(self.ev), *configured_evidence(self)])
+
+        def find() -> list[Evidence]:
+            found = (one for one in find_evidence(self.ev) if not is_for_older_torch(self.ev, one, self.target))
+            return [*found, *configured_evidence(self)]
+
+        return self.once("evidence", find)
 
     def asked_evidence(self) -> Iterator[Evidence]:
         """The evidence in asked files. Each begins a question, with a budget of its own.

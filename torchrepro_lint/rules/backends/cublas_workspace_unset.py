@@ -44,7 +44,7 @@ Fix safety
     GPU memory.
 
 Not reported
-    - `warn_only=True`.
+    - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
     - Programs that never mention a GPU or a device.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
