@@ -13,6 +13,7 @@ drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seed
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
+saved_models.py     loops over the saved models of a training
 
 What does not count:
 own_seeds.py        seeds of generators of one's own

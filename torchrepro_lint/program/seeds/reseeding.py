@@ -25,6 +25,7 @@ from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Way, Waypoint
+from torchrepro_lint.program.seeds.saved_models import goes_through_saved_models
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -139,8 +140,13 @@ def _epoch_loop(ev: Evaluator, waypoint: Waypoint) -> int | None:
     """The site of the innermost loop around a place that counts epochs or takes the steps of a training."""
     for branch, arm in reversed(waypoint.path):
         if branch in waypoint.scope.loops and arm != "else" and _counts(ev, waypoint, branch):
-            return None if _makes_optimizer(ev, waypoint, (branch, arm)) else branch
+            return None if _is_a_run(ev, waypoint, (branch, arm)) else branch
     return None
+
+
+def _is_a_run(ev: Evaluator, waypoint: Waypoint, body: tuple[int, str]) -> bool:
+    """Whether each turn of a loop is a training of its own, or the evaluation of another saved model."""
+    return _makes_optimizer(ev, waypoint, body) or goes_through_saved_models(ev, waypoint.facts, waypoint.scope, body)
 
 
 def _makes_optimizer(ev: Evaluator, waypoint: Waypoint, body: tuple[int, str]) -> bool:
