@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import call_sites, dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
@@ -54,7 +54,7 @@ def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
     scope = place.scope
     end = _end(program, place.facts, scope, call.site, place.arms)
     after = [one for one, arms in scope.calls if call.site < one.site < end and set(arms) <= set(place.arms)]
-    names = {_without_self(name, scope) for name in scope.given_to(call)}
+    names = {_without_self(name, scope) for name in (*scope.given_to(call), *_attributes_given(scope, call))}
     held = _held(program, sites[1:])
     loaded = {name for name in names if any(_loads_into(program, place, one, name, held) for one in after)}
     return bool(loaded) and _parts_given(scope, call) <= loaded
@@ -93,6 +93,14 @@ def _held(program: Program, sites: tuple[Site, ...]) -> Sequence[str]:
     return ()
 
 
+def _attributes_given(scope: Scope, call: tree.Call) -> Iterator[str]:
+    """The attributes of objects that get what a call returns, as they are written: `trainer.model = build()`."""
+    for store in scope.stores:
+        written = dotted_name(store.target)
+        if written is not None and call.site in call_sites(store.value):
+            yield written
+
+
 def _parts_given(scope: Scope, call: tree.Call) -> set[str]:
     """The names that get one each of the things that a call returns: `encoder, decoder = build()`."""
     bindings = (binding for each in scope.bindings.values() for binding in each)
@@ -101,7 +109,8 @@ def _parts_given(scope: Scope, call: tree.Call) -> set[str]:
 
 def _loads_into(program: Program, place: Place, call: tree.Call, name: str, held: Sequence[str]) -> bool:
     """Whether a call loads weights into what a name or an attribute of the function's own object holds."""
-    if isinstance(call.func, tree.Attribute) and _written(call.func.value, place.scope) == name:
+    models = (name, *(f"{name}.{attribute}" for attribute in held))
+    if isinstance(call.func, tree.Attribute) and _written(call.func.value, place.scope) in models:
         if _is_load(call):
             return not leaves_some_out(program, place.facts, place.scope, call)
         return _is_done_by(program, place, call, None, held)
