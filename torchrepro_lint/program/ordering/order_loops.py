@@ -63,7 +63,7 @@ def through_turns(
         yield carrier.listed(around, numbered=False)
     elif around.kind == "dict":
         parts = [part for part in (around.key, around.element) if part is not None]
-        if any(_mentions(part, numbers, lookup) for part in parts):
+        if any(_mentions(part, numbers, lookup) and not _is_title(part, elements, lookup) for part in parts):
             yield from numbering(program, carrier, around)
         elif around.key is not None and _has_element(around.key, elements, lookup):
             yield carrier.as_keys().to(around)
@@ -208,6 +208,11 @@ def _mentions(node: tree.Expr, names: set[str], lookup: tree.Subscript | None = 
 def _has_element(node: tree.Expr, elements: set[str], lookup: tree.Subscript | None) -> bool:
     looked_up = lookup is not None and any(_is_same_lookup(part, lookup) for part in walk([node]))
     return looked_up or _mentions(node, elements)
+
+
+def _is_title(node: tree.Expr, elements: set[str], lookup: tree.Subscript | None) -> bool:
+    """Whether a number is only written beside its element: `f"{i}: {name}"`."""
+    return isinstance(node, tree.FormatString) and _has_element(node, elements, lookup)
 
 
 def _is_same_lookup(node: Node, lookup: tree.Subscript) -> bool:
