@@ -8,6 +8,7 @@ run_seedings.py     which seeds are those of a whole run
 
 Different in every run:
 seed_faults.py      which seeds
+fallback_seeds.py   those where the user gives none
 seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
 

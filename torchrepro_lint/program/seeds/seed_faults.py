@@ -16,15 +16,15 @@ from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
-from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import Node, parents_of
-from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by
+from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
+from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
-from torchrepro_lint.program.seeds.told_seeds import SEED, root_of, tells_seed
+from torchrepro_lint.program.seeds.told_seeds import root_of, tells_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.worker_init import project_function
@@ -75,25 +75,25 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     assert isinstance(one.node, tree.Call)
     if known is None:
         source = entropy_of(program.ev, one.value, one.frame) if one.value is not None else None
-        return ChangingSeed(one, source, source.fallback or _is_guarded(program, one)) if source is not None else None
+        return ChangingSeed(one, source, source.fallback or is_fallback(program, one)) if source is not None else None
     if known.seed_parameter is None or (one.name.endswith(".seed") and one.name.startswith("torch.")):
         # With an argument it raises: that is not a seed from the system.
-        return ChangingSeed(one, None, _is_guarded(program, one)) if not one.node.args else None
+        return ChangingSeed(one, None, is_fallback(program, one)) if not one.node.args else None
     written = one.value
     if written is None:
         given, _ = argument(program.ev.arguments(one.node.args, one.frame), *_named(known.seed_parameter))
         if given or known.default is not None or _is_elaborate(one.name):
             return None
-        return ChangingSeed(one, None, _is_guarded(program, one))
+        return ChangingSeed(one, None, is_fallback(program, one))
     source = entropy_of(program.ev, written, one.frame)
     if source is not None:
-        return ChangingSeed(one, source, source.fallback or _is_guarded(program, one))
+        return ChangingSeed(one, source, source.fallback or is_fallback(program, one))
     drawn = drawn_seed(program, one)
     if drawn is not None:
-        fault = ChangingSeed(one, drawn, drawn.fallback or _is_guarded(program, one))
+        fault = ChangingSeed(one, drawn, drawn.fallback or is_fallback(program, one))
         return None if _is_told(program, fault) else fault
     if known.default is None and not _is_elaborate(one.name) and _is_always_none(program, one, written):
-        return ChangingSeed(one, None, _is_guarded(program, one))
+        return ChangingSeed(one, None, is_fallback(program, one))
     return None
 
 
@@ -198,30 +198,6 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
             ):
                 return True
         current = current.parent
-    return False
-
-
-def _is_guarded(program: Program, one: Evidence) -> bool:
-    """Whether an `if` about a seed sends the run here only where the user has given none, or a conditional does."""
-    return _is_other_arm(program, one) or chosen_by(ways_of(program, one), SEED, wanted=False)
-
-
-def _is_other_arm(program: Program, one: Evidence) -> bool:
-    """Whether the call gives the seed where none is given: `args.seed if args.seed is not None else torch.seed()`."""
-    node: Node = one.node
-    for above in parents_of(program.ev, one.frame.facts).around(one.node):
-        match above:
-            case tree.Conditional(test=test, body=body) if test is not node:
-                if says(test, body is node, SEED) is False:
-                    return True
-            case tree.Boolean(op="or", left=left) if left is not node:
-                if says(left, False, SEED) is False:
-                    return True
-            case tree.Arg() | tree.Call() | tree.Conditional() | tree.Boolean() | tree.Binary():
-                pass
-            case _:
-                return False
-        node = above
     return False
 
 
