@@ -10,6 +10,7 @@ Backwards, from a place to what runs it:
 ways.py               the ways in which a statement comes to run
 partings.py           where the ways to two events part
 callers.py            the frames in which a scope runs
+way_frames.py         whether the calls of a way come to where it leads
 call_index.py         calls by name: where to look for callers
 calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them

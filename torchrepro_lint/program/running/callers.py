@@ -53,6 +53,7 @@ __all__ = [
     "decorator_uses",
     "frame_without_callers",
     "frames_meaning",
+    "frames_of_call",
     "frames_of_method",
     "instances_of",
     "is_called_unseen",
@@ -161,8 +162,7 @@ def _frames_of_lambda(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fr
     name = next((one.name for one in bound if one.kind == "assign" and not one.unpack), None)
     for one in calls_in(ev, facts, name) if name is not None else ():
         for frame in frames_meaning(ev, one, partial(is_function, scope=scope)):
-            for function in ordered(ev.values(one.call.func, frame)):
-                yield from _frames_from(ev, function, ev.arguments(one.call.args, frame), scope, outer)
+            yield from frames_of_call(ev, one.call, frame, scope, outer)
 
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -173,10 +173,17 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
     if is_called_unseen(name):
         return
     for call, frame in visible_calls(ev, facts, scope):
-        for function in ordered(ev.values(call.func, frame)):
-            yield from _frames_from(ev, function, ev.arguments(call.args, frame), scope, outer)
+        yield from frames_of_call(ev, call, frame, scope, outer)
     for value, arguments in uses_without_calls(ev, scope):
         yield from _frames_from(ev, value, arguments, scope, outer)
+
+
+def frames_of_call(
+    ev: Evaluator, call: tree.Call, caller: Frame, scope: Scope, outer: Frame | None = None
+) -> Iterator[Frame]:
+    """The frames of a function in which one call of it runs; with `outer`, of the function that is defined there."""
+    for function in ordered(ev.values(call.func, caller)):
+        yield from _frames_from(ev, function, ev.arguments(call.args, caller), scope, outer)
 
 
 def is_called_unseen(name: str) -> bool:

@@ -24,6 +24,7 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
+from torchrepro_lint.program.running.way_frames import may_come_through
 from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.seeds.saved_models import goes_through_saved_models
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
@@ -124,6 +125,8 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding
             if _runs_once(waypoint, loop) or (
                 one.value is not None and varies_within(ev, way, index, one.value, given=hook is not None)
             ):
+                return None
+            if not may_come_through(ev, way[: index + 1]):
                 return None
             spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), waypoint)
             repeats = Site(waypoint.facts.path, hook.site if hook is not None else loop or 0)

@@ -1,0 +1,36 @@
+"""Whether the calls on a way give arguments with which the functions come to where the way leads."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.program.running.callers import frame_without_callers, frames_of_call
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.running.ways import Way
+
+__all__ = ["may_come_through"]
+
+_MAX_FRAMES: Final = 8
+
+
+def may_come_through(ev: Evaluator, way: Way) -> bool:
+    """Whether the place at the beginning of a way may run where it is come to by these calls. `sample(data)` does not
+    seed if it does so under `if seed is not None:`, and `seed` is None where it is not given.
+    """
+    outermost = way[-1]
+    frames = [frame_without_callers(ev, outermost.facts, outermost.scope)]
+    for outer, inner in pairwise(reversed(way)):
+        call = next((call for call, _ in outer.scope.calls if call.site == outer.site), None)
+        if call is None:
+            return True
+        entered = (frame for caller in frames for frame in frames_of_call(ev, call, caller, inner.scope))
+        frames = list(islice(entered, _MAX_FRAMES))
+        if not frames:
+            return True
+        frames = [frame for frame in frames if ev.may_run(inner.site, inner.path, frame)]
+        if not frames:
+            return False
+    return True
