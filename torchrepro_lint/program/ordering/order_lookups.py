@@ -32,7 +32,8 @@ def through_lookup(
 
     With `decides` the look-up itself is an end of the way, unless `i` takes every position of something that has the
     same order: `for i in range(len(xs))` and `for i, y in enumerate(ys)`. The former does what `for x in xs` does. Nor
-    is it one if `i` are the ranks of such a thing: `xs[np.argsort(ys)]` sorts both.
+    is it one if `i` are the ranks of such a thing, `xs[np.argsort(ys)]` sorts both, or tell which of it is wanted:
+    `xs[ys == 3]` keeps the order.
     """
     found = order_flow.sink(carrier, "index", lookup, "is looked up by position")
     if not decides and order_draws.are_drawn(program, carrier, lookup.index):
@@ -42,6 +43,12 @@ def through_lookup(
     if ranked is not None:
         if decides:
             yield replace(found, beside=ranked)
+        return
+    mask = scope_around(program, carrier.facts, lookup).behind(lookup.index)
+    if isinstance(mask, tree.Compare):
+        if decides:
+            yield replace(found, beside=mask.left)
+        yield carrier.to(lookup)
         return
     match _turns_of(program, carrier, lookup.index):
         case tree.For() | tree.Comprehension() as around, whole, is_enumerated:
