@@ -8,7 +8,7 @@ has made of the first weights before is not lost with them: `train(net)`, `net.l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
