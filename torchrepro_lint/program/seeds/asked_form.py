@@ -52,18 +52,12 @@ def asks_form_alone(program: Program, made: Thing) -> bool:
     """Whether this is so of what a call makes, and somebody uses: where the result is dropped, it was not called for
     it.
     """
-    if isinstance(parents_of(program.ev, made.facts).of(made.node), tree.ExprStmt):
-        return False
-    follower = _Follower(program)
-    return follower.is_form_alone(replace(made, is_model=follower.is_model(made)))
+    return _Follower(program).is_made_for_form(made)
 
 
 def runs_to_measure(program: Program, result: Thing) -> bool:
     """Whether the call that gives a result runs a model, or a part of one, of which this is so."""
-    if not isinstance(result.node, tree.Call):
-        return False
-    made = replace(result, node=_maker(result.scope, result.node.func))
-    return isinstance(made.node, tree.Call) and _Follower(program).is_model(made) and asks_form_alone(program, made)
+    return _Follower(program).is_run_to_measure(result)
 
 
 def _maker(scope: Scope, node: tree.Expr) -> tree.Expr:
@@ -82,6 +76,21 @@ class _Follower:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._steps = 0
+        self._made: set[tree.Expr] = set()
+
+    def is_made_for_form(self, made: Thing) -> bool:
+        if made.node in self._made:  # its uses are looked at already
+            return True
+        self._made.add(made.node)
+        if isinstance(self._parents(made).of(made.node), tree.ExprStmt):
+            return False
+        return self.is_form_alone(replace(made, is_model=self.is_model(made)))
+
+    def is_run_to_measure(self, result: Thing) -> bool:
+        if not isinstance(result.node, tree.Call) or not self.is_model(result.inside(result.node.func)):
+            return False
+        made = replace(result, node=_maker(result.scope, result.node.func))
+        return isinstance(made.node, tree.Call) and self.is_model(made) and self.is_made_for_form(made)
 
     def is_model(self, thing: Thing) -> bool:
         values = self._values(thing, thing.node)
@@ -190,7 +199,7 @@ class _Follower:
             return self.is_form_alone(thing.inside(call))
         if self._is_external(values, known_calls("module_holders")):
             return self.is_form_alone(thing.inside(call, is_model=True))
-        return not thing.is_model and runs_to_measure(self._program, thing.inside(call))
+        return not thing.is_model and self.is_run_to_measure(thing.inside(call))
 
     def _measures(self, thing: Thing, call: tree.Call) -> bool:
         values = self._values(thing, call.func)
