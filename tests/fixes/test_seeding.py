@@ -669,6 +669,12 @@ def test_a_file_that_imports_torch_late_gets_no_import_at_its_top() -> None:
     assert "functions alone" in seed_loader(LATE, repeated=True)
 
 
+def test_a_function_that_is_handed_torch_gets_no_import_at_the_top() -> None:
+    handed = LATE.replace("def make(ds):\n    import torch\n", "def make(ds):\n    torch = load()\n")
+    handed += "\n\ndef load():\n    import torch\n\n    return torch\n"
+    assert "not in this one" in seed_loader(handed, init=False)
+
+
 @pytest.mark.parametrize(
     "early",
     [

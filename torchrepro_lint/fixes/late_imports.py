@@ -10,9 +10,10 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.visibility import is_made_on_the_way, runs_later
 
-__all__ = ["LATE_TORCH", "imports_torch_late", "names_in_new_function"]
+__all__ = ["LATE_TORCH", "TORCH_ELSEWHERE", "imports_torch_late", "names_in_new_function"]
 
 LATE_TORCH = "torch is imported in functions alone, and the generator would have to be made outside them"
+TORCH_ELSEWHERE = "torch is imported in functions alone, and not in this one"
 _STANDARD, _OTHERS = ("random",), ("numpy", "torch")
 _USUAL = {"random": "random", "numpy": "np", "torch": "torch"}
 

@@ -31,7 +31,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
 from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.late_imports import LATE_TORCH, imports_torch_late, names_in_new_function
+from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
 from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
@@ -150,7 +150,8 @@ class _Plan:
         at = self.document.statement(self.call)
         seed = find_seed(self.document, at, self.around.seed, self.around.passed)
         text = seed_of_all_ranks(self.document, seed.text, at) or str(self.around.seed)
-        return f"{self.imports.require('torch', at=at)}.Generator({device}).manual_seed({text})"
+        torch = self._torch(at)
+        return torch if isinstance(torch, Declined) else f"{torch}.Generator({device}).manual_seed({text})"
 
     # The worker init function.
 
@@ -226,7 +227,9 @@ class _Plan:
             if rank is None and self.ranks.in_seed:
                 return Declined("the generator has to be made at the top of the file, where no process has a rank")
             text = plus_rank(text, rank) if rank is not None else text
-        torch = self.imports.require("torch", at=at)
+        torch = self._torch(at)
+        if isinstance(torch, Declined):
+            return torch
         source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
         offset = _above_title(document, at) if apart else document.lead_start(at)
@@ -240,6 +243,11 @@ class _Plan:
             offset, below = document.line_start(offset - 1), 1
         self.pending.append(_Block(offset, source, above=int(apart), below=below))
         return name
+
+    def _torch(self, at: cst.CSTNode) -> str | Declined:
+        if self.imports.find("torch", at=at) is None and imports_torch_late(self.document):
+            return Declined(TORCH_ELSEWHERE)
+        return self.imports.require("torch", at=at)
 
     # The edits.
 
