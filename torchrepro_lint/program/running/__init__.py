@@ -33,7 +33,7 @@ worker_names.py       functions that are there for the workers of a loader
 Conditions and loops:
 guards.py             the arms around a place, and what their tests depend on; if_tests.py: what they say of a name
 undecisive.py         draws that decide nothing
-epochs.py             loops over epochs
+epochs.py             loops over epochs; made_once.py: what they come by only once
 training_hooks.py     functions that a framework calls in each epoch or step
 varying.py            what changes from one turn of a loop to the next
 set_apart.py          code that has a state of the generators to itself

@@ -14,6 +14,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.ways import Way
@@ -106,10 +107,18 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             return None  # an evaluation in every epoch is meant to be the same
         loops = parents_of(ev, waypoint.facts).loops
         for branch, arm in reversed(waypoint.path):
+            if _runs_once(waypoint.scope, branch, arm):
+                return None
             loop = loops.get(branch)
             if loop is not None and arm == "body" and is_epoch_loop(loop, waypoint.scope):
                 return EpochRun(way, index, loop)
     return None
+
+
+def _runs_once(scope: Scope, branch: int, arm: str) -> bool:
+    """Whether an arm makes what is not there yet, and that not for each epoch."""
+    test = scope.branches.get(branch)
+    return isinstance(test, tree.If) and not _says_epoch(test.test) and is_made_once(scope, branch, arm)
 
 
 def takes_steps(scope: Scope, branch: int) -> bool:
