@@ -14,7 +14,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.made_once import is_made_once
+from torchrepro_lint.program.running.made_once import comes_after_kept, is_made_once
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.ways import Way
@@ -112,13 +112,20 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             loop = loops.get(branch)
             if loop is not None and arm == "body" and is_epoch_loop(loop, waypoint.scope):
                 return EpochRun(way, index, loop)
+        if comes_after_kept(waypoint.scope, waypoint.site):
+            return None
     return None
 
 
 def _runs_once(scope: Scope, branch: int, arm: str) -> bool:
-    """Whether an arm makes what is not there yet, and that not for each epoch."""
-    test = scope.branches.get(branch)
-    return isinstance(test, tree.If) and not _says_epoch(test.test) and is_made_once(scope, branch, arm)
+    """Whether an arm makes what is not there yet, and that not for each epoch, or is for one epoch: `if epoch == 0`."""
+    statement = scope.branches.get(branch)
+    if not isinstance(statement, tree.If):
+        return False
+    match statement.test:
+        case tree.Compare(left=tree.Name() as counter, ops=("==",)) if _says_epoch(counter):
+            return arm == "then"
+    return not _says_epoch(statement.test) and is_made_once(scope, branch, arm)
 
 
 def takes_steps(scope: Scope, branch: int) -> bool:

@@ -7,7 +7,7 @@ from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.running.statements import own_statements
 
-__all__ = ["is_made_once"]
+__all__ = ["comes_after_kept", "is_made_once"]
 
 
 def is_made_once(scope: Scope, branch: int, arm: str) -> bool:
@@ -18,9 +18,27 @@ def is_made_once(scope: Scope, branch: int, arm: str) -> bool:
     if not isinstance(statement, tree.If):
         return False
     missing = _missing(statement.test, arm == "then")
+    return _is_made(scope, missing, statement.body if arm == "then" else statement.orelse)
+
+
+def comes_after_kept(scope: Scope, site: int) -> bool:
+    """Whether a function comes by a place only while something is missing that it then makes: where it is there, this
+    returns before, `if self.loader is not None: return self.loader`.
+    """
+    if not isinstance(scope.node, tree.FunctionDef):
+        return False
+    for index, statement in enumerate(scope.node.body):
+        if isinstance(statement, tree.If) and statement.site < site and isinstance(statement.body[-1], tree.Return):
+            within = any(one.site == site for one in own_statements(statement.body))
+            if not within and _is_made(scope, _missing(statement.test, False), scope.node.body[index + 1 :]):
+                return True
+    return False
+
+
+def _is_made(scope: Scope, missing: str | None, block: tree.Block) -> bool:
+    """Whether a block makes what is missing, which is no parameter: that is another each time."""
     if missing is None or any(one.kind == "param" for one in scope.bindings.get(missing, ())):
         return False
-    block = statement.body if arm == "then" else statement.orelse
     return any(missing == _made(target) for one in own_statements(block) for target in _targets(one))
 
 
@@ -42,6 +60,10 @@ def _missing(test: tree.Expr, holds: bool) -> str | None:
             return dotted_name(left)
         case tree.Compare(ops=("not in",), comparators=(owner,)) if holds:
             return dotted_name(owner)
+        case tree.Compare(ops=("in",), comparators=(owner,)) if not holds:
+            return dotted_name(owner)
+        case tree.Name() | tree.Attribute() if not holds:
+            return dotted_name(test)
         case tree.Boolean(op="and", left=left, right=right) if holds:
             return _missing(left, holds) or _missing(right, holds)
     return None

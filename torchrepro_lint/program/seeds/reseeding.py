@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
 from torchrepro_lint.program.running.if_tests import says, tests_around
+from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
@@ -208,7 +209,11 @@ def _runs_once(waypoint: Waypoint, loop: int | None) -> bool:
 
 
 def _is_of_the_first_call(waypoint: Waypoint) -> bool:
-    """Whether a function comes by the place in its first call alone: under `if not ready:`, which it sets itself."""
+    """Whether a program comes by the place once: under `if not ready:`, which the function sets itself, or with what is
+    made there and then kept.
+    """
+    if any(is_made_once(waypoint.scope, branch, arm) for branch, arm in waypoint.path):
+        return True
     for test, holds in tests_around(waypoint.scope, waypoint.path):
         match test:
             case tree.Unary(op="not", operand=flag) if holds:
