@@ -43,6 +43,7 @@ How it is proven
 
 Not reported
     - A seed that contains the epoch.
+    - What is made when it is first needed, and then kept: `if self._loader is None: self._loader = ...`.
     - Loaders that do not shuffle, or that are used for evaluation.
     - Infinite samplers.
     - Generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
