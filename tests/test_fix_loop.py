@@ -142,6 +142,27 @@ def test_a_bad_fix_among_many_is_found_in_few_attempts(write) -> None:
     assert len(asked) <= 8
 
 
+def test_a_bad_fix_is_sought_where_its_fault_shows(write) -> None:
+    asked = []
+
+    class Stubborn(WordRule):
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            asked.append(1)
+            for finding in super().check(program):
+                (edit,) = finding.fix.edits if finding.fix is not None else ()
+                if edit.path.name == "m7.py":
+                    edit = dataclasses.replace(edit, content="bad")
+                    finding = dataclasses.replace(finding, fix=dataclasses.replace(finding.fix, edits=(edit,)))
+                yield finding
+
+    root = write({f"m{number}.py": "import torch\nbad\n" for number in range(16)})
+    result = fix([root], toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "fine")))
+    assert [one.finding.location.path.name for one in result.rejected] == ["m7.py"]
+    assert len(result.fixed) == 15
+    # The first look, one at all fixes, and one at those of the other files.
+    assert len(asked) == 3
+
+
 def test_files_that_no_edit_touches_are_read_once(write, monkeypatch: pytest.MonkeyPatch) -> None:
     loader = "from torch.utils.data import DataLoader\n\ndef load(ds):\n    return DataLoader(ds, shuffle=True)\n"
     root = write(

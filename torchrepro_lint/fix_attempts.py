@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from torchrepro_lint.diagnostics import Finding, Fix, TorchReproLintError
+from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits
@@ -18,12 +18,20 @@ from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, read_source, split_lines
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["Attempts", "Chosen", "counts", "kind"]
+__all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind"]
 
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
 # A rule by its code, and a file.
 Kind: TypeAlias = tuple[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why fixes are not applied, and those of them that it may be due to: at least one."""
+
+    reason: str
+    suspects: Sequence[Chosen]
 
 
 @dataclass(slots=True)
@@ -45,6 +53,7 @@ class Attempts:
     overlay: dict[Path, str]
     rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
     checks: int = 0
+    _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
         """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
@@ -91,9 +100,10 @@ class Attempts:
         return (finding.code, finding.location.path, line, edits)
 
     def rejected_in(self, report: Report) -> tuple[RejectedFix, ...]:
-        """The fixes that were rejected, except those whose findings other fixes have removed."""
+        """The fixes that were rejected, in the order of findings; not those whose findings other fixes have removed."""
         left = {self.key(finding) for finding in report.findings if finding.fix is not None} if self.rejected else set()
-        return tuple(rejected for key, rejected in self.rejected.items() if key in left)
+        rejected = (one for key, one in self.rejected.items() if key in left)
+        return tuple(sorted(rejected, key=lambda one: one.finding.sort_key))
 
     def with_reasons(self, report: Report) -> Report:
         """The report, with the reason added to the findings whose fix was rejected."""
@@ -105,48 +115,73 @@ class Attempts:
         rejected = self.rejected.get(self.key(finding)) if finding.fix is not None else None
         return finding if rejected is None else replace(finding, fix=None, fix_declined=rejected.reason)
 
-    def applied(self, fixes: Iterable[Fix]) -> dict[Path, str] | str:
-        """The texts with the fixes applied, or why they cannot be applied."""
-        from torchrepro_lint.fixes.verified import verify_edit
-
+    def applied(self, chosen: Sequence[Chosen]) -> dict[Path, str] | Rejection:
+        """The texts with the chosen fixes applied, or why they cannot be applied."""
         texts = dict(self.overlay)
-        for path, edits in merge_edits(fixes).items():
-            try:
-                old = self.text(path)
-                if path in self.sources and not self.sources[path].survives:
-                    return f"{path.name} does not survive decoding and encoding"
-                texts[path] = apply_edits(old, edits)
-                self.sources[path].encode(texts[path])
-            except (ValueError, TorchReproLintError) as error:
-                return str(error)
-            new = texts[path]
-            refusal = why_not_written(path, old, new) or verify_edit(
-                python_text(path, old), python_text(path, new), edits, awaits=is_notebook(path)
-            )
-            if refusal is not None:
-                return refusal
+        for path, edits in merge_edits(fix for _, fix in chosen).items():
+            new = self._with_edits(path, edits)
+            if isinstance(new, _Refusal):
+                return Rejection(new.reason, _editing(chosen, path))
+            texts[path] = new
         return texts
 
-    def attempt(self, report: Report, chosen: Sequence[Chosen]) -> tuple[dict[Path, str], Report] | str:
+    def _with_edits(self, path: Path, edits: Sequence[Edit]) -> str | _Refusal:
+        """The text of a file after edits, or why it is refused; each text is looked at once."""
+        old = self.text(path)
+        if path in self.sources and not self.sources[path].survives:
+            return _Refusal(f"{path.name} does not survive decoding and encoding")
+        try:
+            new = apply_edits(old, edits)
+            self.sources[path].encode(new)
+        except (ValueError, TorchReproLintError) as error:
+            return _Refusal(str(error))
+        key = (path, old, *edits)
+        if key not in self._refusals:
+            self._refusals[key] = _why_refused(path, old, new, edits)
+        refusal = self._refusals[key]
+        return new if refusal is None else _Refusal(refusal)
+
+    def attempt(self, report: Report, chosen: Sequence[Chosen]) -> tuple[dict[Path, str], Report] | Rejection:
         """The texts and the report after the chosen fixes, or why they are rejected.
 
         Each of their findings must be gone, and a new finding must be one that the next round can fix.
         """
-        texts = self.applied(fix for _, fix in chosen)
-        if isinstance(texts, str):
+        texts = self.applied(chosen)
+        if isinstance(texts, Rejection):
             return texts
         after = self.check(texts)
         if len(after.errors) > len(report.errors):
-            return "the result cannot be checked"
+            return Rejection("the result cannot be checked", chosen)
         before_count, after_count = counts(report), counts(after)
         fixed = Counter(kind(finding) for finding, _ in chosen)
-        if any(after_count[one] > before_count[one] - number for one, number in fixed.items()):
-            return "the finding would stay"
+        left = {one for one, number in fixed.items() if after_count[one] > before_count[one] - number}
+        if left:
+            return Rejection("the finding would stay", [one for one in chosen if kind(one[0]) in left])
         for finding in after.findings:
             one = kind(finding)
             if after_count[one] > before_count[one] and not after.may_fix(finding):
-                return f"it would lead to {finding.code}"
+                return Rejection(f"it would lead to {finding.code}", _editing(chosen, finding.location.path))
         return texts, after
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a text is not written."""
+
+    reason: str
+
+
+def _why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | None:
+    from torchrepro_lint.fixes.verified import verify_edit
+
+    return why_not_written(path, old, new) or verify_edit(
+        python_text(path, old), python_text(path, new), edits, awaits=is_notebook(path)
+    )
+
+
+def _editing(chosen: Sequence[Chosen], path: Path) -> Sequence[Chosen]:
+    """The fixes that edit a file; all if none does."""
+    return [one for one in chosen if any(edit.path == path for edit in one[1].edits)] or chosen
 
 
 def kind(finding: Finding) -> Kind:

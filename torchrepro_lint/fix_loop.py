@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions
-from torchrepro_lint.fix_attempts import Attempts, Chosen, counts, kind
+from torchrepro_lint.fix_attempts import Attempts, Chosen, Rejection, counts, kind
 from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, select_compatible
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -127,27 +127,40 @@ def _after_rounds(attempts: Attempts, first: Report) -> Report:
 
 
 def _extended(
-    attempts: Attempts, report: Report, accepted: _Accepted, more: Sequence[Chosen], *, fails: bool = False
-) -> _Accepted:  # fmt: skip
+    attempts: Attempts, report: Report, accepted: _Accepted, more: Sequence[Chosen], rejection: Rejection | None = None
+) -> _Accepted:
     """`accepted` with those fixes of `more` that can be added to it; the others are noted as tried and rejected.
 
-    One attempt adds any number of fixes. If it fails, each half of them is tried, so a bad fix among many is found in a
-    few attempts. With `fails` it is already known that they cannot be applied together.
+    One attempt adds any number of fixes. If it fails, those that it cannot be due to are tried without the others, and
+    of these each half, so a bad fix among many is found in a few attempts. With a `rejection` it is already known that
+    they cannot be applied together.
     """
     if not more:
         return accepted
-    if not fails:
+    if rejection is None:
         result = attempts.attempt(report, [*accepted.fixes, *more])
-        if not isinstance(result, str):
+        if not isinstance(result, Rejection):
             return _Accepted([*accepted.fixes, *more], result)
-        if len(more) == 1:
-            attempts.rejected[attempts.key(more[0][0])] = RejectedFix(more[0][0], result)
-            return accepted
-    middle = len(more) // 2
-    first = _extended(attempts, report, accepted, more[:middle])
-    # Where all of the first half went in, the whole is what has failed just now, and the fault is in the second.
-    whole = len(first.fixes) == len(accepted.fixes) + middle
-    return _extended(attempts, report, first, more[middle:], fails=whole and len(more) - middle > 1)
+        rejection = result
+    if len(more) == 1:
+        attempts.rejected[attempts.key(more[0][0])] = RejectedFix(more[0][0], rejection.reason)
+        return accepted
+    first, second = _parts(more, rejection)
+    extended = _extended(attempts, report, accepted, first)
+    # Where all of the first part went in, the whole is what has failed just now, and the fault is in the second.
+    whole = len(extended.fixes) == len(accepted.fixes) + len(first)
+    return _extended(attempts, report, extended, second, replace(rejection, suspects=second) if whole else None)
+
+
+def _parts(fixes: Sequence[Chosen], rejection: Rejection) -> tuple[Sequence[Chosen], Sequence[Chosen]]:
+    """Two parts of fixes that cannot be applied together: the second are the suspects, or half of them if all are."""
+    suspected = {id(finding) for finding, _ in rejection.suspects}
+    others = [one for one in fixes if id(one[0]) not in suspected]
+    suspects = [one for one in fixes if id(one[0]) in suspected]
+    if others and suspects:
+        return others, suspects
+    middle = len(fixes) // 2
+    return fixes[:middle], fixes[middle:]
 
 
 def _tidied(attempts: Attempts, report: Report) -> Report:
