@@ -19,6 +19,7 @@ saved_models.py     loops over the saved models of a training
 What does not count:
 own_seeds.py        seeds of generators of one's own
 kept_states.py      functions that put the state back
+kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some; training_calls.py: after a training
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
@@ -12,11 +12,9 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.partings import one_comes_before
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
-from torchrepro_lint.program.seeds.first_weights import brings_weights, built_at, draws_weights
+from torchrepro_lint.program.seeds.first_weights import built_at
 from torchrepro_lint.program.seeds.idle_draws import is_idle
-from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
-from torchrepro_lint.program.seeds.measured_models import is_only_measured
+from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         evidence = known.get(seed.event.site)
         if evidence is None or not is_for_the_run(program, evidence):
             continue
-        before = [step for step in steps if _may_be_early(run, step, seed, rng)]
+        before = [early for step in steps if (early := _early(run, step, seed, rng)) is not None]
         early = next((step for step in before if one_comes_before(program, [step.event], seed.event)), None)
         if early is None and one_comes_before(program, (step.event for step in before), seed.event):
             early = before[0]  # one of several, of which one surely runs
@@ -75,14 +73,12 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     return LateSeed(run, early.event, seed.event, built_at(program, early.event))
 
 
-def _may_be_early(run: EntryRun, step: Step, seed: Step, rng: str) -> bool:
+def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
+    """The step as a draw that may come too early for a seed; None if it is none."""
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
-        return False
+        return None
     if function_words("split_or_sampler").fullmatch(last_part(event.name)):
-        return False
-    if is_only_measured(run.program, event):
-        return False
-    if not draws_weights(event):
-        return not is_switched_off(run.program, event)
-    return run.trains and not brings_weights(event) and not are_loaded_over(run.program, event)
+        return None
+    kept = kept_draw(run, event)
+    return replace(step, event=kept) if kept is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -16,13 +16,10 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.guards import Place, excludes
-from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
-from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
-from torchrepro_lint.program.seeds.first_weights import draws_weights
-from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
-from torchrepro_lint.program.seeds.measured_models import is_only_measured
+from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -146,10 +143,10 @@ def first_draw(
 
     Draws at the places `left_out` do not.
     """
-    draws = (draw for draw in run.draws(rng) if draw.event.site not in left_out)
-    found = next((draw for draw in draws if rng != "torch" or _counts(program, run, draw.event)), None)
-    if found is not None:
-        return found, found.event.chain
+    for draw in run.draws(rng):
+        kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
+        if kept is not None and draw.event.site not in left_out:
+            return replace(draw, event=kept), kept.chain
     for loader in program.loaders:
         if loader.has_workers or loader.facts.path not in run.files or not _is_made_in(program, run, loader):
             continue
@@ -157,15 +154,6 @@ def first_draw(
         if loaded:
             return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
     return None
-
-
-def _counts(program: Program, run: EntryRun, event: Event) -> bool:
-    """Whether something is left of what is drawn from torch: of first weights, if no trained ones take their place."""
-    if is_only_measured(program, event):
-        return False
-    if not draws_weights(event):
-        return not is_switched_off(program, event)
-    return run.trains and not are_loaded_over(program, event)
 
 
 def _is_made_in(program: Program, run: EntryRun, loader: Loader) -> bool:
