@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, walk, words_in
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.bodies import statement_expressions
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents
@@ -73,7 +73,7 @@ def says_part(word: str) -> bool:
 
 def shows(call: tree.Call) -> bool:
     """Whether a call only shows something to a person."""
-    return called_name(call.func) in ordering_names("shows", "words")
+    return called_name(call.func) in method_words("shows")
 
 
 def expressions_in(block: Iterable[tree.Stmt]) -> Iterator[tree.Expr]:

@@ -193,7 +193,7 @@ class _Follower:
         if functions and len(functions) == len(values):
             return all(self._receives(thing, call, arg, value) for value in functions)
         word = called_name(call.func)
-        if word in method_words("shows"):
+        if word in method_words("shows") | method_words("shows", "as_text"):
             return thing.is_model
         if word in method_words("gives_elements"):
             return self.is_form_alone(thing.inside(call))
