@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs"]
+__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs", "place_of_call"]
 
 MAX_HOLDERS = 4
 
@@ -101,10 +101,11 @@ def _class_run(ev: Evaluator, way: Way) -> ClassValue | None:
 def _places_made(ev: Evaluator, cls: ClassValue) -> Iterator[tuple[ModuleFacts, Scope, tree.Call] | None]:
     """Where the objects of a class are made; None for one that is made out of sight."""
     for instance in instances_of(ev, cls):
-        yield _place_of(ev, instance.site) if instance.site is not None else None
+        yield place_of_call(ev, instance.site) if instance.site is not None else None
 
 
-def _place_of(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call] | None:
+def place_of_call(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call] | None:
+    """The call at a site, with its file and the scope that it is directly in; None if there is no call."""
     facts = ev.project.facts(site.path)
     if facts is None:
         return None

@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.ops.module_runs import place_of_call
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone, runs_to_measure
 from torchrepro_lint.program.seeds.first_weights import building_calls, draws_weights
@@ -56,12 +55,8 @@ def _runs_to_measure(program: Program, site: Site) -> bool:
 
 def _called(program: Program, site: Site, returned_to: tuple[Thing, ...] = ()) -> Thing | None:
     """What the call at a site makes; None if there is no call."""
-    place = place_of(program.ev, site)
-    pending = [place.scope] if place is not None else []
-    while pending and place is not None:
-        scope = pending.pop()
-        for call, _ in scope.calls:
-            if call.site == site.number:
-                return Thing(call, place.facts, scope, returned_to)
-        pending += [inner for inner in scope.children if isinstance(inner.node, tree.Lambda | tree.Comprehension)]
-    return None
+    found = place_of_call(program.ev, site)
+    if found is None:
+        return None
+    facts, scope, call = found
+    return Thing(call, facts, scope, returned_to)
