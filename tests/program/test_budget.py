@@ -188,7 +188,7 @@ def test_a_seed_is_no_fault_if_the_ways_to_it_are_not_known(
             program.ev.steps = memory.MAX_STEPS + 1
         return False
 
-    monkeypatch.setattr(seed_faults, "_is_innocent", innocent)
+    monkeypatch.setattr(seed_faults, "is_innocent", innocent)
     assert len(list(seed_faults.changing_seeds(program))) == count
 
 

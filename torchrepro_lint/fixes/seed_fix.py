@@ -13,6 +13,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.switches.intent import fetches_items
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -25,6 +26,7 @@ __all__ = ["Planned", "constant_seed_fix"]
 
 Planned = tuple[Fix | None, str | None]
 
+_BY_INIT = "seed the workers, by worker_init_fn"
 _WITH_A_SEED = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
 
 
@@ -37,14 +39,23 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     if node is not None and document.loops(node):
         return None, "in a loop, a constant would be the same seed in every iteration: seed once, above the loop"
     if any(fetches_items(waypoint.scope) for way in ways_of(program, fault.seeding) for waypoint in way):
-        return None, "with a constant every item would get the same draw: seed the workers, by worker_init_fn"
+        instead = "take the seed from torch, which has one for each worker" if fault.drawn else _BY_INIT
+        return None, f"with a constant every item would get the same draw: {instead}"
     if not fault.seeding.seeds and fault.source is not None and _tells_texts_apart(fault.source.node):
         return None, "with a constant every text would get the same draws: hash it with `zlib.crc32(text.encode())`"
+    if fault.drawn and not _is_made_once(program, fault):
+        return None, "with a constant all that are made here would draw the same: hand on one that is seeded once"
     seed = str(program.settings.seed)
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:
         return None, "the seed is not written where it could be replaced"
     return Fix(Applicability.UNSAFE, f"Seed with {seed}", tuple(edits)), None
+
+
+def _is_made_once(program: Program, fault: ChangingSeed) -> bool:
+    """Whether the program makes a single generator where it makes this one."""
+    frame = fault.seeding.frame
+    return runs_once(program.ev, frame.facts, frame.scope, fault.seeding.site.number)
 
 
 def _tells_texts_apart(seed: tree.Expr) -> bool:

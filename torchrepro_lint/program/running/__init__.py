@@ -27,6 +27,7 @@ Programs:
 entry_points.py       where they start; offered_commands.py: what their command lines offer
 entry_walk.py         the walk along a whole program
 entry_path.py         what it draws and seeds, in order
+run_places.py         which places and loaders it comes by
 named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions
 worker_names.py       functions that are there for the workers of a loader
 
@@ -34,6 +35,7 @@ Conditions and loops:
 guards.py             the arms around a place, and what their tests depend on; if_tests.py: what they say of a name
 undecisive.py         draws that decide nothing
 epochs.py             loops over epochs; made_once.py: what they come by only once
+runs_once.py          places that a whole run comes by only once
 training_hooks.py     functions that a framework calls in each epoch or step
 varying.py            what changes from one turn of a loop to the next
 set_apart.py          code that has a state of the generators to itself

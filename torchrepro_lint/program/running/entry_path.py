@@ -102,6 +102,11 @@ class EntryRun:
             found.extend(_steps_of(event, order))
         return found
 
+    @property
+    def events(self) -> Sequence[Event]:
+        """All that the program does, in order."""
+        return self._walked[0]
+
     @cached_property
     def unseeded_processes(self) -> list[Event]:
         """The calls that start processes which begin afresh, and seed nothing; none where the file seeds when it is

@@ -11,6 +11,7 @@ seed_faults.py      which seeds
 fallback_seeds.py   those where the user gives none
 seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
+unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps

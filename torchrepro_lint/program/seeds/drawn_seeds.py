@@ -6,14 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
@@ -23,7 +20,7 @@ __all__ = ["drawn_seed"]
 def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     """The draw that a seeding call's number comes from, where it is made once and nothing seeds its generator first."""
     source = drawn_of(program.ev, one.value, one.frame) if one.value is not None else None
-    if source is None or not _runs_once(program, source.frame.facts, source.frame.scope, source.node.site):
+    if source is None or not _is_drawn_once(program, source):
         return None
     drawn = drawn_globally(source.name)
     for other in program.evidence_in_programs_of(source.frame):
@@ -32,20 +29,11 @@ def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     return source
 
 
-def _runs_once(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
-    """Whether a place is in the module's own code, or in a function that only such code calls, and in no loop: seeds
-    that are drawn for each sample, trial or game are meant to differ.
+def _is_drawn_once(program: Program, source: Entropy) -> bool:
+    """Seeds that are drawn for each sample, trial or game are meant to differ: only the module's own code, and what it
+    calls itself, is surely for the whole run.
     """
-    if any(branch in scope.loops for branch, _ in scope.path_at(site)):
-        return False
-    if isinstance(scope.node, tree.FunctionDef):
-        places = calling_places(program.ev, facts, scope)
-        return bool(places) and all(_is_module_code(place.scope, place.call.site) for place in places)
-    return _is_module_code(scope, site)
-
-
-def _is_module_code(scope: Scope, site: int) -> bool:
-    return scope.parent is None and not any(branch in scope.loops for branch, _ in scope.path_at(site))
+    return runs_once(program.ev, source.frame.facts, source.frame.scope, source.node.site, depth=1)
 
 
 def _follows(program: Program, other: Evidence, source: Entropy) -> bool:

@@ -26,7 +26,7 @@ from torchrepro_lint.program.workers.workers import condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["draws", "drawn_globally", "is_entropy", "is_literal", "is_of_unseeded", "outside"]
+__all__ = ["draws", "drawn_globally", "is_entropy", "is_literal", "is_of_unseeded", "is_seeded_later", "outside"]
 
 #: The generators that take their first state from the system, and are there without being made.
 _GLOBAL_RNGS: Final = frozenset({"python", "numpy", "torch"})
@@ -68,7 +68,7 @@ def is_of_unseeded(value: object, ev: Evaluator, frame: Frame) -> bool:
             effects = rng_effects(member_name(value) or "")
             own = any(one.rng == "receiver" and one.kind in ("draw", "read-state") for one in effects)
             return (
-                own and given == Arguments() and _takes_entropy(receiver) and not _is_seeded_later(receiver, ev, frame)
+                own and given == Arguments() and _takes_entropy(receiver) and not is_seeded_later(receiver, ev, frame)
             )
     return False
 
@@ -79,14 +79,26 @@ def _takes_entropy(receiver: ExternalObject) -> bool:
     return bool(made) and all(one.package != "torch" and one.seed_parameter is not None for one in made)
 
 
-def _is_seeded_later(receiver: ExternalObject, ev: Evaluator, frame: Frame) -> bool:
+def is_seeded_later(receiver: ExternalObject, ev: Evaluator, frame: Frame) -> bool:
+    """Whether the file of a frame seeds an object that draws, or gives one of NumPy's a state."""
+    scopes = tuple(frame.facts.walk_scopes())
+    if any(_is_state(store.target) for scope in scopes for store in scope.stores):
+        return True
     return any(
         isinstance(call.func, tree.Attribute)
         and call.func.attr in _SEED_LATER
         and (not (found := ev.values(call.func.value, frame)) or UNKNOWN in found or receiver in found)
-        for scope in frame.facts.walk_scopes()
+        for scope in scopes
         for call, _ in scope.calls
     )
+
+
+def _is_state(target: tree.Expr) -> bool:
+    """Whether a target is `rng.bit_generator.state`."""
+    match target:
+        case tree.Attribute(value=tree.Attribute(attr="bit_generator"), attr="state"):
+            return True
+    return False
 
 
 def draws(name: str) -> bool:

@@ -17,13 +17,13 @@ from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.ways import Waypoint, runs_as_script, ways
+from torchrepro_lint.program.running.run_places import loaders_of
+from torchrepro_lint.program.running.ways import Waypoint
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
@@ -147,20 +147,8 @@ def first_draw(
         kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
         if kept is not None and draw.event.site not in left_out:
             return replace(draw, event=kept), kept.chain
-    for loader in program.loaders:
-        if loader.has_workers or loader.facts.path not in run.files or not _is_made_in(program, run, loader):
-            continue
+    for loader in loaders_of(program, run, with_workers=False):
         loaded = program.worker_run(loader).draws_from(rng)
         if loaded:
             return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
     return None
-
-
-def _is_made_in(program: Program, run: EntryRun, loader: Loader) -> bool:
-    """Whether the program comes by the call that makes a loader, and not only the trial of a module that it imports."""
-    ends = [
-        way
-        for way in ways(program.ev, loader.facts, loader.scope, loader.call.site)
-        if way[-1].facts.path == run.entry.path or (way[-1].facts.path in run.files and not runs_as_script(way))
-    ]
-    return any(way[-1].scope.parent is None or way[-1].facts.path == run.entry.path for way in ends)

@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
@@ -34,16 +35,22 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ChangingSeed", "changing_seeds", "is_stand_in", "runs_in_workers"]
+__all__ = ["ChangingSeed", "changing_seeds", "is_innocent", "is_stand_in", "runs_in_workers"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangingSeed:
-    """A seeding call whose seed differs in every run. `source` is None where no seed is given at all."""
+    """A seeding call whose seed differs in every run. `source` is None where no seed is given at all.
+
+    Where the call makes a generator of the program's own, `seeded` is the call that seeds the program, and `drawn` the
+    chain to what is drawn from that generator.
+    """
 
     seeding: Evidence
     source: Entropy | None
     fallback: bool
+    seeded: Evidence | None = None
+    drawn: tuple[Link, ...] = ()
 
     @property
     def site(self) -> Site:
@@ -58,7 +65,7 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
             continue
         program.ev.begin_question()
         fault = _fault(program, one)
-        if fault is None or _is_innocent(program, one):
+        if fault is None or is_innocent(program, one):
             continue
         if (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
             continue
@@ -131,7 +138,8 @@ def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:
 # --- what is not a fault ---------------------------------------------------------------------------------------------
 
 
-def _is_innocent(program: Program, one: Evidence) -> bool:
+def is_innocent(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call may use another seed each time: that of a test, a worker or an environment, or a mock."""
     if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
         return True
     if is_undone(one.frame.scope, one.site.number):

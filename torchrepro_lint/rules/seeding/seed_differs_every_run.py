@@ -4,12 +4,15 @@ What it does
     Finds seeds of random number generators that are different in every run: from the clock, the process id, the
     operating system, a UUID, Python's `hash` of a string, a draw from Python's or NumPy's global generator that nothing
     has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`. Generators that a
-    program creates itself (`random.Random(time.time())`) count where a seed is written.
+    program creates itself count too: if their seed is such a number (`random.Random(time.time())`), and if they have no
+    seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from this one as well.
 
 Why is this bad?
     The call looks like seeding, but no run can be repeated. Python hashes strings with a random key that it chooses
     when it starts, so `hash("experiment")` is not a constant, although a widely copied recipe from an experiment
-    tracker uses it as a seed. A seed from the clock also undoes the seeding of another line.
+    tracker uses it as a seed. A seed from the clock also undoes the seeding of another line. A generator created
+    without a seed takes one from the operating system: neither `np.random.seed(0)` nor `torch.manual_seed(0)` reaches
+    it.
 
 Example
     ```python
@@ -38,7 +41,8 @@ How it is proven
 
 Fix safety
     Unsafe: replaces the seed by a constant. A program that is meant to behave differently each time, such as a game,
-    would no longer do so.
+    would no longer do so. There is no fix for a generator without a seed that is created in a loop or in a function
+    called several times, because all of them would draw the same numbers.
 
 Not reported
     - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`, or what follows
@@ -48,6 +52,10 @@ Not reported
     - Worker init functions, which are TRL105.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
     - A generator of the program's own that only chooses a name, a port or a delay, as far as names tell.
+    - A generator without a seed that is seeded or given a state later, that may be another one, or that no draw on the
+      program's path uses; and any in a program that seeds nothing, which is TRL501. One that a function creates because
+      its caller hands over none (`rng or np.random.default_rng()`) is only reported in the `strict` profile, and one
+      that workers draw from copies of is TRL107.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
 
@@ -59,12 +67,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.seed_fix import constant_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds
+from torchrepro_lint.program.seeds.unseeded_generators import unseeded_generators
 from torchrepro_lint.rules.base import Rule
 
 
@@ -74,7 +84,7 @@ class SeedDiffersEveryRun(Rule):
     summary = "the seed comes from the clock, the system or the hash of a string, so it differs in every run"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for fault in changing_seeds(program):
+        for fault in chain(changing_seeds(program), unseeded_generators(program)):
             if fault.fallback and not program.strict:
                 continue
             fix, declined = constant_seed_fix(program, fault)
@@ -97,6 +107,9 @@ def _message(fault: ChangingSeed) -> str:
 
 
 def _trace(fault: ChangingSeed) -> list[Link]:
+    if fault.seeded is not None:
+        head = Link(fault.seeded.site, f"seeds the program: {fault.seeded.name}")
+        return [head, Link(fault.site, "has a seed of its own from the system"), *fault.drawn]
     if fault.source is None:
         return []
     passed = [Link(site, "handed on") for site in fault.source.path]
