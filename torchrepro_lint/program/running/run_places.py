@@ -19,11 +19,13 @@ __all__ = ["comes_by", "loaders_of"]
 
 def comes_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
     """Whether a program comes by a place, and not only the trial of a module that it imports."""
-    if facts.path not in run.files:
+    if run.entry.path not in program.imports.above(facts.path):
         return False
+    # Many programs come by one place, which is where it is for each of them.
+    found = program.once(("ways to", facts.path, site), lambda: ways(program.ev, facts, scope, site))
     ends = [
         way
-        for way in ways(program.ev, facts, scope, site)
+        for way in found
         if way[-1].facts.path == run.entry.path or (way[-1].facts.path in run.files and not runs_as_script(way))
     ]
     return any(way[-1].scope.parent is None or way[-1].facts.path == run.entry.path for way in ends)
