@@ -8,27 +8,36 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.running.entry_path import EntryRun
-from torchrepro_lint.program.running.ways import runs_as_script, ways
+from torchrepro_lint.program.running.ways import Way, runs_as_script, ways
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["comes_by", "loaders_of"]
+__all__ = ["comes_by", "loaders_of", "may_come_by"]
 
 
 def comes_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
     """Whether a program comes by a place, and not only the trial of a module that it imports."""
+    ends = [way[-1] for way in _ways_from(program, run, facts, scope, site)]
+    return any(end.scope.parent is None or end.facts.path == run.entry.path for end in ends)
+
+
+def may_come_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    """Whether a program comes by a place, or may: what fetches an item or makes a step is called by others."""
+    return bool(_ways_from(program, run, facts, scope, site))
+
+
+def _ways_from(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> list[Way]:
     if run.entry.path not in program.imports.above(facts.path):
-        return False
+        return []
     # Many programs come by one place, which is where it is for each of them.
     found = program.once(("ways to", facts.path, site), lambda: ways(program.ev, facts, scope, site))
-    ends = [
+    return [
         way
         for way in found
         if way[-1].facts.path == run.entry.path or (way[-1].facts.path in run.files and not runs_as_script(way))
     ]
-    return any(way[-1].scope.parent is None or way[-1].facts.path == run.entry.path for way in ends)
 
 
 def loaders_of(program: Program, run: EntryRun, *, with_workers: bool) -> Iterator[Loader]:

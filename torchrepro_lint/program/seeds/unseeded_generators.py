@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, aske
 from torchrepro_lint.program.running.guards import called_at, place_of
 from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.run_places import comes_by, loaders_of
+from torchrepro_lint.program.running.run_places import comes_by, loaders_of, may_come_by
 from torchrepro_lint.program.seeds.entropy_calls import is_seeded_later, outside
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.idle_draws import is_idle
@@ -44,13 +44,16 @@ def unseeded_generators(program: Program) -> Iterator[ChangingSeed]:
     for run in asked_entry_runs(program) if makers else ():
         if program.is_test(run.entry.path):
             continue
-        if not any(comes_by(program, run, one.facts, one.scope, one.call.site) for one in makers):
+        # To walk a program takes long; what only its workers may come by is told by what these run.
+        walks = any(comes_by(program, run, one.facts, one.scope, one.call.site) for one in makers)
+        if not walks and not any(may_come_by(program, run, one.facts, one.scope, one.call.site) for one in makers):
             continue
-        seeded = _seeding(program, run)
+        seeded = _seeding(program, run, walks)
         if seeded is None:
             continue
-        later, seeds = _seeded_later(run), _drawn_seeds(run)
-        for event in chain(run.events, _loaded(program, run)):
+        events = run.events if walks else ()
+        later, seeds = _seeded_later(events), _drawn_seeds(run)
+        for event in chain(events, _loaded(program, run)):
             for obj in _drawn(program, event) if event.site not in seeds else ():
                 if obj not in later and obj.site is not None and obj.site not in found:
                     fault = _fault(program, obj, event, seeded)
@@ -59,20 +62,22 @@ def unseeded_generators(program: Program) -> Iterator[ChangingSeed]:
     yield from (found[site] for site in program.asked_in_order(found))
 
 
-def _seeding(program: Program, run: EntryRun) -> Evidence | None:
+def _seeding(program: Program, run: EntryRun, walks: bool) -> Evidence | None:
     """The first call by which a program seeds the global generators, with a seed that is given."""
     seedings = [one for one in run.seedings if not one.seeds.isdisjoint(MAIN_RNGS) and is_for_the_run(program, one)]
     seedings = [one for one in seedings if not one.values or not all(is_none(value) is True for value in one.values)]
-    # Asked last: it takes the walk.
+    if not walks:
+        reached = (one for one in seedings if comes_by(program, run, one.frame.facts, one.frame.scope, one.site.number))
+        return next(reached, None)
     on_the_way = {step.event.site for step in run.steps if step.kind == "seed"} if seedings else set()
     return next((one for one in seedings if one.site in on_the_way), None)
 
 
-def _seeded_later(run: EntryRun) -> frozenset[Value]:
+def _seeded_later(events: Iterable[Event]) -> frozenset[Value]:
     """The objects that the program seeds or gives a state after it has made them."""
     return frozenset(
         event.receiver
-        for event in run.events
+        for event in events
         if event.name and event.receiver is not None
         for effect in rng_effects(event.name)
         if effect.kind in ("seed", "restore-state") and effect.rng == "receiver"
