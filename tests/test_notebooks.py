@@ -201,12 +201,12 @@ def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> Non
         ('{"nbformat": 3, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 3"),
         (
             notebook(markdown("a"), "import torch", "x = 1\nif x:\ny = 2"),
-            "a.ipynb:cell 3:3:1: TRL900 this file cannot be read: syntax error: expected an indented block after 'if' "
+            "a.ipynb:cell 3:3:1: TRL900 this cell cannot be read: syntax error: expected an indented block after 'if' "
             "statement on line 2",
         ),
         (
             notebook("import torch\nf(\n", "g()"),
-            "a.ipynb:cell 1:2:2: TRL900 this file cannot be read: syntax error: '(",
+            "a.ipynb:cell 1:2:2: TRL900 this cell cannot be read: syntax error: '(",
         ),
     ],
 )
@@ -216,6 +216,51 @@ def test_a_notebook_that_cannot_be_read_is_said(write, monkeypatch, capsys, text
     assert main(["--output-format", "concise"]) == 1
     assert capsys.readouterr().out.startswith(said)
     assert main(["--output-format", "full"]) == 1
+
+
+SPLIT = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
+
+
+def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, capsys) -> None:
+    """They never run: what they would seed is not seeded, and what they would split is not split."""
+    broken = f"print 'splitting'\ntorch.manual_seed(0)\n{SPLIT}", "if x:\n\n"
+    text = notebook("import torch", broken[0], markdown("a"), f"{SPLIT}\n", broken[1], "torch.manual_seed = 3")
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
+    monkeypatch.chdir(root)
+    assert main(["--output-format", "concise"]) == 1
+    found = [line.split(" ")[:3] for line in capsys.readouterr().out.splitlines() if line.startswith("a.ipynb")]
+    assert [" ".join(words) for words in found] == [
+        "a.ipynb:cell 2:1:1: TRL900",
+        "a.ipynb:cell 4:1:8: TRL202",
+        "a.ipynb:cell 5:2:1: TRL900",
+        "a.ipynb:cell 6:1:1: TRL305",
+    ]
+    assert main(["--fix", "-q"]) == 1
+    cells = ["".join(cell["source"]) for cell in json.loads((root / "a.ipynb").read_text())["cells"]]
+    assert (cells[1], cells[4]) == broken
+    assert "generator=" in cells[3] and cells[5] == "torch.manual_seed(3)"
+
+
+def test_nothing_is_put_into_a_cell_that_cannot_be_read(write, monkeypatch, capsys) -> None:
+    """The imports that a fix needs would stand where nothing runs."""
+    reader = "class Noise(Dataset):\n    def __getitem__(self, index):\n        return np.random.rand()\n\n"
+    text = notebook(
+        "if x:\n",
+        "import numpy as np\nfrom torch.utils.data import DataLoader, Dataset",
+        f"{reader}loader = DataLoader(Noise(), num_workers=2)",
+    )
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
+    monkeypatch.chdir(root)
+    main(["--fix", "-q", "--select", "TRL1"])
+    sources = ["".join(cell["source"]) for cell in json.loads((root / "a.ipynb").read_text())["cells"]]
+    assert sources[0] == "if x:\n"
+    assert "seed_worker" not in "".join(sources) or "import torch" in sources[1]
+
+
+@pytest.mark.parametrize("comment", ["# torchrepro-lint: noqa: TRL900", "# torchrepro-lint: noqa"])
+def test_a_comment_silences_what_is_said_of_other_cells(write, capsys, comment: str) -> None:
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": notebook(f"{comment}\nimport torch", "f(")})
+    assert main([str(root)]) == 0
 
 
 def test_cells_that_ran_out_of_order_are_said_and_change_nothing(write, capsys) -> None:

@@ -13,7 +13,7 @@ from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
-from torchrepro_lint.interest import is_any_wanted, of_interest
+from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import internal_error
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -288,6 +288,7 @@ def _check_project(
         for path, where in program.unreadable.items()
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
+    broken += broken_cells(set(files).difference(program.unreadable), project, analysis.overlay, analysis.read)
     return (
         Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules())),
         errors,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.selection import is_ignored
+from torchrepro_lint.source.cells import cell_errors, is_notebook
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError, decode
 
-__all__ = ["Candidates", "is_any_wanted", "of_interest"]
+__all__ = ["Candidates", "broken_cells", "is_any_wanted", "of_interest"]
 
 
 @dataclass(slots=True)
@@ -59,3 +60,13 @@ def is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
         return any(is_wanted(read(path)) for path in requested)
     except SourceError:
         return True
+
+
+def broken_cells(files: Iterable[Path], project: Project, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
+    """Findings for the cells of readable notebooks that cannot be read themselves."""
+    for path in filter(is_notebook, files):
+        if is_ignored(UNREADABLE_FILE, path, project.settings):
+            continue
+        text = overlay[path] if path in overlay else decode(path, read(path)).text
+        for before, error in cell_errors(path, text).items():
+            yield UNREADABLE_FILE.finding(path, before + error.row, error.column, error.reason, "cell")

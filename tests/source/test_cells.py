@@ -2,11 +2,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.source.cells import Cell, Cells, join, parts, python_text, split, why_not_written, within_cell
+from torchrepro_lint.source.cells import (
+    Cell,
+    Cells,
+    cell_errors,
+    join,
+    parts,
+    python_text,
+    split,
+    why_not_written,
+    within_cell,
+)
 
 PATH = Path("a.ipynb")
 SOURCES = st.text("%!x\n \r# cell1-", max_size=30) | st.sampled_from(
@@ -103,7 +114,25 @@ def test_a_cell_that_is_indented_as_a_whole_is_python() -> None:
     assert python.split("\n")[3:] == text.split("\n")[3:]
 
 
-def test_cells_that_are_no_python_stay() -> None:
-    for source in ("  # only words", "x = 1\n  y = 2", "  x =", "  def f(:"):
-        text = join([Cell(1, source)])
-        assert python_text(PATH, text) == text
+def test_a_cell_of_comments_stays() -> None:
+    text = join([Cell(1, "  # only words")])
+    assert python_text(PATH, text) == text
+
+
+@pytest.mark.parametrize("source", ["x = 1\n  y = 2", "  x =", "  def f(:", "print 'x'", "x = 1 +\\", "f(", '"""text'])
+def test_a_cell_that_is_no_python_is_a_comment_as_a_whole(source: str) -> None:
+    text = join([Cell(1, "x = 1"), Cell(2, source), Cell(3, "y = 2")])
+    python = python_text(PATH, text)
+    assert len(python) == len(text) and python.count("\n") == text.count("\n")
+    names: dict[str, int] = {}
+    exec(python, names)
+    assert (names["x"], names["y"]) == (1, 2)
+    assert list(cell_errors(PATH, text)) == [3]
+
+
+def test_a_cell_for_a_later_python_is_read() -> None:
+    """A parser that knows it reads the file."""
+    later = "type Pair[T] = tuple[T, T]\ndef first[T](pair: Pair[T]) -> T: ..."
+    text = join([Cell(1, later), Cell(2, "f(")])
+    assert python_text(PATH, text).startswith(join([Cell(1, later)]))
+    assert list(cell_errors(PATH, text)) == [4]

@@ -43,7 +43,7 @@ class UnreadableFile:
     severity: ClassVar[Severity] = Severity.ERROR
     profile: ClassVar[Literal["default", "strict"]] = "default"
 
-    def finding(self, path: Path, row: int, column: int, reason: str) -> Finding:
-        """The finding at a place, row and column from 1."""
+    def finding(self, path: Path, row: int, column: int, reason: str, what: str = "file") -> Finding:
+        """The finding at a place, row and column from 1. `what` is what cannot be read."""
         location = Location(path, Position(row, column), Position(row, column + 1))
-        return Finding(self.code, self.name, f"this file cannot be read: {reason}", self.severity, location)
+        return Finding(self.code, self.name, f"this {what} cannot be read: {reason}", self.severity, location)

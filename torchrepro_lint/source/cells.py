@@ -18,16 +18,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.source.broken_cells import CellError, as_comment, error_in
 from torchrepro_lint.source.magics import as_python, escapes, parses
 
 __all__ = [
     "NOTEBOOK_SUFFIX",
     "Cell",
     "Cells",
+    "cell_errors",
     "is_notebook",
     "join",
     "parts",
     "python_text",
+    "searched_text",
     "split",
     "within_cell",
     "why_not_written",
@@ -122,13 +125,43 @@ def split(text: str) -> list[Cell]:
 
 
 def python_text(path: Path, text: str) -> str:
-    """The text of a file as a parser can read it: for a notebook, what is not Python is replaced in the same length."""
+    """The text of a file as a parser can read it: for a notebook, what is not Python is replaced in the same length,
+    and a cell that no parser reads, which never runs, is a comment as a whole.
+    """
     if not is_notebook(path):
         return text
+    cells = _python_cells(text)
+    for index in _broken(cells):
+        cells[index] = as_comment(cells[index])
+    return "".join(cells)
+
+
+def searched_text(text: str) -> str:
+    """What a search for words of a notebook looks at: the cells as Python, also those that cannot be read."""
+    return "".join(_python_cells(text))
+
+
+def cell_errors(path: Path, text: str) -> dict[int, CellError]:
+    """Why cells of a notebook cannot be read, by the row of the text that is the line in front of the cell."""
+    if not is_notebook(path):
+        return {}
+    cells = _python_cells(text)
+    return {len(_ROW.findall("".join(cells[:index]))) + 1: error for index, error in _broken(cells).items()}
+
+
+def _broken(cells: list[str]) -> dict[int, CellError]:
+    """Which of the cells cannot be read, and why."""
+    if parses("".join(cells)):
+        return {}
+    return {index: error for index, cell in enumerate(cells) if (error := error_in(cell)) is not None}
+
+
+def _python_cells(text: str) -> list[str]:
+    """The cells of a joined text as Python, each with the line in front of it."""
     spans = _spans(text)
     if not spans:
-        return text
-    return "".join(_python_cell(text[span.mark : span.start], as_python(text[span.start : span.end])) for span in spans)
+        return [text]
+    return [_python_cell(text[span.mark : span.start], as_python(text[span.start : span.end])) for span in spans]
 
 
 def _python_cell(mark: str, cell: str) -> str:
@@ -176,6 +209,9 @@ def why_not_written(path: Path, old: str, new: str) -> str | None:
         return "the edit goes over more than one cell"
     if any(escapes(one.source) != escapes(other.source) for one, other in zip(before, after, strict=True)):
         return "the edit would change a line that is not Python"
+    broken = {before[index].number for index in _broken(_python_cells(old))}
+    if any(one != other and one.number in broken for one, other in zip(before, after, strict=True)):
+        return "the edit would change a cell that cannot be read"
     return None
 
 

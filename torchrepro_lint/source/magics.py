@@ -14,7 +14,7 @@ from itertools import groupby
 
 from torchrepro_lint.knowledge.magics import magics
 
-__all__ = ["as_python", "escapes", "parses"]
+__all__ = ["as_python", "commented", "escapes", "parses"]
 
 # What starts no statement of Python: IPython's own escapes (IPython.core.inputtransformer2).
 _ESCAPES = frozenset("%!?/,;")
@@ -48,7 +48,7 @@ def as_python(cell: str) -> str:
         length = done - start
         parts += [cell[:start], (_MARK + "#" * length)[:length]]
         if magic["name"] not in magics().cell:
-            return "".join(parts) + _commented(cell[done:])
+            return "".join(parts) + commented(cell[done:])
     for start, end, python in _replacements(cell, done):
         parts += [cell[done:start], python]
         done = end
@@ -143,10 +143,11 @@ def _value(text: str) -> str:
 
 
 def _silent(head: str, text: str) -> str:
-    return head + _commented(text[1:])
+    return head + commented(text[1:])
 
 
-def _commented(text: str) -> str:
+def commented(text: str) -> str:
+    """A comment of the same length and lines."""
     return _CHARACTER.sub("#", text)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.source.cells import is_notebook, join, python_text, split
+from torchrepro_lint.source.cells import is_notebook, join, python_text, searched_text, split
 
 if TYPE_CHECKING:
     from torchrepro_lint.source.notebook import Notebook
@@ -75,7 +75,7 @@ class Source:
     @cached_property
     def searched(self) -> bytes:
         """What a search for words of the program looks at."""
-        return self.python.encode("utf-8", "replace") if is_notebook(self.path) else self.data
+        return searched_text(self.text).encode("utf-8", "replace") if is_notebook(self.path) else self.data
 
     def encode(self, text: str) -> bytes:
         """`text` as bytes of this file: in its encoding, with its byte order mark.

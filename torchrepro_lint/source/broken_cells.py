@@ -1,0 +1,55 @@
+"""Cells of a notebook that are not Python: the other cells are read without them, as they run without them."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+
+from torchrepro_lint.source.magics import commented, parses
+
+__all__ = ["CellError", "as_comment", "error_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """What is wrong in a cell, and where: `row` and `column` start at 1 and count in its source."""
+
+    row: int
+    column: int
+    reason: str
+
+
+def error_in(cell: str) -> CellError | None:
+    """Why a cell, given with the line in front of it, cannot be read; None where it can."""
+    if parses(cell):
+        return None
+    source = cell.partition("\n")[2].removesuffix("\n")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        if _is_read_by_libcst(source):
+            return None
+        return CellError(error.lineno or 1, max(error.offset or 1, 1), f"syntax error: {error.msg}")
+    except (ValueError, RecursionError, MemoryError):
+        return None  # what is nested too deeply is said of the whole file
+    return None
+
+
+def as_comment(cell: str) -> str:
+    """A cell as a comment of the same length and lines, behind the line in front of it."""
+    mark, end, source = cell.partition("\n")
+    return mark + end + commented(source)
+
+
+def _is_read_by_libcst(source: str) -> bool:
+    """Whether it is Python of a later version than the one that runs here."""
+    import libcst as cst
+
+    try:
+        cst.parse_module(source)
+    except Exception:  # it refuses texts in several ways
+        return False
+    return True
