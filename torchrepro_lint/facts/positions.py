@@ -7,6 +7,7 @@ costs about a third of a parse; it is done only for files that have something to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["is_reproduced", "node_spans"]
+
+
+_JOINED = re.compile(r"\\(?=[\r\n])")
 
 
 @dataclass(slots=True)
@@ -66,7 +70,8 @@ def node_spans(module: cst.Module, text: str) -> Mapping[int, tuple[int, int]]:
 
     `text` is what `module` was parsed from. Raises ValueError if libcst does not give that text back, for then
     no offset could be trusted. Blank characters that it forgets or adds are allowed for: it drops a form feed before a
-    `def`, a blank line before an indented comment at the end, and such comments themselves after another one.
+    `def`, a backslash that is alone on its line, a blank line before an indented comment at the end, and such comments
+    themselves after another one.
     """
     state = _SpanRecorder(default_indent=module.default_indent, default_newline=module.default_newline)
     module._codegen(state)
@@ -84,9 +89,14 @@ def is_reproduced(generated: str, text: str) -> bool:
     """Whether what libcst makes of a text says the same: it differs by blanks, or in the comments after the last line
     of code, of which libcst drops some where they are indented.
     """
-    if generated == text or generated.split() == text.split():
+    if generated == text or _words(generated) == _words(text):
         return True
-    return generated[: _end_of_code(generated)].split() == text[: _end_of_code(text)].split()
+    return _words(generated[: _end_of_code(generated)]) == _words(text[: _end_of_code(text)])
+
+
+def _words(text: str) -> list[str]:
+    """What is between blanks, a joined line's backslash among these."""
+    return _JOINED.sub(" ", text).split()
 
 
 def _aligned(generated: str, text: str) -> list[int] | None:
@@ -96,7 +106,7 @@ def _aligned(generated: str, text: str) -> list[int] | None:
     places: list[int] = []
     at = 0
     for character in generated:
-        while at < len(text) and text[at] != character and text[at].isspace():
+        while at < len(text) and text[at] != character and (text[at].isspace() or _JOINED.match(text, at)):
             at += 1
         places.append(at)
         if at < len(text) and text[at] == character:
