@@ -95,9 +95,9 @@ class Carrier:
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
     @property
-    def key(self) -> tuple[int, bool, bool, tuple[int, ...]]:
+    def key(self) -> tuple[int, bool, bool, bool, tuple[int, ...]]:
         """What distinguishes it from other carriers with the same expression."""
-        return id(self.node), self.is_set, self.is_dict, tuple(id(call) for _, _, call in self.entered)
+        return id(self.node), self.is_set, self.is_dict, self.rows, tuple(id(call) for _, _, call in self.entered)
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
@@ -155,7 +155,7 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
-    seen: set[tuple[int, bool, bool, tuple[int, ...]]] = set()
+    seen: set[tuple[int, bool, bool, bool, tuple[int, ...]]] = set()
     unless: list[Sink] = []
     for _ in range(MAX_STEPS):
         if not pending:
