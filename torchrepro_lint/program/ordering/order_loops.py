@@ -10,7 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering import order_dicts, order_flow, order_handed, order_parts
+from torchrepro_lint.program.ordering import order_dicts, order_flow, order_grown, order_handed, order_parts
 from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
@@ -126,6 +126,7 @@ def _through_body(
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_flow.to_callers(program, carrier, node)
         yield from order_dicts.through_filled(program, carrier, loop, statement)
+        yield from order_grown.through_grown(program, carrier, loop, statement)
         yield from order_handed.through_handed(program, carrier, loop, statement)
 
 
