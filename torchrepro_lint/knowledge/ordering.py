@@ -13,7 +13,7 @@ __all__ = ["OrderingTable", "ordering_names", "ordering_words"]
 
 OrderingTable = Literal[
     "torch_splits", "torch_samplers", "torch_permutations", "numpy_splits", "table_samples", "epoch_samplers",
-    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position", "ranks",
+    "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position", "drawn_numbers", "ranks",
     "joins_datasets", "keeps_samples", "rows_keeping", "makes_rows", "joins_rows", "joins_arrays", "reads_rows",
     "rows_in_order", "rows_drawn", "tells_apart", "texts", "numbers",
 ]  # fmt: skip

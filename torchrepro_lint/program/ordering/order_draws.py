@@ -1,4 +1,4 @@
-"""Positions that are drawn: the pieces of a permutation, a sample of a range, what a splitter gives."""
+"""Positions that are drawn: one number, the pieces of a permutation, a sample of a range, what a splitter gives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ __all__ = ["are_drawn"]
 
 _DEPTH: Final = 6
 #: Functions and methods that give the same positions, and `sorted`, which gives those that were drawn.
-_SAME: Final = frozenset({"list", "tuple", "sorted", "array", "asarray", "tolist", "numpy", "astype", "long", "copy"})
+_SAME: Final = frozenset(
+    {"list", "tuple", "sorted", "array", "asarray", "tolist", "numpy", "astype", "long", "copy", "item", "int"}
+)
 
 
 def are_drawn(program: Program, carrier: Carrier, index: tree.Expr) -> bool:
@@ -71,5 +73,5 @@ def _is_shuffled(program: Program, carrier: Carrier, name: tree.Name) -> bool:
 
 
 def _draws(program: Program, carrier: Carrier, call: tree.Call) -> bool:
-    draws = ordering_names("draws_by_position") | ordering_names("torch_permutations")
+    draws = ordering_names("draws_by_position") | ordering_names("torch_permutations") | ordering_names("drawn_numbers")
     return bool(order_calls.names_called(program, order_calls.called(program, carrier, call)) & draws)
