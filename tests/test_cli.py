@@ -371,7 +371,7 @@ def test_the_settings_file_can_be_named_or_left_unread(project: Path, capsys: py
     main(["--config", "ci.toml", "--show-settings"])
     assert f"# settings file: {project}/ci.toml\n" in capsys.readouterr().out
     assert main(["--config", "gone.toml", "a.py"]) == 2
-    assert "gone.toml: not found, or without settings" in capsys.readouterr().err
+    assert "gone.toml: no such settings file" in capsys.readouterr().err
 
 
 def test_an_unknown_rule_is_said_with_the_place_that_names_it(write, capsys: pytest.CaptureFixture[str]) -> None:

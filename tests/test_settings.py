@@ -77,10 +77,11 @@ def test_a_file_extends_another(write) -> None:
     [
         ({"torchrepro-lint.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
         ({"torchrepro-lint.toml": "extend = 'b.toml'", "b.toml": "extend = 'torchrepro-lint.toml'"}, "extends itself"),
-        ({"torchrepro-lint.toml": "extend = 'gone.toml'"}, "not found, or without settings for torchrepro-lint"),
+        ({"torchrepro-lint.toml": "extend = 'gone.toml'"}, "gone.toml: no such settings file"),
+        ({"torchrepro-lint.toml": "extend = 'sub'", "sub/a.toml": ""}, "sub: a folder, and no settings file"),
         (
             {"torchrepro-lint.toml": "extend = 'pyproject.toml'", "pyproject.toml": ""},
-            "without settings for torchrepro-lint",
+            "pyproject.toml: has no table \\[tool.torchrepro-lint\\]",
         ),
         ({"torchrepro-lint.toml": "extend = 1"}, "extend: expected a string, found an integer"),
         (
@@ -127,8 +128,8 @@ def test_a_file_can_be_named_and_none_be_read(write) -> None:
     assert named.ignore == ("TRL1",)
     assert named.files == (root / "shared" / "strict.toml", root / "shared" / "all.toml")
     assert load_settings(root / "app", {"config": None}) == Settings()
-    for name in ("gone.toml", "none/pyproject.toml"):
-        with pytest.raises(TorchReproLintError, match="not found, or without settings for torchrepro-lint"):
+    for name, said in (("gone.toml", "no such settings file"), ("none/pyproject.toml", "has no table")):
+        with pytest.raises(TorchReproLintError, match=f"{name}: {said}"):
             load_settings(root / "app", {"config": root / name})
 
 

@@ -59,10 +59,15 @@ def _of_chain(chain: list[_Table]) -> Settings:
 
 
 def _named_table(path: Path) -> _Table:
+    """The settings of a file that somebody has named, so that it must hold some."""
     table = _table_of(path)
-    if table is None:
-        raise TorchReproLintError(f"{path}: not found, or without settings for torchrepro-lint")
-    return table
+    if table is not None:
+        return table
+    if path.is_dir():
+        raise TorchReproLintError(f"{path}: a folder, and no settings file")
+    if not path.exists():
+        raise TorchReproLintError(f"{path}: no such settings file")
+    raise TorchReproLintError(f"{path}: has no table [{TABLE}]")
 
 
 def _nearest_table(root: Path) -> _Table | None:
@@ -141,10 +146,10 @@ def _chain(nearest: _Table) -> list[_Table]:
         target = (here.parent / Path(name).expanduser()).resolve()
         if target in [path.resolve() for path, _, _ in chain]:
             raise TorchReproLintError(f"{where}: {target} extends itself")
-        extended = _table_of(target)
-        if extended is None:
-            raise TorchReproLintError(f"{where}: {target} not found, or without settings for torchrepro-lint")
-        chain.append(extended)
+        try:
+            chain.append(_named_table(target))
+        except TorchReproLintError as wrong:
+            raise TorchReproLintError(f"{where}: {wrong}") from wrong
     return chain
 
 
