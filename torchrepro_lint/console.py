@@ -42,8 +42,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "x"?` for the known word nearest to `word`, empty where none is near."""
     # Options are compared without their leading dashes, which would make short ones look alike.
     words = {one.lstrip("-"): one for one in known}
-    near = difflib.get_close_matches(word.lstrip("-"), list(words), n=1, cutoff=_ALIKE)
+    word = word.lstrip("-")
+    near = difflib.get_close_matches(word, list(words), n=1, cutoff=_ALIKE) or _longer_or_shorter(word, words)
     return f'; did you mean "{words[near[0]]}"?' if near else ""
+
+
+def _longer_or_shorter(word: str, known: Iterable[str]) -> list[str]:
+    """The one known word that has all parts of `word`, or of which `word` has all: `format` and `output-format`."""
+    parts = set(word.split("-"))
+    found = [one for one in known if parts <= set(one.split("-")) or parts >= set(one.split("-"))]
+    return found if len(found) == 1 else []
 
 
 class StatusLine:
