@@ -64,6 +64,11 @@ WHOLE = {
     "a comprehension": "return (row * 2 for row in self.rows)",
     "files of a folder": "for name in os.listdir('.'):\n    yield from lines(name)",
     "an endless one, in order": "while True:\n    for row in self.rows:\n        yield row",
+    "an early end": "if not sys.argv[1:]:\n    return\nreturn iter(self.rows)",
+    "gathered from what is there": "rows = []\nfor row in self.rows:\n    rows.append(row)\nyield from rows",
+    "beside something unknown": "rows = self.rows\nfor name in sys.argv[1].rows:\n    print(name)\nyield from rows",
+    "a list's own iterator": "yield from [*self.rows, 4].__iter__()",
+    "a dict's own iterator": "yield from {'a': 1, 'b': 2}.__iter__()",
     "a part, not by worker": "for row in self.rows[self.start :: 2]:\n    yield row",
 }
 NOT_WHOLE = {
@@ -77,6 +82,10 @@ NOT_WHOLE = {
     "a stream that shards": "yield from self.inner",
     "a stream that shards, in a loop": "for row in self.inner:\n    yield row",
     "a library's": "for row in datasets.load_dataset('rows', streaming=True):\n    yield row",
+    "where it never comes to": "if False:\n    return iter(self.rows)\nreturn itertools.count()",
+    "gathered from elsewhere": "rows = []\nfor row in sys.argv[1].rows:\n    rows.append(row)\nyield from rows",
+    "a method that its class lacks": "class Plain:\n    pass\n\nyield from Plain().missing()",
+    "a method of a library's": "yield from datasets.load_dataset('rows').shuffle(3)",
     "unknown": "for row in sys.argv[1].rows:\n    yield row",
     "without a loop": "yield self.rows[0]",
 }
