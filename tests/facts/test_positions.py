@@ -78,6 +78,7 @@ def test_the_text_of_a_name_stands_where_its_node_does(text: str) -> None:
         "", "\r", "a\n    # c", "a\n\n    # c", "a\n\n  ",
         "a\n    # c\n\n    # d", "if a:\n  b\n\n  # c\n  ", "a\r\n#c", "\x0c\na",
         "a\n\\\nb", "if a:\r\n    b\r\n\\\r\n\\\r\na()", "\x0cdef f():\n  a", "\x0c@a\n\x0cdef f(): pass\n\x0c\na",
+        "\\\na", "a\r\n\\\r\nb\r\n", "a\n\\\n\\\nb\n    # c", "if a:\n  a\n\\\n  b\n",
     ],
 )  # fmt: skip
 def test_of_texts_that_libcst_does_not_quite_give_back(text: str) -> None:
