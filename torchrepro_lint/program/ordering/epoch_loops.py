@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -121,13 +121,23 @@ def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, 
     if not isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
         return False
     values = program.ev.values(node, frame)
-    if any(isinstance(value, ExternalObject) and value.site == loader.site for value in values):
+    if any(isinstance(value, ExternalObject) and _is_made_as(value, loader) for value in values):
         return not isinstance(node, tree.Call)
     return depth < _MAX_AROUND and any(
         _runs_over(program, inner, method, loader, depth + 1)
         for value in values
         if isinstance(value, Instance)
         for inner, method in _iterated_by(program, value)
+    )
+
+
+def _is_made_as(value: ExternalObject, loader: Loader) -> bool:
+    """Whether an object comes from a loader's call, and not in another frame, in which it gets no sampler."""
+    if value.site != loader.site:
+        return False
+    return value.arguments is None or not any(
+        loader.given(role)[0] and not loader.lacks(role) and replace(loader, arguments=value.arguments).lacks(role)
+        for role in ("sampler", "batch_sampler")
     )
 
 
