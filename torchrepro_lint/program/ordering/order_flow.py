@@ -25,7 +25,7 @@ from torchrepro_lint.program.ordering import (
     order_rows,
 )
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
-from torchrepro_lint.program.ordering.order_pieces import go_to_parts
+from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
 from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
     calls_in_bases,
@@ -346,10 +346,9 @@ def _through_subscript(
 def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> Iterator[Carrier | Sink]:
     """On from a slice, which may be a part of a split."""
     parents = parents_of(program.ev, carrier.facts)
-    statement, above = parents.statement(piece), parents.of(piece)
-    named = isinstance(statement, tree.Assign) and any(part_names(target) for target in statement.targets)
+    above = parents.of(piece)
     held = isinstance(above, tree.DictDisplay) and is_of_a_part(parents, above.items, piece)
-    if named or held or go_to_parts(parents, piece):
+    if held or is_called_a_part(parents, piece) or go_to_parts(parents, piece):
         yield sink(carrier, "split", piece, "is cut into the parts of a split")
     yield carrier.to(piece)
 

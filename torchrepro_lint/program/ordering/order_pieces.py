@@ -8,12 +8,31 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, walk, words_in
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.bodies import statement_expressions
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents
 from torchrepro_lint.program.running.statements import own_statements
 
-__all__ = ["expressions_in", "go_to_parts", "parts_named", "says_part", "shows"]
+__all__ = ["expressions_in", "go_to_parts", "is_called_a_part", "parts_named", "says_part", "shows"]
+
+
+def is_called_a_part(parents: Parents, piece: tree.Subscript) -> bool:
+    """Whether what a slice is assigned to is called after a part of a data set that it is not cut from: the first of
+    `val_images` are no part of a split, and neither is `images[i : i + 1]`.
+    """
+    statement = parents.statement(piece)
+    if not isinstance(statement, tree.Assign) or _is_one_item(piece):
+        return False
+    called = parts_named(word for target in statement.targets if part_names(target) for word in words_in([target]))
+    return bool(called - parts_named(words_in([piece.value])))
+
+
+def _is_one_item(piece: tree.Subscript) -> bool:
+    match piece.index:
+        case tree.Opaque(parts=(start, tree.Binary(op="+", left=left, right=tree.Const(value=1)))):
+            return dotted_name(start) == dotted_name(left) is not None
+    return False
 
 
 def go_to_parts(parents: Parents, piece: tree.Subscript) -> bool:
