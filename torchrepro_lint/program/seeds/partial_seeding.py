@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.guards import Place, excludes
-from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.other_commands import is_of_another_command
+from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import loaders_of
 from torchrepro_lint.program.running.ways import Waypoint
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
@@ -65,11 +66,15 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if missing and arms is None:
             missing = [rng for rng in missing if rng not in run.seeded_on_the_way]
         elsewhere = split_sites(program) | _seed_sources(program, run) if missing else frozenset()
-        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere)) is not None}
+        beside = _seeded_at(run, blocks) if missing else []
+        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere, beside)) is not None}
         if not draws or run.incomplete:
             continue
         # Asked last: it takes the walk, which only programs with such draws have behind them.
         blocks = [one for one in blocks if not _is_of_objects_made_elsewhere(program, run, one)]
+        if beside:
+            drawn = [draw.event for draw, _ in draws.values()]
+            blocks = [one for one in blocks if any(_run_together(program, run, one, event) for event in drawn)]
         if not blocks:
             continue
         block = _block(run, blocks)
@@ -136,16 +141,34 @@ def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
     )
 
 
+def _seeded_at(run: EntryRun, blocks: list[Evidence]) -> list[Event]:
+    """The events of all blocks; none where one of them has none, which code in sight does not come by."""
+    sites = {one.site for one in blocks}
+    events = [step.event for step in run.steps if step.kind == "seed" and step.event.site in sites]
+    return events if {event.site for event in events} == sites else []
+
+
+def _run_together(program: Program, run: EntryRun, one: Evidence, drawn: Event) -> bool:
+    """Whether one command of the program seeds and draws."""
+    return any(not is_of_another_command(program.ev, run.entry, event, drawn) for event in _seeded_at(run, [one]))
+
+
 def first_draw(
-    program: Program, run: EntryRun, rng: str, left_out: frozenset[Site] = frozenset()
+    program: Program,
+    run: EntryRun,
+    rng: str,
+    left_out: frozenset[Site] = frozenset(),
+    beside: Sequence[Event] = (),
 ) -> tuple[Effect, tuple[Link, ...]] | None:
     """What the main process first draws from a generator, with the way there; loaders without workers count.
 
-    Draws at the places `left_out` do not.
+    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`.
     """
     for draw in run.draws(rng):
         kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
-        if kept is not None and draw.event.site not in left_out:
+        if kept is None or draw.event.site in left_out:
+            continue
+        if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
             return replace(draw, event=kept), kept.chain
     for loader in loaders_of(program, run, with_workers=False):
         loaded = program.worker_run(loader).draws_from(rng)

@@ -1,0 +1,62 @@
+"""Commands of which a run takes one: what one of them does is not done where another one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import uncalled
+from torchrepro_lint.facts.scopes import END
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import NOTHING, FunctionValue, Site, Value, Values
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.offered_commands import commands_of
+from torchrepro_lint.source.lines import shared_start
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.running.entry_points import EntryPoint
+    from torchrepro_lint.program.running.events import Event
+
+__all__ = ["is_of_another_command"]
+
+#: Functions of a group that run beside each of its commands.
+_BESIDE = frozenset({"callback", "result_callback"})
+
+
+def is_of_another_command(ev: Evaluator, entry: EntryPoint, one: Event, other: Event) -> bool:
+    """Whether the ways to two events of a program part at two commands of one group."""
+    way, others = [link.site for link in one.chain], [link.site for link in other.chain]
+    shared = shared_start(way, others)
+    if not 0 < shared < min(len(way), len(others)):
+        return False
+    offered = {site for group in _called(ev, entry, way[shared - 1]) for site in _commands(ev, group, set())}
+    return way[shared] in offered and others[shared] in offered
+
+
+def _called(ev: Evaluator, entry: EntryPoint, site: Site) -> Values:
+    """What is called at a place, or by the entry point itself."""
+    if entry.called is not None and site == entry.site:
+        return ev.name(entry.called, END, ev.module_frame(entry.facts))
+    place = place_of(ev, site)
+    for call, _ in place.scope.calls if place is not None else ():
+        if place is not None and call.site == site.number:
+            return ev.values(call.func, frame_without_callers(ev, place.facts, place.scope))
+    return NOTHING
+
+
+def _commands(ev: Evaluator, group: Value, seen: set[Value]) -> Iterator[Site]:
+    """The functions that are commands of a group, or of a group below it."""
+    seen.add(group)
+    for value in ordered(commands_of(ev, group)):
+        if isinstance(value, FunctionValue) and isinstance(value.node, tree.FunctionDef):
+            if not any(_runs_beside(uncalled(decorator)) for decorator in value.node.decorators):
+                yield Site(value.frame.facts.path, value.node.site)
+        if value not in seen:
+            yield from _commands(ev, value, seen)
+
+
+def _runs_beside(decorator: tree.Expr) -> bool:
+    return isinstance(decorator, tree.Attribute) and decorator.attr in _BESIDE
