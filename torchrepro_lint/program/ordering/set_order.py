@@ -12,6 +12,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
+from torchrepro_lint.program.ordering.element_removals import does_without_a_number
 from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.ordering.order_ties import is_counter
@@ -71,6 +72,7 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             whole = _whole(program, facts, node)
             # What its order decides is asked first: what its elements are takes far longer.
             known = whole.site in found or _is_of_one(program, facts, whole)
+            known = known or does_without_a_number(parents_of(program.ev, facts), whole)
             ordered = _ordered(program, facts, whole) if not known else None
             if ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
                 found[whole.site] = ordered

@@ -36,7 +36,8 @@ Fix safety
 Not reported
     - Sets that are sorted, counted, or used for membership tests. Sorting by length or by a count alone
       (`sorted(words, key=counts.get)`) is not enough: words of the same count stay in the order of the set.
-    - Sets of numbers, whose order is the same in every run, and sets of one element.
+    - Sets of numbers, whose order is the same in every run, and sets of one element. That a number is taken out,
+      `set(labels) - {0}`, says that they are numbers.
     - Numbers that only distinguish elements (`chr(number[word])`, for a distance between two sentences).
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
 
