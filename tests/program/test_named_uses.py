@@ -70,6 +70,8 @@ def test_named_or_perhaps_found(tmp_path: Path, train: str) -> None:
         "from nets import Net, Other\nOther()",
         "from nets import *\n__all__ = ['Net']\nOther()",
         "import nets\ndef unused():\n    return nets.Net()\nnets.Other()",
+        "import functools\nimport nets\n@functools.wraps(print)\ndef unused():\n    return nets.Net()\nnets.Other()",
+        "import nets\nimport torch\n@torch.no_grad()\ndef unused():\n    return nets.Net()\nnets.Other()",
         "import nets\nfrom torch import nn\nnn.Net()",
         "import nets\nfrom torchvision.models import Net\nNet()",
         "import nets\nclass Net: ...\nNet()",

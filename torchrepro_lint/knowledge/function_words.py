@@ -35,6 +35,7 @@ NameTable = Literal[
     "idle_draws",
     "entry",
     "finds_anything",
+    "tables_nothing",
     "own_table",
     "registers",
     "runs_itself",

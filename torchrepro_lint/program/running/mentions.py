@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import dotted_name, uncalled
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.modules import folder_of
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import is_main_guard
 from torchrepro_lint.program.running.parents import Node, children
 from torchrepro_lint.program.running.statements import blocks_of
@@ -186,13 +187,18 @@ class _Imports:
         return self._program.project.module_file(folder_of(package), name) if name.isidentifier() else None
 
 
+def _may_table(decorator: tree.Expr) -> bool:
+    """Whether a decorator may put the definition into a table."""
+    return function_words("tables_nothing").fullmatch(called_name(uncalled(decorator)) or "") is None
+
+
 def _parts(block: tree.Block, who: str) -> Iterator[tuple[Node, str]]:
     """The nodes of the module's own code, each with its owner: the module, or a definition in it."""
     for statement in block:
         match statement:
             case tree.FunctionDef(name=name, decorators=decorators) | tree.ClassDef(name=name, decorators=decorators):
-                # A decorator may put the definition into a table.
-                yield from ((tree.Name(decorator.site, name), who) for decorator in decorators)
+                tables = (decorator for decorator in decorators if _may_table(decorator))
+                yield from ((tree.Name(decorator.site, name), who) for decorator in tables)
                 yield from ((decorator, who) for decorator in decorators)
                 yield from ((child, name) for child in children(statement) if child not in decorators)
             case tree.Assign(targets=(tree.Name(id="__all__"),)):
