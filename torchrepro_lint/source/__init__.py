@@ -23,6 +23,6 @@ noqa.py              suppression comments
 
 Notebooks:
 notebook.py          the JSON, in which only the source of cells is changed
-cells.py             the code cells as one text
+cells.py             the code cells as one text; broken_cells.py: those that cannot be parsed
 magics.py            what IPython adds to Python
 """
