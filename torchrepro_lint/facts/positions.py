@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_reproduced", "node_spans"]
 
-
-_JOINED = re.compile(r"\\(?=[\r\n])")
+#: A backslash at the end of a line, which goes on in the next.
+_JOINED: Final = re.compile(r"\\(?=[\r\n])")
 
 
 @dataclass(slots=True)

@@ -85,7 +85,7 @@ class EntryRun:
     @cached_property
     def steps(self) -> list[Step]:
         """The draws from and seedings of the main generators, in order."""
-        return self._steps(self._walked[0])
+        return self._steps(self.events)
 
     @cached_property
     def steps_to_seedings(self) -> list[Step]:
@@ -114,7 +114,7 @@ class EntryRun:
         """
         if any(step.kind == "seed" and _is_of_import(step.event) for step in self.steps):
             return []
-        return [event for event in self._walked[0] if event.note == SEEDS_NOTHING]
+        return [event for event in self.events if event.note == SEEDS_NOTHING]
 
     @property
     def seeded_on_the_way(self) -> frozenset[str]:
@@ -156,7 +156,7 @@ class EntryRun:
             return True
         if any(one.facts.path == self.entry.path for one in command_line_calls(self.program)):
             return True
-        return any(event.note == TRAINS for event in self._walked[0])
+        return any(event.note == TRAINS for event in self.events)
 
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:

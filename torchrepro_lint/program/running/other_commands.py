@@ -11,7 +11,7 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import NOTHING, FunctionValue, Site, Value, Values
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.guards import called_at, place_of
 from torchrepro_lint.program.running.offered_commands import commands_of
 from torchrepro_lint.source.lines import shared_start
 
@@ -41,10 +41,10 @@ def _called(ev: Evaluator, entry: EntryPoint, site: Site) -> Values:
     if entry.called is not None and site == entry.site:
         return ev.name(entry.called, END, ev.module_frame(entry.facts))
     place = place_of(ev, site)
-    for call, _ in place.scope.calls if place is not None else ():
-        if place is not None and call.site == site.number:
-            return ev.values(call.func, frame_without_callers(ev, place.facts, place.scope))
-    return NOTHING
+    call = called_at(place) if place is not None else None
+    if place is None or call is None:
+        return NOTHING
+    return ev.values(call.func, frame_without_callers(ev, place.facts, place.scope))
 
 
 def _commands(ev: Evaluator, group: Value, seen: set[Value]) -> Iterator[Site]:

@@ -64,8 +64,11 @@ def unseeded_generators(program: Program) -> Iterator[ChangingSeed]:
 
 def _seeding(program: Program, run: EntryRun, walks: bool) -> Evidence | None:
     """The first call by which a program seeds the global generators, with a seed that is given."""
-    seedings = [one for one in run.seedings if not one.seeds.isdisjoint(MAIN_RNGS) and is_for_the_run(program, one)]
-    seedings = [one for one in seedings if not one.values or not all(is_none(value) is True for value in one.values)]
+    seedings = [
+        one
+        for one in run.seedings
+        if not one.seeds.isdisjoint(MAIN_RNGS) and not _is_always_none(one.values) and is_for_the_run(program, one)
+    ]
     if not walks:
         reached = (one for one in seedings if comes_by(program, run, one.frame.facts, one.frame.scope, one.site.number))
         return next(reached, None)
@@ -132,10 +135,14 @@ def _unseeded(value: Value) -> ExternalObject | None:
     if given.open_positional or given.open_keywords:
         return None
     seeds = [*given.positional, *(values for _, values, _ in given.keywords)]
-    if not seeds or (all(is_none(one) is True for one in seeds[0]) and seeds[0]):
+    if not seeds or _is_always_none(seeds[0]):
         return value
     inner = {_unseeded(one) for one in seeds[0]}
     return inner.pop() if len(inner) == 1 else None
+
+
+def _is_always_none(seed: Values) -> bool:
+    return bool(seed) and all(is_none(value) is True for value in seed)
 
 
 def _fault(program: Program, obj: ExternalObject, event: Event, seeded: Evidence) -> ChangingSeed | None:
