@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.exits import exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
+from torchrepro_lint.facts.growing import entered, grown, included
 from torchrepro_lint.facts.scopes import Binding, Exit, Path, Scope, ScopeNode, Store
 
 __all__ = ["ELSEWHERE", "build_scopes"]
@@ -45,18 +46,18 @@ class _Builder:
             pending.extend(reversed(current.children))
             for name, kind in current.declared.items():
                 owner = module if kind == "global" else _function_with(name, current.parent)
-                moved = current.bindings.pop(name, []) if owner is not None and owner is not current else []
+                moved = _taken_from(current, name) if owner is not None and owner is not current else ()
                 for binding in moved:
                     # It may have run or not whenever the name is read: an arm of its own, after all others.
                     binding.path = ELSEWHERE
                     binding.order = -1
                     binding.scope = current
-                if owner is not None and moved:
-                    owner.bindings.setdefault(name, []).extend(moved)
+                    if owner is not None:
+                        _bind(owner, binding)
 
     def open(self, node: ScopeNode, parent: Scope, name: str) -> Scope:
         scope = Scope(node, parent, name)
-        parent.children.append(scope)
+        parent.children = grown(parent.children, scope)
         self.by_node[id(node)] = scope
         return scope
 
@@ -64,7 +65,7 @@ class _Builder:
         self, scope: Scope, name: str, kind: str, node: tree.Expr | tree.Stmt | tree.Param | None, order: int,
         path: Path, unpack: tuple[int, ...] = (),
     ) -> None:  # fmt: skip
-        scope.bindings.setdefault(name, []).append(Binding(name, kind, node, order, path, unpack))
+        _bind(scope, Binding(name, kind, node, order, path, unpack))
 
     def target(
         self, scope: Scope, target: tree.Expr, kind: str, value: tree.Expr, statement: tree.Stmt | None,
@@ -81,7 +82,7 @@ class _Builder:
             case tree.Attribute() | tree.Subscript():
                 self.expression(target, scope, path)
                 if kind == "assign" and statement is not None:
-                    scope.stores.append(Store(target, value, statement, path, unpack))
+                    scope.stores = grown(scope.stores, Store(target, value, statement, path, unpack))
                 self_name = _self_name_in(scope)
                 if isinstance(target, tree.Attribute) and self_name is not None:
                     match target.value:
@@ -98,7 +99,7 @@ class _Builder:
     def arm(self, scope: Scope, branch: int, name: str, block: tree.Block, path: Path) -> None:
         exits = exits_of(block, self.exits)
         if exits is not None:
-            scope.ended[branch, name] = exits
+            scope.ended = entered(scope.ended, (branch, name), exits)
         self.block(block, scope, (*path, (branch, name)))
 
     def statement(self, statement: tree.Stmt, scope: Scope, path: Path) -> None:
@@ -116,7 +117,7 @@ class _Builder:
             case tree.ExprStmt(value=value):
                 self.expression(value, scope, path)
             case tree.Return(value=returned):
-                scope.returns.append((statement, path))
+                scope.returns = grown(scope.returns, (statement, path))
                 if returned is not None:
                     self.expression(returned, scope, path)
             case tree.Raise(value=raised, cause=cause):
@@ -135,14 +136,14 @@ class _Builder:
                         self.expression(target, scope, path)
             case tree.ScopeDeclaration(kind=kind, names=names):
                 for name in names:
-                    scope.declared[name] = kind
+                    scope.declared = entered(scope.declared, name, kind)
             case tree.Import(module=module, alias=alias):
                 bound = alias if alias is not None else module.partition(".")[0]
                 self.bind(scope, bound, "import", statement, statement.site, path)
             case tree.ImportFrom(names=names):
                 for name, alias in names:
                     if name == "*":
-                        scope.stars.append(statement)
+                        scope.stars = grown(scope.stars, statement)
                     else:
                         self.bind(scope, alias or name, "import-from", statement, statement.site, path)
             case tree.If():
@@ -171,7 +172,7 @@ class _Builder:
             case tree.Name(id=name):
                 self.bind(scope, name, "augmented", statement, last, path)
             case tree.Attribute() | tree.Subscript() as target:
-                scope.stores.append(Store(target, statement.value, statement, path, augmented=True))
+                scope.stores = grown(scope.stores, Store(target, statement.value, statement, path, augmented=True))
                 self_name = _self_name_in(scope)
                 match target:
                     case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self_name:
@@ -179,31 +180,30 @@ class _Builder:
 
     def condition(self, statement: tree.If, scope: Scope, path: Path) -> None:
         self.expression(statement.test, scope, path)
-        scope.arms[statement.site] = ("then", "else")
-        scope.branches[statement.site] = statement
+        scope.arms = entered(scope.arms, statement.site, ("then", "else"))
+        scope.branches = entered(scope.branches, statement.site, statement)
         self.arm(scope, statement.site, "then", statement.body, path)
         self.arm(scope, statement.site, "else", statement.orelse, path)
 
     def loop(self, statement: tree.For | tree.While, scope: Scope, path: Path) -> None:
         site = statement.site
         last = self.expression(statement.iter if isinstance(statement, tree.For) else statement.test, scope, path)
-        scope.arms[site] = ("body", "none")
-        scope.loops.add(site)
+        scope.arms = entered(scope.arms, site, ("body", "none"))
+        scope.loops = included(scope.loops, site)
         if isinstance(statement, tree.For):
             self.target(scope, statement.target, "element", statement.iter, None, last, (*path, (site, "body")))
-        self.arm(scope, site, "body", statement.body, path)
-        # A body that ends early ends only the loop, not what comes after it.
-        scope.ended.pop((site, "body"), None)
+        # Not an arm that may end early: that ends only the loop, not what comes after it.
+        self.block(statement.body, scope, (*path, (site, "body")))
         self.block(statement.orelse, scope, path)
 
     def attempt(self, statement: tree.Try, scope: Scope, path: Path) -> None:
         site = statement.site
         names = tuple(f"except{index}" for index in range(len(statement.handlers)))
-        scope.arms[site] = ("try", *names)
-        scope.branches[site] = statement
+        scope.arms = entered(scope.arms, site, ("try", *names))
+        scope.branches = entered(scope.branches, site, statement)
         inside = (*path, (site, "try"))
         if (exits := exits_of(statement.body + statement.orelse, self.exits)) is not None:
-            scope.ended[site, "try"] = exits
+            scope.ended = entered(scope.ended, (site, "try"), exits)
         self.block(statement.body, scope, inside)
         for name, handler in zip(names, statement.handlers, strict=True):
             if handler.type is not None:
@@ -221,8 +221,8 @@ class _Builder:
         last = self.expression(statement.subject, scope, path)
         names = tuple(f"case{index}" for index in range(len(statement.cases)))
         exhaustive = any(case.literals == () and case.guard is None for case in statement.cases)
-        scope.branches[site] = statement
-        scope.arms[site] = names if exhaustive else (*names, "none")
+        scope.branches = entered(scope.branches, site, statement)
+        scope.arms = entered(scope.arms, site, names if exhaustive else (*names, "none"))
         for name, case in zip(names, statement.cases, strict=True):
             for capture in case.captures:
                 self.bind(scope, capture, "opaque", None, last, (*path, (site, name)))
@@ -276,9 +276,9 @@ class _Builder:
                 continue
             match node:
                 case tree.Call():
-                    scope.calls.append((node, path))
+                    scope.calls = grown(scope.calls, (node, path))
                 case tree.Yield():
-                    scope.yields.append(node)
+                    scope.yields = grown(scope.yields, node)
                 case tree.Walrus(target=target, value=value):
                     self.walrus(target, value, scope, path)
                 case tree.Lambda(params=params, body=body):
@@ -318,6 +318,16 @@ class _Builder:
         if node.key is not None:
             last = max(last, self.expression(node.key, inner, ()))
         return max(last, self.expression(node.element, inner, ()))
+
+
+def _bind(scope: Scope, binding: Binding) -> None:
+    known = scope.bindings.get(binding.name, ())
+    scope.bindings = entered(scope.bindings, binding.name, grown(known, binding))
+
+
+def _taken_from(scope: Scope, name: str) -> Sequence[Binding]:
+    """The bindings of a name, which the scope no longer has."""
+    return scope.bindings.pop(name, ()) if isinstance(scope.bindings, dict) else ()
 
 
 def _function_with(name: str, scope: Scope | None) -> Scope | None:

@@ -11,12 +11,13 @@ The attributes of `self` that a method assigns are bindings too, under the name 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import call_sites, dotted_name, held_by, last_site
+from torchrepro_lint.facts.growing import no_entries
 
 __all__ = [
     "END",
@@ -102,18 +103,18 @@ class Scope:
     node: ScopeNode
     parent: Scope | None
     name: str
-    bindings: dict[str, list[Binding]] = field(default_factory=dict)
-    declared: dict[str, str] = field(default_factory=dict)  # name -> "global" | "nonlocal"
-    stores: list[Store] = field(default_factory=list)
-    calls: list[tuple[tree.Call, Path]] = field(default_factory=list)
-    returns: list[tuple[tree.Return, Path]] = field(default_factory=list)
-    yields: list[tree.Yield] = field(default_factory=list)
-    stars: list[tree.ImportFrom] = field(default_factory=list)
-    children: list[Scope] = field(default_factory=list)
-    arms: dict[int, tuple[str, ...]] = field(default_factory=dict)  # branching statement -> all of its arms
-    branches: dict[int, tree.Stmt] = field(default_factory=dict)
-    loops: set[int] = field(default_factory=set)  # sites of loops
-    ended: dict[tuple[int, str], frozenset[Exit]] = field(default_factory=dict)  # arms that never fall through
+    bindings: Mapping[str, Sequence[Binding]] = field(default_factory=no_entries)
+    declared: Mapping[str, str] = field(default_factory=no_entries)  # name -> "global" | "nonlocal"
+    stores: Sequence[Store] = ()
+    calls: Sequence[tuple[tree.Call, Path]] = ()
+    returns: Sequence[tuple[tree.Return, Path]] = ()
+    yields: Sequence[tree.Yield] = ()
+    stars: Sequence[tree.ImportFrom] = ()
+    children: Sequence[Scope] = ()
+    arms: Mapping[int, tuple[str, ...]] = field(default_factory=no_entries)  # branching statement -> all of its arms
+    branches: Mapping[int, tree.Stmt] = field(default_factory=no_entries)
+    loops: Set[int] = frozenset()  # sites of loops
+    ended: Mapping[tuple[int, str], frozenset[Exit]] = field(default_factory=no_entries)  # arms that never fall through
     _starts: list[int] = field(default_factory=list)
     _paths: list[Path] = field(default_factory=list)
     _touches: dict[str, list[Touch]] | None = None
@@ -161,21 +162,22 @@ class Scope:
     def all_touches(self) -> Mapping[str, Sequence[Touch]]:
         """The same for every dotted name of the scope."""
         if self._touches is None:
-            self._touches = {}
+            found: dict[str, list[Touch]] = {}
             for store in self.stores:
                 if isinstance(store.target, tree.Subscript):
                     owner, within = held_by(store.target.value)
                     if owner is not None:
                         touch = Touch(store.statement.site, last_site(store.value), store, store.path, within=within)
-                        self._touches.setdefault(owner, []).append(touch)
+                        found.setdefault(owner, []).append(touch)
             for call, path in self.calls:
                 if isinstance(call.func, tree.Attribute):
                     owner, within = held_by(call.func.value)
                     if owner is not None:
                         touch = Touch(call.site, last_site(call), call, path, call.func.attr, within)
-                        self._touches.setdefault(owner, []).append(touch)
-            for touches in self._touches.values():
+                        found.setdefault(owner, []).append(touch)
+            for touches in found.values():
                 touches.sort(key=lambda one: one.site)
+            self._touches = found
         return self._touches
 
     def given_to(self, call: tree.Call) -> Sequence[str]:
@@ -328,7 +330,7 @@ class Scope:
         return "continue" in exits or ("break" in exits and (not inside or len(loops) > 1))
 
     def _from_later_in_loop(
-        self, bindings: list[Binding], site: int, use_path: Path, last: Binding | None
+        self, bindings: Sequence[Binding], site: int, use_path: Path, last: Binding | None
     ) -> Iterator[Binding]:
         loops = [branch for branch, _ in use_path if branch in self.loops]
         if not loops or (last is not None and any(branch == loops[-1] for branch, _ in last.path)):

@@ -37,6 +37,8 @@ class Reliances:
     def __init__(self) -> None:
         self._by_expression: dict[tree.Expr, tuple[Scope, Reliance]] = {}
         self._by_uses: dict[tuple[Scope, tuple[_Use, ...]], Reliance] = {}
+        # Equal ones are kept once: those of most expressions of a project are among few.
+        self._equal: dict[Reliance, Reliance] = {}
         self._by_name: dict[tuple[Scope, str], tuple[_Use, ...] | None] = {}
         self._changes: dict[Scope, dict[str, list[Touch]]] = {}
         self._kinds: dict[Scope, dict[str, list[tree.Expr]]] = {}
@@ -53,7 +55,8 @@ class Reliances:
             return ()
         key = scope, uses
         if key not in self._by_uses:
-            self._by_uses[key] = self._find(uses, scope)
+            found = self._find(uses, scope)
+            self._by_uses[key] = self._equal.setdefault(found, found)
         return self._by_uses[key]
 
     def _find(self, uses: tuple[_Use, ...], scope: Scope) -> Reliance:

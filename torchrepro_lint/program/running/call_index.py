@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.growing import grown
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -92,13 +93,16 @@ def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
     return files
 
 
-def _calls_by_name(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
+_Calls: TypeAlias = dict[str, Sequence[tuple[Scope, tree.Call, ArmPath]]]
+
+
+def _calls_by_name(ev: Evaluator, facts: ModuleFacts) -> _Calls:
     return ev.remembered(("calls-by-name", id(facts)), lambda: _index_calls(facts), {})
 
 
-def _index_calls(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, ArmPath]]]:
+def _index_calls(facts: ModuleFacts) -> _Calls:
     """The calls of a file by the last name of what they call; under an import alias by the original name too."""
-    index: dict[str, list[tuple[Scope, tree.Call, ArmPath]]] = {}
+    index: _Calls = {}
     aliases: dict[str, str] = {}
     for scope in facts.walk_scopes():
         for bindings in scope.bindings.values():
@@ -117,16 +121,14 @@ def _index_calls(facts: ModuleFacts) -> dict[str, list[tuple[Scope, tree.Call, A
             name = called_name(call.func)
             if name is None:
                 continue
-            index.setdefault(name, []).append((scope, call, path))
+            index[name] = grown(index.get(name, ()), (scope, call, path))
             if name in aliases and aliases[name] != name:
-                index.setdefault(aliases[name], []).append((scope, call, path))
-            elif aliases:
-                continue
+                index[aliases[name]] = grown(index.get(aliases[name], ()), (scope, call, path))
     # An alias may be bound after the scopes that use it were read.
     for alias, original in aliases.items():
         for entry in index.get(alias, ()):
-            if entry not in index.setdefault(original, []):
-                index[original].append(entry)
+            if entry not in index.get(original, ()):
+                index[original] = grown(index.get(original, ()), entry)
     return index
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.growing import grown
 from torchrepro_lint.facts.module import ModuleFacts
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ __all__ = ["Node", "Parents", "children", "is_named", "parents_of"]
 
 #: Anything that is in the tree. A `Clause` and a `Case` have no site of their own.
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
+
+_SITELESS = (tree.Clause, tree.Case)
 
 #: The fields of each kind of node in which nodes can stand.
 _FIELDS: dict[type, tuple[str, ...]] = {
@@ -32,18 +35,24 @@ def is_named(node: Node | None, name: str) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Parents:
-    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys."""
+    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys.
 
-    _above: dict[Node, Node]
+    It can be asked about the nodes of this file alone: they are known by their sites.
+    """
+
+    _above: list[Node | None]  # by the site of the node; as long as it must be
+    _above_siteless: dict[Node, Node]
     loops: dict[int, tree.For | tree.While]
-    names: dict[str, list[tree.Name]]
-    attributes: dict[str, list[tree.Attribute]]
+    names: dict[str, Sequence[tree.Name]]
+    attributes: dict[str, Sequence[tree.Attribute]]
     sets: list[tree.Display]
     texts: list[tuple[str, tree.Subscript]]
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
-        return self._above.get(node)
+        if isinstance(node, _SITELESS):
+            return self._above_siteless.get(node)
+        return self._above[node.site] if node.site < len(self._above) else None
 
     def around(self, node: Node) -> Iterator[Node]:
         """All that the node is in, from the inside out."""
@@ -94,14 +103,15 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents({}, {}, {}, {}, [], []))
+    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], []))
 
 
 def _parents(facts: ModuleFacts) -> Parents:
-    above: dict[Node, Node] = {}
+    above: list[Node | None] = []
+    above_siteless: dict[Node, Node] = {}
     loops: dict[int, tree.For | tree.While] = {}
-    names: dict[str, list[tree.Name]] = {}
-    attributes: dict[str, list[tree.Attribute]] = {}
+    names: dict[str, Sequence[tree.Name]] = {}
+    attributes: dict[str, Sequence[tree.Attribute]] = {}
     sets: list[tree.Display] = []
     texts: list[tuple[str, tree.Subscript]] = []
     pending: list[Node] = list(reversed(facts.body))
@@ -110,9 +120,9 @@ def _parents(facts: ModuleFacts) -> Parents:
         if isinstance(node, (tree.For, tree.While)):
             loops[node.site] = node
         elif isinstance(node, tree.Name):
-            names.setdefault(node.id, []).append(node)
+            names[node.id] = grown(names.get(node.id, ()), node)
         elif isinstance(node, tree.Attribute):
-            attributes.setdefault(node.attr, []).append(node)
+            attributes[node.attr] = grown(attributes.get(node.attr, ()), node)
         elif isinstance(node, tree.Display) and node.kind == "set":
             sets.append(node)
         elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
@@ -120,9 +130,14 @@ def _parents(facts: ModuleFacts) -> Parents:
                 texts.append((node.index.value, node))
         inner = children(node)
         for child in inner:
-            above[child] = node
+            if isinstance(child, _SITELESS):
+                above_siteless[child] = node
+                continue
+            if child.site >= len(above):
+                above.extend([None] * (child.site + 1 - len(above)))
+            above[child.site] = node
         pending.extend(reversed(inner))
-    return Parents(above, loops, names, attributes, sets, texts)
+    return Parents(above, above_siteless, loops, names, attributes, sets, texts)
 
 
 def children(node: Node) -> list[Node]:

@@ -5,12 +5,13 @@ What a DataLoader is handed for its workers is left out: it runs in their proces
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.growing import grown
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Value
@@ -70,7 +71,7 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Ref
                         return
 
 
-_Mentions: TypeAlias = dict[str, list[tuple[Scope, list[tree.Expr]]]]
+_Mentions: TypeAlias = dict[str, Sequence[tuple[Scope, Sequence[tree.Expr]]]]
 
 
 def _mentions_by_name(ev: Evaluator, facts: ModuleFacts) -> _Mentions:
@@ -81,11 +82,11 @@ def _index_mentions(facts: ModuleFacts) -> _Mentions:
     """For each name the scopes of a file that mention it, with the mentions."""
     index: _Mentions = {}
     for scope in facts.walk_scopes():
-        own: dict[str, list[tree.Expr]] = {}
+        own: dict[str, Sequence[tree.Expr]] = {}
         for name, mention in _mentions(scope):
-            own.setdefault(name, []).append(mention)
+            own[name] = grown(own.get(name, ()), mention)
         for name, mentions in own.items():
-            index.setdefault(name, []).append((scope, mentions))
+            index[name] = grown(index.get(name, ()), (scope, mentions))
     return index
 
 
