@@ -24,6 +24,7 @@ from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.toolkit import Toolkit
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = 40
 
 SEEDED = """\
@@ -226,3 +227,26 @@ def test_a_function_in_itself_is_followed_a_few_times(
     found = program.walker.calling(program.ev.name(function, END, program.ev.module_frame(facts)), given)
     assert [event.name for event in found if event.name] == ["random.random"]
     assert len(walked) < 100
+
+
+def test_what_is_found_does_not_hang_on_how_many_answers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = sorted(FIXTURES.glob("TRL107_*/bad_*.py"))[:8]
+    kept = check(files).findings
+    monkeypatch.setattr(memory, "MAX_KEPT", 500)
+    assert check(files).findings == kept
+    assert kept
+
+
+def test_a_long_run_lets_go_of_the_frames_and_sets_of_answers_that_it_drops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "MAX_KEPT", 50)
+    calls = "".join(f"x{number} = order(8, {number})\n" for number in range(400))
+    program = program_of(tmp_path, SEEDED.format(number=0) + calls)
+    facts = program.facts(tmp_path / "main.py")
+    assert facts is not None
+    for number in range(400):
+        program.ev.begin_question()
+        program.ev.name(f"x{number}", END, program.ev.module_frame(facts))
+    assert len(program.ev._frames) < 100
+    assert len(program.ev._sets) < 100

@@ -234,6 +234,24 @@ def test_a_table_of_the_project_is_made_once_though_an_entry_hangs_on_a_limit() 
     assert len(made) == 1
 
 
+def test_the_work_of_dropping_answers_grows_with_the_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchrepro_lint.program.evaluation.memory.MAX_KEPT", 10)
+    dropped: list[int] = []
+
+    class Counting(Memory):
+        def _forget_details(self) -> None:
+            dropped.append(len(self._memo))
+            super()._forget_details()
+
+    memory = Counting()
+    for number in range(1_000):
+        memory.begin_question()
+        memory.remembered(("mro", number), lambda: "stays", "again")
+        memory.remembered(("call", number), lambda: "goes", "again")
+    assert sum(dropped) < 8_000
+    assert len(memory._memo) < 2_000
+
+
 def test_equal_sets_that_answer_different_questions_are_one() -> None:
     memory = Memory()
     first, second = (memory.remembered(name, lambda: frozenset(["b", "a"]), frozenset()) for name in ("one", "two"))

@@ -72,6 +72,10 @@ class Evaluator(Memory):
         """
         return self._frames.setdefault(frame, frame)
 
+    def _forget_details(self) -> None:
+        super()._forget_details()
+        self._frames.clear()
+
     def class_frame(self, cls: ClassValue) -> Frame:
         """The frame of a class body; the frames of its methods have it as their parent."""
         facts = cls.frame.facts

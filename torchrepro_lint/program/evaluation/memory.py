@@ -38,8 +38,9 @@ MAX_RECURSION: Final = 8
 #: How many calls up a question follows who calls the callers of a function; see `Memory.further_up`.
 MAX_CALLERS: Final = 8
 
-#: How many answers are kept from one question to the next. Beyond, those go that are about one value or frame, which
-#: are many and found again soon; those about a function, a class or a file stay.
+#: How many answers are kept from one question to the next, or twice as many as stayed the last time where that is more.
+#: Beyond, those go that are about one value or frame, which are many and found again soon; those about a function, a
+#: class or a file stay.
 MAX_KEPT: Final = 250_000
 
 _ABOUT_ONE_FRAME: Final = frozenset(
@@ -65,6 +66,7 @@ class Memory:
         #: Whether any question ran out of its budget.
         self.ran_out = False
         self._memo: dict[Hashable, object] = {}
+        self._stayed = 0
         # Equal sets are kept once: most questions have one of a few answers.
         self._sets: dict[Any, Any] = {}
         self._active: dict[Hashable, int] = {}
@@ -90,9 +92,15 @@ class Memory:
         """Starts a new question with a budget of its own, also where many are asked to answer one."""
         self._close()
         self.steps = 0
-        if len(self._memo) > MAX_KEPT:
-            self._memo = {key: answer for key, answer in self._memo.items() if not _is_about_one_frame(key)}
-            self._cut &= self._memo.keys()
+        if len(self._memo) > max(MAX_KEPT, 2 * self._stayed):
+            self._forget_details()
+            self._stayed = len(self._memo)
+
+    def _forget_details(self) -> None:
+        """Drops what is many and found again soon."""
+        self._memo = {key: answer for key, answer in self._memo.items() if not _is_about_one_frame(key)}
+        self._cut &= self._memo.keys()
+        self._sets.clear()
 
     @property
     def exhausted(self) -> bool:
