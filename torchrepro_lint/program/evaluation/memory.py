@@ -41,7 +41,7 @@ MAX_CALLERS: Final = 8
 #: How many answers are kept from one question to the next, or twice as many as stayed the last time where that is more.
 #: Beyond, those go that are about one value or frame, which are many and found again soon; those about a function, a
 #: class or a file stay.
-MAX_KEPT: Final = 250_000
+MAX_KEPT: Final = 500_000
 
 _ABOUT_ONE_FRAME: Final = frozenset(
     {"as-dict", "attribute", "augmented", "call", "entropy", "events", "returns", "tensor", "truth"}
