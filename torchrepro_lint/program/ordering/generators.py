@@ -11,7 +11,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN, External, ExternalObject, Site, Value
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, ExternalObject, Site, Value
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
@@ -182,18 +182,20 @@ def _is_own(program: Program, call: tree.Call, made: KnownCall) -> bool:
 
 
 def is_used(program: Program, made: KnownCall) -> bool:
-    """Whether anything may draw from a generator: it is handed on at once, or its name is read beside the seeding."""
+    """Whether anything may draw from a generator: it is handed on at once, or its name is read for more than a seed."""
     parents = parents_of(program.ev, made.facts)
     match parents.of(made.call):
         case tree.Assign(targets=(tree.Name(id=name),)):
-            uses = [use for use in parents.names.get(name, ()) if use.site > made.call.site]
-            return any(not _is_seeded_by(parents.of(use)) for use in uses)
+            if made.frame.scope.parent is None and len(program.imports.above(made.facts.path)) > 1:
+                return True  # what imports the file may draw from it
+            uses = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
+            return any(not _only_sets_or_tells_a_seed(parents.of(use)) for use in uses)
         case tree.ExprStmt() | tree.Attribute():
             return False
     return True
 
 
-def _is_seeded_by(above: object) -> bool:
+def _only_sets_or_tells_a_seed(above: object) -> bool:
     return isinstance(above, tree.Attribute) and above.attr in (*_METHODS, "initial_seed")
 
 
@@ -202,7 +204,7 @@ def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
     for loaders in program.loader_sites:
         for loader in loaders:
             given, _ = loader.given("generator")
-            if _is_one_of(given, made) and not loader.lacks("shuffle") and not _never(loader.value("shuffle")):
+            if _is_one_of(given, made) and not _never(loader.value("shuffle")):
                 yield loader.site
                 break
     for group in all_calls(program, ordering_names("torch_samplers")):
@@ -214,10 +216,8 @@ def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
 
 
 def _is_one_of(values: frozenset[object], made: frozenset[Site]) -> bool:
-    return any(isinstance(value, ExternalObject) and value.name == GENERATOR and value.site in made for value in values)
+    return any(isinstance(value, ExternalObject) and value.site in made for value in values)
 
 
 def _never(values: frozenset[object]) -> bool:
-    from torchrepro_lint.program.evaluation.values import Constant
-
     return bool(values) and all(isinstance(value, Constant) and not value.value for value in values)
