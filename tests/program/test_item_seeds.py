@@ -10,7 +10,13 @@ import pytest
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.workers.item_seeds import is_for_evaluation, item_seeds, trains
+from torchrepro_lint.program.workers.item_seeds import (
+    ItemSeed,
+    is_for_evaluation,
+    is_in_evaluation_arm,
+    item_seeds,
+    trains,
+)
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 
@@ -40,8 +46,11 @@ EVERY_ITEM = {
     "torch's seed": ("worker", "return random.Random(torch.initial_seed() % 2**32).random()"),
     "the worker's": ("worker", "s = get_worker_info().seed; return np.random.RandomState(int(s) % 2**31).rand()"),
     "where a setting says so": ("constant", "\n    if self.fixed:\n        random.seed(1)\n    return random.random()"),
+    "seeded again for some items": (
+        "constant", "\n    random.seed(0)\n    if index > 3:\n        random.seed(1)\n    return random.random()",
+    ),
     "where it is drawn": ("constant", "\n    if index > 3:\n        random.seed(1)\n        return random.random()"),
-}
+}  # fmt: skip
 NOT_EVERY_ITEM = {
     "the index": "return np.random.default_rng(SEED + index).random()",
     "the index in a list": "return np.random.default_rng([torch.initial_seed(), index]).random()",
@@ -62,13 +71,19 @@ NOT_EVERY_ITEM = {
 
 def kinds(body: str, folder: Path, rest: str = "", loader: str = "DataLoader(Data(sys.argv[2]))") -> list[str]:
     """The kinds of the seeds that are found in `__getitem__` with this body."""
+    return [found.kind for found in seeds(body, folder, rest, loader)[1]]
+
+
+def seeds(
+    body: str, folder: Path, rest: str = "", loader: str = "DataLoader(Data(sys.argv[2]))"
+) -> tuple[Program, list[ItemSeed]]:
     start = "def __init__(self, fixed):\n    self.fixed = fixed\n    self.state = None\n"
     item = "def __getitem__(self, index):\n    " + body + "\n"
     path = folder / "program.py"
     path.write_text(HEAD + indent(start + item + dedent(rest), "    ") + f"\nloader = {loader}\n", encoding="utf-8")
     program = Program(folder, [path], Settings(), TargetTorch())
     (only,) = program.loaders
-    return [found.kind for found in item_seeds(program, only)]
+    return program, list(item_seeds(program, only))
 
 
 @pytest.mark.parametrize(("kind", "body"), EVERY_ITEM.values(), ids=EVERY_ITEM)
@@ -97,6 +112,17 @@ def test_a_property_that_is_kept(decorator: str, tmp_path: Path) -> None:
 )
 def test_an_arm_that_arguments_decide(body: str, argument: str, expected: list[str], tmp_path: Path) -> None:
     assert kinds(body, tmp_path, loader=f"DataLoader(Data({argument}))") == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [("self.is_test", True), ("not self.train", True), ("self.train", False), ("self.fixed", False)],
+)
+def test_an_arm_that_its_words_put_into_the_evaluation(test: str, expected: bool, tmp_path: Path) -> None:
+    body = f"\n    if {test}:\n        random.seed(1)\n    return random.random()"
+    program, (found,) = seeds(body, tmp_path)
+    assert is_in_evaluation_arm(program, found.seed, proven=False) is expected
+    assert not is_in_evaluation_arm(program, found.seed, proven=True)
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,9 @@ def _draws_from(event: Event, seed: Event) -> bool:
 
 def _goes_on(program: Program, events: Sequence[Event]) -> bool:
     """Whether the sampler never comes to an end, so that no epoch goes through it anew: `while True` around a draw."""
-    for event in events:
-        if event.call is not None and event.frame is not None:
-            for above in parents_of(program.ev, event.frame.facts).around(event.call):
-                if isinstance(above, tree.While):
-                    return True
-                if isinstance(above, tree.FunctionDef):
-                    break
-    return False
+    return any(
+        isinstance(above, tree.While)
+        for event in events
+        if event.call is not None and event.frame is not None
+        for above in parents_of(program.ev, event.frame.facts).around(event.call)
+    )

@@ -214,7 +214,7 @@ def _first_draw(program: Program, events: Sequence[Event], index: int) -> Event 
     for event in events[index + 1 :]:
         if not event.name:
             continue
-        if names and _globals(event) & names and event.site != seed.site:
+        if names and _globals(event) & names:
             if fixed_seed(program.ev, event) is None:
                 return None  # seeded again with something else before anything is drawn
         objects = set(drawn_objects(event))
