@@ -54,9 +54,9 @@ class LoaderClass:
     roles that the loader sets itself, whatever the caller says.
 
     `worker_seeding` says what is seeded in each worker beyond what torch itself does: `torch` nothing;
-    `numpy` NumPy's and Python's global generators, from torch's worker seed; `per-rank` the same with the rank
-    mixed in; `dataset` the random objects that the dataset holds, no global one; `repeats` the globals, from a
-    seed that is the same in every epoch. It holds where all of `seeding_when` hold.
+    `numpy` NumPy's and Python's global generators, from torch's worker seed; `dataset` the random objects that the
+    dataset holds, no global one; `repeats` the globals, from a seed that is the same in every epoch. It holds where
+    all of `seeding_when` hold.
     `order`: who decides the order where `generator` is not given: `torch` its default generator; `python` the
     random module; `seeded` the loader's own sampler, from a seed; `shards` nobody: the stream's own order.
     """
@@ -67,7 +67,7 @@ class LoaderClass:
     keywords: Mapping[Role, str]
     defaults: Mapping[str, object]
     fixed: frozenset[str]
-    worker_seeding: Literal["torch", "numpy", "per-rank", "dataset", "repeats"]
+    worker_seeding: Literal["torch", "numpy", "dataset", "repeats"]
     seeding_when: tuple[Condition, ...]
     order: Literal["torch", "python", "seeded", "shards"]
     package: str

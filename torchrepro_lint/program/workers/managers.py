@@ -30,7 +30,7 @@ __all__ = ["managing", "may_seed_its_dataset", "seeds_its_workers", "sets_order_
 def seeds_its_workers(loader: Loader) -> bool:
     """Whether the loader's own class seeds NumPy in each worker, as far as its arguments prove."""
     known = loader.known
-    if known.worker_seeding not in ("numpy", "per-rank"):
+    if known.worker_seeding != "numpy":
         return False
     return all(condition_holds(condition, loader.arguments) for condition in known.seeding_when)
 

@@ -116,7 +116,7 @@ class RanksShareWorkerSeeds(LoaderRule):
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
-            if not loader.has_workers or loader.known.worker_seeding == "per-rank":
+            if not loader.has_workers:
                 continue
             if loader.lacks("sampler") and loader.lacks("batch_sampler"):
                 continue  # the ranks do not share its samples out: it may be there for one of them alone
