@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import strings_in
+from torchrepro_lint.facts.expressions import strings_in, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
@@ -48,6 +48,7 @@ class _Setting:
     facts: ModuleFacts
     scope: Scope
     site: int
+    value: tree.Expr
     path: ArmPath
 
 
@@ -68,7 +69,7 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
     program.ev.begin_question()
     roots = running_modules(program.ev, setting.facts, setting.scope)
     site = Site(setting.facts.path, setting.site)
-    if not roots or _is_asked_for_first(setting):
+    if not roots or _may_start_again(setting):
         return None
     if environment_variables()[setting.name].read_at_start_of == "python":
         is_read = _starts_children(program, roots | {setting.facts.path})
@@ -92,7 +93,7 @@ def _any_name() -> re.Pattern[bytes]:
 
 def _settings(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[_Setting]:
     found = [
-        _Setting(one.name, facts, scope, one.node.site, one.path)
+        _Setting(one.name, facts, scope, one.node.site, one.value, one.path)
         for one in assignments(scope)
         if one.name in _names() and _is_environ(program, one.owner, facts, scope)
     ]
@@ -106,9 +107,17 @@ def _is_environ(program: Program, node: tree.Expr, facts: ModuleFacts, scope: Sc
     )
 
 
-def _is_asked_for_first(setting: _Setting) -> bool:
-    """Whether it is set only where it is missing or different, as programs do that start themselves again."""
-    return any(setting.name in strings_in(test) for test, _ in tests_around(setting.scope, setting.path))
+def _may_start_again(setting: _Setting) -> bool:
+    """Whether it is set only where it is missing or different, and something is called after that: programs that start
+    themselves again do so.
+    """
+    if not any(setting.name in strings_in(test) for test, _ in tests_around(setting.scope, setting.path)):
+        return False
+    own = {setting.site, *(node.site for node in walk([setting.value]))}
+    return any(
+        call.site > setting.site and call.site not in own and path[: len(setting.path)] == setting.path
+        for call, path in setting.scope.calls
+    )
 
 
 # --- who reads it -------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ Fix safety
 
 Not reported
     - Programs that start other processes afterwards (subprocess, `os.exec*`, multiprocessing, job launchers), or that
-      set the variable only if it is missing.
+      set the variable only if it is missing and then call something, which may start them again.
     - Helper functions that nothing calls, and tests.
     - `CUBLAS_WORKSPACE_CONFIG`, which is TRL303.
 
