@@ -13,6 +13,7 @@ import pytest
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import RunOptions, check
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader\n"
 RECORDS = (
     "import dataclasses, hydra\n@dataclasses.dataclass\nclass N:\n    workers: int = 4\n"
@@ -154,6 +155,19 @@ def test_each_is_survived_and_the_other_files_are_checked(project: Path, name: s
     found = [(one.location.path.name, one.code) for one in report.findings]
     assert [code for file, code in found if file != "sane.py"] == expected
     assert [code for file, code in found if file == "sane.py"] == ([] if shadowed else ["TRL203"])
+
+
+def test_every_rule_goes_on_beside_files_that_it_cannot_read(project: Path) -> None:
+    """Each file has what some rule looks for, and is asked about by others that import it."""
+    names = []
+    for number, path in enumerate(sorted(FIXTURES.glob("TRL*/bad_*.py"))):
+        names.append(f"broken_{number}")
+        (project / f"{names[-1]}.py").write_bytes(path.read_bytes() + b"\n\ndef (\n")
+    (project / "sane.py").write_text("".join(f"from {name} import *\n" for name in names) + SANE)
+    report = check([project], {"profile": "strict"})
+    assert report.errors == ()
+    assert {one.code for one in report.findings if one.location.path.name != "sane.py"} == {"TRL900"}
+    assert len(report.findings) > len(names)
 
 
 def test_what_the_disk_may_hold(project: Path) -> None:
