@@ -69,7 +69,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
             continue
         for way in ways_of(program, one):
             made = _of_way(program.ev, one, way)
-            if made is not None and not _is_seeded_anew_before(program, one, *made):
+            if made is not None and not _is_seeded_anew(program, one, *made):
                 waypoint, repeated = made
                 blocks = found.setdefault(id(waypoint.scope), [])
                 # What an arm below seeds as well belongs to the block around it.
@@ -79,25 +79,24 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
     yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
 
 
-def _is_seeded_anew_before(program: Program, one: Evidence, waypoint: Waypoint, repeated: Reseeding) -> bool:
-    """Whether the loop gives the generator another seed in each turn, before this one: what follows is the evaluation,
-    which is to see the same each time.
+def _is_seeded_anew(program: Program, one: Evidence, waypoint: Waypoint, repeated: Reseeding) -> bool:
+    """Whether the loop gives the generator another seed in each turn as well: what follows the constant one is an
+    evaluation or a sample, which is to see the same each time.
     """
     return any(
-        _comes_before(at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
+        _is_in_the_turn(program.ev, at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
         for other in program.evidence
-        if other.effect == "seed" and one.seeds <= other.seeds and other.value is not None
+        if one.seeds <= other.seeds and other.value is not None
         for way in ways_of(program, other)
         for index, at in enumerate(way)
     )
 
 
-def _comes_before(at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
-    """Whether a place comes earlier in the same turn; of several hooks of a class nothing says which comes first."""
-    if repeated.by_framework and at.scope is not waypoint.scope:
-        return at.scope.parent is waypoint.scope.parent
-    inside = repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
-    return at.scope is waypoint.scope and at.site < waypoint.site and inside
+def _is_in_the_turn(ev: Evaluator, at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
+    """Whether a place is in the loop, or in any hook that the framework calls: nothing says in which order it does."""
+    if at.scope is not waypoint.scope:
+        return repeated.by_framework and is_training_hook(ev, at.facts, at.scope)
+    return repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
 
 
 def _is_below(waypoint: Waypoint, path: ArmPath) -> bool:

@@ -44,7 +44,7 @@ Not reported
     - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
     - Seeding in the first iteration only (`if epoch == 0:`), or with an option that asks for the same batch each time
       (`if args.overfit_one_batch:`).
-    - A loop that also seeds with the epoch, if the constant seed is for the evaluation that follows.
+    - A loop that also seeds with the epoch: the constant seed is then for an evaluation or a sample.
     - A `torch.Generator` that is reset in each epoch (TRL205), and worker init functions and code of the dataset
       (TRL1xx).
 
