@@ -88,7 +88,6 @@ class CublasWorkspaceUnset(Rule):
         if not wanted or is_set_outside(program, CUBLAS_WORKSPACE):
             return
         settings = settings_of(program.ev, CUBLAS_WORKSPACE)
-        reported: set[int] = set()
         for one in wanted:
             program.ev.begin_question()
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
@@ -96,11 +95,9 @@ class CublasWorkspaceUnset(Rule):
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]
             if not here and not _set_by_a_framework(program, one):
                 yield self._unset(program, one)
-            for setting in here if len(here) == 1 else ():
-                finding = self._of_setting(program, setting, one) if id(setting) not in reported else None
-                reported.add(id(setting))
-                if finding is not None:
-                    yield finding
+            finding = self._of_setting(program, here[0], one) if len(here) == 1 else None
+            if finding is not None:
+                yield finding
 
     def _unset(self, program: Program, one: Evidence) -> Finding:
         message = f"{CUBLAS_WORKSPACE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
