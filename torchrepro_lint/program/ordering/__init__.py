@@ -29,7 +29,9 @@ element_kinds.py         what is in one; element_annotations.py and element_name
 element_removals.py      the same, by what is taken out of it
 
 Where it goes:
-order_flow.py            the walk along the uses
+order_flow.py            the walk along the uses; order_carriers.py: what is followed, and how it ends
+order_returns.py         from functions to what calls them
+order_keys.py            what a dict holds under a key
 order_places.py          uses that still have the order
 order_calls.py           what calls make of it
 order_grown.py           lists and tables that a loop makes longer by a new value

@@ -15,7 +15,8 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
-from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
+from torchrepro_lint.program.ordering.order_carriers import Sink
+from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import own_bindings
 from torchrepro_lint.program.ordering.walks import sink_of_walk
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers

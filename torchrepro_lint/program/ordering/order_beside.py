@@ -10,7 +10,7 @@ from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier
+    from torchrepro_lint.program.ordering.order_carriers import Carrier
     from torchrepro_lint.program.program import Program
 
 __all__ = ["looks_up_beside"]

@@ -29,6 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
@@ -36,7 +37,6 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["called", "function_of", "names_called", "through_call", "through_method"]
@@ -97,15 +97,15 @@ def _leaves_ties(program: Program, carrier: Carrier, call: tree.Call) -> bool:
 def _end(carrier: Carrier, call: tree.Call, arg: tree.Arg, names: set[str]) -> Sink | None:
     """The end of a way in a call for which the order of its argument decides something."""
     if names & ordering_names("draws_by_position"):
-        return order_flow.sink(carrier, "split", call, f"{min(names)} draws from it by position")
+        return sink(carrier, "split", call, f"{min(names)} draws from it by position")
     if carrier.rows and arg.keyword == "train_dataset":
-        return order_flow.sink(carrier, "samples", call, "is the data set that is trained on")
+        return sink(carrier, "samples", call, "is the data set that is trained on")
     if names & ordering_names("joins_datasets"):
-        return order_flow.sink(carrier, "samples", call, "joins the data sets in this order")
+        return sink(carrier, "samples", call, "joins the data sets in this order")
     if names & ordering_names("keeps_samples"):
-        return order_flow.sink(carrier, "samples", call, "gives the samples of a data set")
+        return sink(carrier, "samples", call, "gives the samples of a data set")
     if any(loader_class(name) is not None for name in names):
-        return order_flow.sink(carrier, "samples", call, "is the data set of a loader")
+        return sink(carrier, "samples", call, "is the data set of a loader")
     return None
 
 
@@ -140,7 +140,7 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
         return
     if word == "zip":
         if any(other is not arg and order_draws.are_drawn(program, carrier, other.value) for other in call.args):
-            yield order_flow.sink(carrier, "split", call, "puts each beside one that is drawn")
+            yield sink(carrier, "split", call, "puts each beside one that is drawn")
         yield carrier.listed(
             call, numbered=carrier.numbered or any(order_loops.counts(other.value) for other in call.args)
         )
@@ -211,7 +211,7 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
     if attr == "index" and looks_up_beside(program, carrier, call, above.value):
         return
     if attr == "index":
-        yield order_flow.sink(carrier, "index", call, "takes the position for a number")
+        yield sink(carrier, "index", call, "takes the position for a number")
     elif carrier.is_dict and attr in _OF_DICT:
         yield carrier.listed(call)
     elif attr in _SAME_ELEMENTS or attr in method_words("same_rows"):

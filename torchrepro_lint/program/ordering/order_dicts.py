@@ -14,7 +14,7 @@ from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_filled", "through_put", "varied_names"]

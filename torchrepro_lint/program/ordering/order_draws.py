@@ -12,7 +12,7 @@ from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import is_named, parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier
+    from torchrepro_lint.program.ordering.order_carriers import Carrier
     from torchrepro_lint.program.program import Program
 
 __all__ = ["are_drawn"]

@@ -13,7 +13,7 @@ from torchrepro_lint.program.ordering import order_calls, order_dicts, order_flo
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
+    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_handed"]

@@ -9,7 +9,7 @@ from torchrepro_lint.program.ordering.order_places import is_target, iterates_sa
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier
+    from torchrepro_lint.program.ordering.order_carriers import Carrier
     from torchrepro_lint.program.program import Program
 
 __all__ = ["reads_for_stream"]

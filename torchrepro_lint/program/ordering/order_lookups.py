@@ -10,13 +10,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_draws, order_flow, order_loops
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_lookup"]
@@ -35,9 +35,9 @@ def through_lookup(
     is it one if `i` are the ranks of such a thing, `xs[np.argsort(ys)]` sorts both, or tell which of it is wanted:
     `xs[ys == 3]` keeps the order.
     """
-    found = order_flow.sink(carrier, "index", lookup, "is looked up by position")
+    found = sink(carrier, "index", lookup, "is looked up by position")
     if not decides and order_draws.are_drawn(program, carrier, lookup.index):
-        yield order_flow.sink(carrier, "split", lookup, "is looked up by positions that are drawn")
+        yield sink(carrier, "split", lookup, "is looked up by positions that are drawn")
         return
     ranked = _ranked(program, carrier, lookup.index)
     if ranked is not None:

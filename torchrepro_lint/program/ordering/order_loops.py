@@ -10,14 +10,21 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering import order_dicts, order_flow, order_grown, order_handed, order_parts
+from torchrepro_lint.program.ordering import (
+    order_dicts,
+    order_flow,
+    order_grown,
+    order_handed,
+    order_parts,
+    order_returns,
+)
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["counts", "numbering", "position_names", "through_comprehension", "through_loop", "through_turns"]
@@ -110,7 +117,7 @@ def _through_body(
                 attr in method_words("list_fills")
             ):
                 if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
-                    yield order_flow.sink(carrier, "index", statement, "numbers its elements")
+                    yield sink(carrier, "index", statement, "numbers its elements")
                 owner = item_of(owner)
                 text = _text(owner)
                 if _is_made_anew(program, carrier, owner, loop) or _is_kept_by_element(owner, loop):
@@ -124,7 +131,7 @@ def _through_body(
             ):
                 yield from numbering(program, carrier, call)
             case tree.ExprStmt(value=tree.Yield() as node):
-                yield from order_flow.to_callers(program, carrier, node)
+                yield from order_returns.to_callers(program, carrier, node)
         yield from order_dicts.through_filled(program, carrier, loop, statement)
         yield from order_grown.through_grown(program, carrier, loop, statement)
         yield from order_handed.through_handed(program, carrier, loop, statement)
@@ -141,7 +148,7 @@ def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -
                 reads = [use for use in name_uses(program, carrier.facts, mapping) if not _is_filled(parents, use)]
                 if reads and all(_only_tells_apart(parents, use) for use in reads):
                     return
-    yield order_flow.sink(carrier, "index", at, "numbers its elements")
+    yield sink(carrier, "index", at, "numbers its elements")
 
 
 def _is_filled(parents: Parents, use: tree.Name) -> bool:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in, walk, words_in
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering import order_calls
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_pieces import expressions_in, parts_named, says_part, shows
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_parts"]
@@ -38,12 +38,12 @@ def through_parts(
                 if _draws(program, carrier, value):
                     drawn.add(name)
                     if _chooses(value):
-                        yield order_flow.sink(carrier, "split", statement, "draws for each which part it goes to")
+                        yield sink(carrier, "split", statement, "draws for each which part it goes to")
             case tree.If(test=test, body=body, orelse=orelse) if _sends(body, orelse, has_element):
                 if drawn.intersection(words_in([test])) or _draws(program, carrier, test):
-                    yield order_flow.sink(carrier, "split", statement, "draws for each which part it goes to")
+                    yield sink(carrier, "split", statement, "draws for each which part it goes to")
                 elif has_position(test):
-                    yield order_flow.sink(carrier, "split", statement, "sends each to a part by its position")
+                    yield sink(carrier, "split", statement, "sends each to a part by its position")
 
 
 def _sends(body: tree.Block, orelse: tree.Block, has_element: _Test) -> bool:

@@ -10,11 +10,11 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_places import decides_samples, name_uses
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_flow import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["joined_rows", "may_be_columns", "through_attribute", "through_dict", "through_holder", "through_item"]
@@ -88,14 +88,14 @@ def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute)
     called = isinstance(outer, tree.Call) and outer.func is above
     if above.attr in ordering_names("rows_drawn"):
         if called:
-            yield order_flow.sink(carrier, "split", outer, f"{above.attr} draws from it by position")  # type: ignore[arg-type]
+            yield sink(carrier, "split", outer, f"{above.attr} draws from it by position")  # type: ignore[arg-type]
     elif above.attr in ordering_names("rows_in_order"):
         yield carrier.to(outer if called else above)  # type: ignore[arg-type]
     elif above.attr in ordering_names("rows_in_order", "lists"):
         yield replace(carrier.listed(outer if called else above), rows=False)  # type: ignore[arg-type]
     elif above.attr in method_words("tables", "places") and isinstance(outer, tree.Subscript):
         if decides_samples(program, carrier.facts, above):
-            yield order_flow.sink(carrier, "samples", outer, "gives the samples of a data set")
+            yield sink(carrier, "samples", outer, "gives the samples of a data set")
         yield from _part(program, carrier, outer)
 
 
@@ -107,7 +107,7 @@ def through_item(program: Program, carrier: Carrier, above: tree.Subscript) -> I
                 yield replace(carrier.to(above), part=None)
         case tree.Const(value=str()) | tree.Display(kind="list") | tree.Compare() | tree.Binary() | tree.Unary():
             if decides_samples(program, carrier.facts, above):
-                yield order_flow.sink(carrier, "samples", above, "gives the samples of a data set")
+                yield sink(carrier, "samples", above, "gives the samples of a data set")
             yield carrier.to(above)
         case _:
             yield from _part(program, carrier, above)

@@ -13,7 +13,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
 from torchrepro_lint.program.ordering.element_removals import does_without_a_number
-from torchrepro_lint.program.ordering.order_flow import Sink, find_sink
+from torchrepro_lint.program.ordering.order_carriers import Sink
+from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
 from torchrepro_lint.program.ordering.order_ties import is_counter
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers

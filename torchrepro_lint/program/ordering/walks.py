@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.program.ordering.order_flow import Sink, find_sink, find_sink_of_target
+from torchrepro_lint.program.ordering.order_carriers import Sink
+from torchrepro_lint.program.ordering.order_flow import find_sink, find_sink_of_target
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements

@@ -1,0 +1,69 @@
+"""What a dict holds under a key: from where it is made, through functions that return it, to where it is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering import order_nested, order_returns
+from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses
+from torchrepro_lint.program.ordering.order_places import decides_samples, is_property, is_target
+from torchrepro_lint.program.running.parents import parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["taken_out", "through_dict", "through_held"]
+
+
+def through_dict(program: Program, carrier: Carrier, display: tree.DictDisplay) -> Iterator[Carrier | Sink]:
+    """From a dict that holds the elements under a key to where they are taken out of it."""
+    key = next((key for key, value in display.items if value is carrier.node), None)
+    if key is not None:
+        yield from through_held(program, carrier, display, key)
+
+
+def through_held(program: Program, carrier: Carrier, made: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From the dict that has the elements under `key` where it is made, or comes out of a call."""
+    match parents_of(program.ev, carrier.facts).target_of(made):
+        case tree.Name() as target:
+            for use in holder_uses(program, carrier.facts, target):
+                yield from taken_out(program, carrier, use, key)
+        case tree.Attribute(value=tree.Name()) as target:
+            for facts, read in holder_attribute_uses(program, carrier.facts, target):
+                yield from taken_out(program, replace(carrier, facts=facts), read, key)
+        case None:
+            yield from _returned(program, carrier, made, key)
+
+
+def _returned(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a dict that a function returns to what its callers take out of it."""
+    parents = parents_of(program.ev, carrier.facts)
+    function = parents.function(holder)
+    if not isinstance(parents.of(holder), tree.Return) or not isinstance(function, tree.FunctionDef):
+        return
+    if is_property(function) or carrier.hops >= MAX_HOPS:
+        return
+    for facts, call, carried in order_returns.calls_of(program, carrier, function):
+        there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
+        yield from through_held(program, there, call, key)
+
+
+def taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that holds the elements under a key to where they are taken out of it."""
+    above = parents_of(program.ev, carrier.facts).of(holder)
+    if isinstance(above, tree.Attribute):
+        yield from order_nested.through_values(program, carrier, above)
+    yield from _returned(program, carrier, holder, key)
+    if not isinstance(above, tree.Subscript) or above.value is not holder:
+        return
+    if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:
+        return
+    if not is_target(program, carrier.facts, above):
+        if decides_samples(program, carrier.facts, above):
+            yield sink(carrier, "samples", above, "gives the samples of a data set")
+        yield replace(carrier, node=above, numbered=False)
