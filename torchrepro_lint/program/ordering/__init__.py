@@ -26,6 +26,7 @@ listings.py              listings of directories
 walks.py                 walks over a tree of folders
 set_order.py             sets
 element_kinds.py         what is in one; element_annotations.py and element_names.py: by what is written
+element_bindings.py      by how a name is bound, and what is put into it; element_nesting.py: collections in another
 element_removals.py      the same, by what is taken out of it
 
 Where it goes:

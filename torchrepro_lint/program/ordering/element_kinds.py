@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
@@ -19,10 +18,17 @@ from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, M
 from torchrepro_lint.program.ordering.element_annotations import (
     ElementKind,
     annotated_elements,
-    annotated_values,
     joined,
 )
+from torchrepro_lint.program.ordering.element_bindings import (
+    assigned,
+    bindings_at,
+    bindings_of,
+    is_made_of_itself,
+    put_into,
+)
 from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
+from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, unpacked, values_of
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
 from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
@@ -30,7 +36,7 @@ from torchrepro_lint.program.running.written_arguments import parameter_of, writ
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ElementKind", "kind_of_elements"]
+__all__ = ["ElementKind", "Reader", "kind_of_elements"]
 
 _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
@@ -44,10 +50,10 @@ def kind_of_elements(program: Program, facts: ModuleFacts, scope: Scope, node: t
     """What the elements of a collection are, as far as the code shows; a mixture of strings and numbers counts as
     strings.
     """
-    return _Reader(program, facts, scope).elements(node, _DEPTH)
+    return Reader(program, facts, scope).elements(node, _DEPTH)
 
 
-class _Reader:
+class Reader:
     """Reads the expressions of one scope. `open_names`: those whose bindings are being read already."""
 
     def __init__(self, program: Program, facts: ModuleFacts, scope: Scope, open_names: set[str] | None = None) -> None:
@@ -66,11 +72,11 @@ class _Reader:
             scope = scope.parent
         return scope
 
-    def _in(self, node: tree.Comprehension) -> _Reader:
+    def inside(self, node: tree.Comprehension) -> Reader:
         """Reads what stands in a comprehension, which has names of its own."""
         if self.scope.node is node:
             return self
-        return _Reader(self.program, self.facts, self.facts.scope_of(node), self._open)
+        return Reader(self.program, self.facts, self.facts.scope_of(node), self._open)
 
     def elements(self, node: tree.Expr, depth: int) -> ElementKind | None:
         """What iterating over `node` gives."""
@@ -85,7 +91,7 @@ class _Reader:
             case tree.DictDisplay(items=pairs):
                 return joined(self.kind(key, depth - 1) for key, _ in pairs if key is not None)
             case tree.Comprehension(element=element, key=key):
-                return self._in(node).kind(key if key is not None else element, depth - 1)
+                return self.inside(node).kind(key if key is not None else element, depth - 1)
             case tree.Starred(value=value) | tree.Subscript(value=value, index=tree.Opaque()):
                 return self.elements(value, depth - 1)
             case tree.Binary(op="-", left=left):
@@ -139,12 +145,12 @@ class _Reader:
             case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) == "text":
                 return "text"  # a piece of it: `name[:6]`
             case tree.Name(id=name):
-                known = joined(self._bound(one, depth) for one in self._bindings_at(node))
+                known = joined(self._bound(one, depth) for one in bindings_at(self.scope, node))
                 if known is not None:
                     return known
-                bindings = self._bindings(name)
+                bindings = bindings_of(self.scope, name)
                 # `pid = pid_to_label[pid]`: what is made of the name itself tells least of what it was before.
-                first = [one for one in bindings if not _is_made_of_itself(one)]
+                first = [one for one in bindings if not is_made_of_itself(one)]
                 found = joined(self._bound(one, depth) for one in first)
                 return found or joined(self._bound(one, depth) for one in bindings) or by_name(node)
         return by_name(node)
@@ -157,19 +163,19 @@ class _Reader:
             if not isinstance(function, FunctionValue):
                 return None
             scope = self.program.ev.function_scope(function)
-            reader = _Reader(self.program, function.frame.facts, scope)
+            reader = Reader(self.program, function.frame.facts, scope)
             kinds += [reader.kind(one.value, depth - 1) for one, _ in scope.returns if one.value is not None]
         return joined(kinds)
 
     def _field(self, owner: tree.Name, attr: str, depth: int) -> ElementKind | None:
         """What an attribute of the objects of a list is, by the keyword of that name with which they are made."""
-        reader = _Reader(self.program, self.facts, self._method, self._open)
+        reader = Reader(self.program, self.facts, self._method, self._open)
         kinds: list[ElementKind | None] = []
-        for binding in self._bindings(owner.id):
+        for binding in bindings_of(self.scope, owner.id):
             if binding.kind != "element" or binding.unpack or not isinstance(binding.node, tree.Name):
                 return None
-            for put in reader._put_into(binding.node.id, "append"):
-                made = reader._assigned(put.value.id) if isinstance(put.value, tree.Name) else [put.value]
+            for put in put_into(reader.scope, binding.node.id, "append"):
+                made = assigned(reader.scope, put.value.id) if isinstance(put.value, tree.Name) else [put.value]
                 given = [
                     next((arg.value for arg in one.args if arg.keyword == attr), None)
                     if isinstance(one, tree.Call)
@@ -219,53 +225,22 @@ class _Reader:
             if word == "astype" and first is not None:
                 return _as_type(first)
             if word == "values" and not node.args:
-                return self._values(node.func.value, depth - 1)
+                return values_of(self, node.func.value, depth - 1)
             if word == "from_iterable" and first is not None:
-                return self._inner(first, depth - 1)
+                return elements_of_elements(self, first, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
             return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
         return by_name(node.func)
 
     def _elements_of_several(self, receiver: tree.Expr, args: tuple[tree.Arg, ...], depth: int) -> ElementKind | None:
         """What `first.union(second, *others)` or `set.union(*all_of_them)` holds."""
-        kinds = [self._inner(arg.value, depth - 1) if arg.star else self.elements(arg.value, depth - 1) for arg in args]
+        kinds = [
+            elements_of_elements(self, arg.value, depth - 1) if arg.star else self.elements(arg.value, depth - 1)
+            for arg in args
+        ]
         if not is_named(receiver, "set") and not is_named(receiver, "frozenset"):
             kinds.append(self.elements(receiver, depth - 1))
         return joined(kind for kind in kinds if kind is not None)
-
-    def _inner(self, node: tree.Expr, depth: int) -> ElementKind | None:
-        """What the collections hold that a collection holds."""
-        if depth == 0:
-            return None
-        match node:
-            case tree.Comprehension(element=element):
-                return self._in(node).elements(element, depth - 1)
-            case tree.Display(items=items):
-                return joined(self.elements(item, depth - 1) for item in items)
-            case tree.Name(id=name):
-                made = [self._inner(one, depth - 1) for one in self._assigned(name)]
-                put = [self.elements(arg.value, depth - 1) for arg in self._put_into(name, "append", "add")]
-                return joined(kind for kind in (*made, *put) if kind is not None) or by_name(node)
-        return by_name(node)
-
-    def _values(self, node: tree.Expr, depth: int) -> ElementKind | None:
-        """What a dict has for its keys."""
-        match node:
-            case tree.DictDisplay(items=pairs):
-                return joined(self.kind(value, depth) for _, value in pairs)
-            case tree.Comprehension(kind="dict", element=element):
-                return self._in(node).kind(element, depth)
-            case tree.Name(id=name):
-                made = [self._values(one, depth - 1) for one in self._assigned(name)] if depth else []
-                given = [annotated_values(one.annotation) for one in self._params(name)]
-                return joined(kind for kind in (*made, *given) if kind is not None)
-        return None
-
-    def _assigned(self, name: str) -> list[tree.Expr]:
-        return [one.node for one in self._bindings(name) if one.kind == "assign" and not one.unpack and one.node]  # type: ignore[misc]
-
-    def _params(self, name: str) -> list[tree.Param]:
-        return [one.node for one in self._bindings(name) if isinstance(one.node, tree.Param)]
 
     def _promised(self, func: tree.Expr) -> ElementKind | None:
         """What a function of the project says that it returns."""
@@ -290,21 +265,21 @@ class _Reader:
     def _elements_of_attribute(self, name: str, depth: int) -> ElementKind | None:
         """The elements of `self.attr`, by what the methods of the class that stands here assign and append."""
         methods = self._method.parent.children if self._method.parent is not None else ()
-        readers = [_Reader(self.program, self.facts, method, self._open) for method in methods]
+        readers = [Reader(self.program, self.facts, method, self._open) for method in methods]
         return joined(one for reader in readers if (one := reader._elements_of_name(name, depth)) is not None)
 
     def _held(self, name: str, depth: int) -> Iterator[ElementKind | None]:
         """What is assigned to a name in this scope, and what is put into it."""
-        for binding in self._bindings(name):
+        for binding in bindings_of(self.scope, name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
                 yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
             elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
                 yield self.elements(binding.node.value, depth - 1)
-        for arg in self._put_into(name, "append", "add"):
+        for arg in put_into(self.scope, name, "append", "add"):
             yield self.kind(arg.value, depth - 1)
-        for arg in self._put_into(name, "extend", "update"):
+        for arg in put_into(self.scope, name, "extend", "update"):
             yield self.elements(arg.value, depth - 1)
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
@@ -320,12 +295,12 @@ class _Reader:
 
     def _given(self, made: tree.Expr | None, frame: Frame, depth: int) -> ElementKind | None:
         if isinstance(made, tree.Name):
-            return _Reader(self.program, frame.facts, frame.scope)._elements_of_name(made.id, depth - 1)
+            return Reader(self.program, frame.facts, frame.scope)._elements_of_name(made.id, depth - 1)
         if not isinstance(made, (tree.Call, tree.Subscript)):
             return None
         if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):
             return None
-        return _Reader(self.program, frame.facts, frame.scope).elements(made, depth - 1)
+        return Reader(self.program, frame.facts, frame.scope).elements(made, depth - 1)
 
     def _bound(self, binding: Binding, depth: int) -> ElementKind | None:
         """What a name is by one of its bindings."""
@@ -342,57 +317,10 @@ class _Reader:
             case "element", tree.Call(func=tree.Name(id="enumerate"), args=(arg, *_)) if binding.unpack:
                 return "number" if binding.unpack[0] == 0 else self.elements(arg.value, depth - 1)
             case "element", bound if bound is not None and binding.unpack:
-                return self._unpacked(bound, binding.unpack[0], depth) if len(binding.unpack) == 1 else None  # type: ignore[arg-type]
+                return unpacked(self, bound, binding.unpack[0], depth) if len(binding.unpack) == 1 else None  # type: ignore[arg-type]
             case "element", bound if bound is not None:
                 return self.elements(bound, depth - 1)  # type: ignore[arg-type]
         return None
-
-    def _unpacked(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
-        """What is at a place of the tuples that a collection holds: `for head, tail in pairs`."""
-        if depth == 0:
-            return None
-        match node:
-            case tree.Call(func=tree.Name(id="zip"), args=args) if 0 <= place < len(args):
-                return self.elements(args[place].value, depth - 1)
-            case tree.Call(func=tree.Name(id="list" | "sorted" | "tqdm"), args=(arg, *_)):
-                return self._unpacked(arg.value, place, depth - 1)
-            case tree.Call(func=tree.Attribute(value=mapping, attr="items"), args=()):
-                return self.elements(mapping, depth - 1) if place == 0 else self._values(mapping, depth - 1)
-            case tree.Display(kind="list", items=items):
-                return joined(self._at(item, place, depth) for item in items)
-            case tree.Comprehension(kind="list", element=tree.Display() as element):
-                return self._at(element, place, depth)
-            case tree.Name(id=name):
-                bindings = [one for one in self._bindings(name) if not _is_made_of_itself(one)]
-                given = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
-                made = [self._unpacked(one, place, depth - 1) for one in given if one is not None]  # type: ignore[arg-type]
-                return joined(
-                    (*made, *(self._at(arg.value, place, depth) for arg in self._put_into(name, "append", "add")))
-                )
-        return None
-
-    def _at(self, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
-        match node:
-            case tree.Display(kind="tuple" | "list", items=items) if 0 <= place < len(items):
-                return self.kind(items[place], depth - 1)
-        return None
-
-    def _put_into(self, name: str, *methods: str) -> Iterator[tree.Arg]:
-        """The only arguments of the calls of these methods of the collection that goes by this name."""
-        for call, _ in self.scope.calls:
-            match call:
-                case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if attr in methods:
-                    if dotted_name(owner) == name:
-                        yield arg
-
-    def _bindings_at(self, node: tree.Name) -> tuple[Binding, ...]:
-        """The bindings that surely are the ones by which a name is read here: `label = int(label)` hides what was."""
-        bindings, certain = self.scope.reaching(node.id, node.site)
-        return tuple(bindings) if certain else ()
-
-    def _bindings(self, name: str) -> tuple[Binding, ...]:
-        owner = self.scope.binder(name)
-        return tuple(owner.bindings[name]) if owner is not None else ()
 
     def _of_values(self, node: tree.Expr) -> ElementKind | None:
         """What the evaluation proves."""
@@ -421,10 +349,3 @@ def _as_type(node: tree.Expr) -> ElementKind | None:
         case tree.Name(id=word) | tree.Const(value=str() as word) | tree.Attribute(attr=word):
             return "text" if word.startswith("str") else "number" if word.startswith(("int", "uint", "float")) else None
     return None
-
-
-def _is_made_of_itself(binding: Binding) -> bool:
-    if binding.kind != "assign" or binding.node is None:
-        return False
-    parts = walk([binding.node])  # type: ignore[list-item]
-    return any(isinstance(one, tree.Name) and one.id == binding.name for one in parts)

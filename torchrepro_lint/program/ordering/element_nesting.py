@@ -1,0 +1,82 @@
+"""What collections hold that are in another collection: lists of lists, tuples that are unpacked, values of dicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_values, joined
+from torchrepro_lint.program.ordering.element_bindings import (
+    assigned,
+    bindings_of,
+    is_made_of_itself,
+    parameters,
+    put_into,
+)
+from torchrepro_lint.program.ordering.element_names import by_name
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.ordering.element_kinds import Reader
+
+__all__ = ["elements_of_elements", "unpacked", "values_of"]
+
+
+def elements_of_elements(reader: Reader, node: tree.Expr, depth: int) -> ElementKind | None:
+    """What the collections hold that a collection holds."""
+    if depth == 0:
+        return None
+    match node:
+        case tree.Comprehension(element=element):
+            return reader.inside(node).elements(element, depth - 1)
+        case tree.Display(items=items):
+            return joined(reader.elements(item, depth - 1) for item in items)
+        case tree.Name(id=name):
+            made = [elements_of_elements(reader, one, depth - 1) for one in assigned(reader.scope, name)]
+            put = [reader.elements(arg.value, depth - 1) for arg in put_into(reader.scope, name, "append", "add")]
+            return joined(kind for kind in (*made, *put) if kind is not None) or by_name(node)
+    return by_name(node)
+
+
+def values_of(reader: Reader, node: tree.Expr, depth: int) -> ElementKind | None:
+    """What a dict has for its keys."""
+    match node:
+        case tree.DictDisplay(items=pairs):
+            return joined(reader.kind(value, depth) for _, value in pairs)
+        case tree.Comprehension(kind="dict", element=element):
+            return reader.inside(node).kind(element, depth)
+        case tree.Name(id=name):
+            made = [values_of(reader, one, depth - 1) for one in assigned(reader.scope, name)] if depth else []
+            given = [annotated_values(one.annotation) for one in parameters(reader.scope, name)]
+            return joined(kind for kind in (*made, *given) if kind is not None)
+    return None
+
+
+def unpacked(reader: Reader, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
+    """What is at a place of the tuples that a collection holds: `for head, tail in pairs`."""
+    if depth == 0:
+        return None
+    match node:
+        case tree.Call(func=tree.Name(id="zip"), args=args) if 0 <= place < len(args):
+            return reader.elements(args[place].value, depth - 1)
+        case tree.Call(func=tree.Name(id="list" | "sorted" | "tqdm"), args=(arg, *_)):
+            return unpacked(reader, arg.value, place, depth - 1)
+        case tree.Call(func=tree.Attribute(value=mapping, attr="items"), args=()):
+            return reader.elements(mapping, depth - 1) if place == 0 else values_of(reader, mapping, depth - 1)
+        case tree.Display(kind="list", items=items):
+            return joined(_at(reader, item, place, depth) for item in items)
+        case tree.Comprehension(kind="list", element=tree.Display() as element):
+            return _at(reader, element, place, depth)
+        case tree.Name(id=name):
+            bindings = [one for one in bindings_of(reader.scope, name) if not is_made_of_itself(one)]
+            given = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
+            made = [unpacked(reader, one, place, depth - 1) for one in given if one is not None]  # type: ignore[arg-type]
+            put = [_at(reader, arg.value, place, depth) for arg in put_into(reader.scope, name, "append", "add")]
+            return joined((*made, *put))
+    return None
+
+
+def _at(reader: Reader, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
+    match node:
+        case tree.Display(kind="tuple" | "list", items=items) if 0 <= place < len(items):
+            return reader.kind(items[place], depth - 1)
+    return None
