@@ -99,9 +99,8 @@ def _in_two_arms(seedings: list[Evidence]) -> tuple[Evidence, Evidence] | None:
     """
     torch = [one for one in seedings if "torch" in one.seeds]
     for gpu in seedings if torch else ():
-        if "torch-cuda" in gpu.seeds and "torch" not in gpu.seeds:
-            if all(excludes(_place(gpu), _place(one)) for one in torch):
-                return gpu, torch[0]
+        if "torch-cuda" in gpu.seeds and all(excludes(_place(gpu), _place(one)) for one in torch):
+            return gpu, torch[0]
     return None
 
 
@@ -113,7 +112,7 @@ def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence
     """Whether what seeds is a method that nothing in sight calls, of a class of which the program makes no object."""
     if not all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one)):
         return False
-    return not any(step.kind == "seed" and step.event.site == one.site for step in run.steps)
+    return not any(step.event.site == one.site for step in run.steps)
 
 
 def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
