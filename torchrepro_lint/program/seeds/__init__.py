@@ -2,7 +2,8 @@
 
 Missing or late:
 unseeded.py         programs that seed nothing
-partial_seeding.py  programs that leave out a generator
+partial_seeding.py  programs that leave out a generator; seeding_places.py: where the seeds of those stand
+first_draws.py      what is drawn first from what is left out
 late_seeds.py       seeds after the first draw
 run_seedings.py     which seeds are those of a whole run
 

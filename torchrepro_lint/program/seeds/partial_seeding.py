@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.knowledge.plain_classes import plain_classes
-from torchrepro_lint.program.evaluation.classes import mro
-from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
-from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
-from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.other_commands import is_of_another_command
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.run_places import loaders_of
-from torchrepro_lint.program.running.ways import Waypoint
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
-from torchrepro_lint.program.seeds.kept_draws import kept_draw
+from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["PartialSeeding", "first_draw", "partial_seedings"]
+__all__ = ["PartialSeeding", "partial_seedings"]
 
 _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 
@@ -56,7 +48,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks or run.may_be_seeded_elsewhere:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
-        arms = _in_two_arms(run.seedings)
+        arms = in_two_arms(run.seedings)
         if arms is not None:
             gpu, other = arms
             seeded -= {"torch"}
@@ -71,7 +63,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not draws or run.incomplete:
             continue
         # Asked last: it takes the walk, which only programs with such draws have behind them.
-        blocks = [one for one in blocks if not _is_of_objects_made_elsewhere(program, run, one)]
+        blocks = [one for one in blocks if not is_of_objects_made_elsewhere(program, run, one)]
         if beside:
             drawn = [draw.event for draw, _ in draws.values()]
             blocks = [one for one in blocks if any(_run_together(program, run, one, event) for event in drawn)]
@@ -91,38 +83,6 @@ def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:
     """The draws of which a seed is made, where nothing has seeded them: TRL503 speaks of these."""
     sources = [source for one in run.seedings if (source := drawn_seed(program, one)) is not None]
     return frozenset(Site(source.site.path, node.site) for source in sources for node in walk([source.node]))
-
-
-def _in_two_arms(seedings: list[Evidence]) -> tuple[Evidence, Evidence] | None:
-    """The first call that seeds CUDA's generators in one arm, with the one that seeds torch in the other arm, where
-    nothing else seeds torch: `if use_gpu: torch.cuda.manual_seed(0)`, `else: torch.manual_seed(0)`.
-    """
-    torch = [one for one in seedings if "torch" in one.seeds]
-    for gpu in seedings if torch else ():
-        if "torch-cuda" in gpu.seeds and all(excludes(_place(gpu), _place(one)) for one in torch):
-            return gpu, torch[0]
-    return None
-
-
-def _place(one: Evidence) -> Place:
-    return Place(one.frame.facts, one.frame.scope, one.path, one.site)
-
-
-def _is_of_objects_made_elsewhere(program: Program, run: EntryRun, one: Evidence) -> bool:
-    """Whether what seeds is a method that nothing in sight calls, of a class of which the program makes no object."""
-    if not all(_is_of_no_object(program, run, way[-1]) for way in ways_of(program, one)):
-        return False
-    return not any(step.event.site == one.site for step in run.steps)
-
-
-def _is_of_no_object(program: Program, run: EntryRun, end: Waypoint) -> bool:
-    around = end.scope.parent
-    if around is None or around.parent is None or not isinstance(around.node, tree.ClassDef):
-        return False
-    cls = ClassValue(around.node, frame_without_callers(program.ev, end.facts, around.parent))
-    if any(isinstance(base, External) and base.name not in plain_classes() for base in mro(program.ev, cls)):
-        return False  # a framework may make one
-    return all(place.facts.path not in run.files for place in making_places(program.ev, cls))
 
 
 def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
@@ -150,27 +110,3 @@ def _seeded_at(run: EntryRun, blocks: list[Evidence]) -> list[Event]:
 def _run_together(program: Program, run: EntryRun, one: Evidence, drawn: Event) -> bool:
     """Whether one command of the program seeds and draws."""
     return any(not is_of_another_command(program.ev, run.entry, event, drawn) for event in _seeded_at(run, [one]))
-
-
-def first_draw(
-    program: Program,
-    run: EntryRun,
-    rng: str,
-    left_out: frozenset[Site] = frozenset(),
-    beside: Sequence[Event] = (),
-) -> tuple[Effect, tuple[Link, ...]] | None:
-    """What the main process first draws from a generator, with the way there; loaders without workers count.
-
-    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`.
-    """
-    for draw in run.draws(rng):
-        kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
-        if kept is None or draw.event.site in left_out:
-            continue
-        if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
-            return replace(draw, event=kept), kept.chain
-    for loader in loaders_of(program, run, with_workers=False):
-        loaded = program.worker_run(loader).draws_from(rng)
-        if loaded:
-            return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
-    return None

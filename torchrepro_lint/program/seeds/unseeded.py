@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, entry_runs
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.partial_seeding import first_draw
+from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import Effect
 

@@ -1,0 +1,44 @@
+"""What a program first draws from a generator that it leaves to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.entry_path import EntryRun
+from torchrepro_lint.program.running.other_commands import is_of_another_command
+from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.run_places import loaders_of
+from torchrepro_lint.program.seeds.kept_draws import kept_draw
+from torchrepro_lint.program.workers.workers import Effect
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["first_draw"]
+
+
+def first_draw(
+    program: Program,
+    run: EntryRun,
+    rng: str,
+    left_out: frozenset[Site] = frozenset(),
+    beside: Sequence[Event] = (),
+) -> tuple[Effect, tuple[Link, ...]] | None:
+    """What the main process first draws from a generator, with the way there; loaders without workers count.
+
+    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`.
+    """
+    for draw in run.draws(rng):
+        kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
+        if kept is None or draw.event.site in left_out:
+            continue
+        if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
+            return replace(draw, event=kept), kept.chain
+    for loader in loaders_of(program, run, with_workers=False):
+        loaded = program.worker_run(loader).draws_from(rng)
+        if loaded:
+            return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
+    return None
