@@ -30,6 +30,8 @@ MethodTable = Literal[
     "same_rows",
     "gives_elements",
     "seed_parts",
+    "lengths",
+    "takes_next",
     "seeds_nothing",
     "list_fills",
     "tables",

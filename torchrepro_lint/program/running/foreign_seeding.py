@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -17,20 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["calls_foreign_seeding"]
 
-_SEED_WORD: Final = re.compile(r"seed|determinis|reproduc|randomness", re.IGNORECASE)
-_MAY_SEED: Final = re.compile(_SEED_WORD.pattern.encode(), re.IGNORECASE)
-_NOT_SEEDING: Final = re.compile(
-    r"get_\w*seed\w*|initial_seed|\w*seed_?worker\w*|\w*worker_?(init|seed)\w*|parse_seed|add_seed\w*|seeds|get_deterministic\w*"
-)
-
 
 def calls_foreign_seeding(program: Program, path: Path) -> bool:
     """Whether a file calls something by the name of a seeding helper that is neither the project's own nor known."""
     return program.ev.remembered(("foreign-seeding", path), lambda: _find(program, path), False)
 
 
+@cache
+def _in_a_file() -> re.Pattern[bytes]:
+    return re.compile(function_words("may_seed").pattern.encode(), re.IGNORECASE)
+
+
 def _find(program: Program, path: Path) -> bool:
-    if not program.project.holds(path, _MAY_SEED):
+    may_seed, gives_a_seed = function_words("may_seed"), function_words("gives_a_seed")
+    if not program.project.holds(path, _in_a_file()):
         return False
     facts = program.facts(path)
     if facts is None:
@@ -38,7 +40,7 @@ def _find(program: Program, path: Path) -> bool:
     for scope in facts.walk_scopes():
         for call, _ in scope.calls:
             name = called_name(call.func) or ""
-            if not _SEED_WORD.search(name) or _NOT_SEEDING.fullmatch(name):
+            if not may_seed.search(name) or gives_a_seed.fullmatch(name):
                 continue
             values = program.ev.values(call.func, contexts(program.ev, facts, scope)[0])
             for value in values or (None,):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import Place, left_before
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Waypoint, chosen_by
-from torchrepro_lint.program.seeds.told_seeds import SEED
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.switches.wishes import WISH
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["is_fallback"]
 
 
+def _seed() -> re.Pattern[str]:
+    return function_words("is_a_seed")
+
+
 def is_fallback(program: Program, one: Evidence) -> bool:
     """Whether an `if` about a seed sends the run here only where the user has given none, or a conditional does, or
     the function is left before where one is given.
@@ -28,7 +33,7 @@ def is_fallback(program: Program, one: Evidence) -> bool:
     found = ways_of(program, one)
     return (
         _is_other_arm(program, one)
-        or any(chosen_by(found, word, wanted=False) for word in (SEED, WISH))
+        or any(chosen_by(found, word, wanted=False) for word in (_seed(), WISH))
         or all(any(_is_left_with_a_seed(waypoint) for waypoint in way) for way in found)
     )
 
@@ -36,7 +41,7 @@ def is_fallback(program: Program, one: Evidence) -> bool:
 def _is_left_with_a_seed(waypoint: Waypoint) -> bool:
     """Whether a function ends before the place where a seed, or a run that can be repeated, is asked for."""
     place = Place(waypoint.facts, waypoint.scope, waypoint.path, Site(waypoint.facts.path, waypoint.site))
-    return any(says(guard.test, guard.holds, word) is False for guard in left_before(place) for word in (SEED, WISH))
+    return any(says(guard.test, guard.holds, word) is False for guard in left_before(place) for word in (_seed(), WISH))
 
 
 def _is_other_arm(program: Program, one: Evidence) -> bool:
@@ -45,10 +50,10 @@ def _is_other_arm(program: Program, one: Evidence) -> bool:
     for above in parents_of(program.ev, one.frame.facts).around(one.node):
         match above:
             case tree.Conditional(test=test, body=body) if test is not node:
-                if says(test, body is node, SEED) is False:
+                if says(test, body is node, _seed()) is False:
                     return True
             case tree.Boolean(op="or", left=left) if left is not node:
-                if says(left, False, SEED) is False:
+                if says(left, False, _seed()) is False:
                     return True
             case tree.Arg() | tree.Call() | tree.Conditional() | tree.Boolean() | tree.Binary():
                 pass

@@ -5,7 +5,6 @@ A seeding call and the loop that repeats it may be in different functions; the w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["Reseeding", "repeats", "reseedings"]
 
 _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
-_HELPER = re.compile(r"seed|determinis|reproduc|random_?state|rng", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +248,7 @@ def _keeps_state(scope: Scope) -> bool:
 
 
 def _is_helper(scope: Scope) -> bool:
-    return isinstance(scope.node, tree.FunctionDef) and bool(_HELPER.search(scope.node.name))
+    return isinstance(scope.node, tree.FunctionDef) and bool(function_words("makes_repeatable").search(scope.node.name))
 
 
 def _names(root: tree.Expr) -> Iterator[str]:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import re
-
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 
-__all__ = ["SEED", "root_of", "tells_seed"]
-
-SEED = re.compile(r"seed|random_state|rng", re.IGNORECASE)
+__all__ = ["root_of", "tells_seed"]
 
 
 def tells_seed(scope: Scope) -> bool:
     """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves."""
+    called_a_seed = function_words("is_a_seed").search
     holders = {"seed"} | {
         root
         for store in scope.stores
-        if SEED.search(_last(store.target)) and (root := root_of(store.target)) is not None
+        if called_a_seed(_last(store.target)) and (root := root_of(store.target)) is not None
     }
     holders |= {
         root
         for call, _ in scope.calls
         for arg in call.args
         if isinstance(arg.value, tree.Attribute)
-        and SEED.search(arg.value.attr)
+        and called_a_seed(arg.value.attr)
         and (root := root_of(arg.value)) is not None
     }
     is_told_by = function_words("tells").fullmatch
@@ -42,7 +39,7 @@ def _mentions(root: tree.Expr, holders: set[str]) -> bool:
         node = pending.pop()
         match node:
             case tree.Name(id=name) | tree.Attribute(attr=name):
-                if name in holders or SEED.search(name):
+                if name in holders or function_words("is_a_seed").search(name):
                     return True
         pending.extend(sub_expressions(node))
     return False

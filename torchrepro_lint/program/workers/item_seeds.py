@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation import attributes
@@ -39,8 +40,6 @@ __all__ = ["ItemSeed", "is_for_evaluation", "is_in_evaluation_arm", "item_seeds"
 _LAZY_DECORATORS: Final = frozenset(
     {"cached_property", "lazy_property", "lazyproperty", "cache", "lru_cache", "cached", "memoize"}
 )
-_FOR_EVALUATION: Final = ("test", "testing", "val", "valid", "validation", "eval", "evaluation", "evaluate")
-_EVALUATION: Final = re.compile(r"(?:^|_)(?:test|val|valid|validation|eval|evaluation)(?:_|$)", re.IGNORECASE)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -76,7 +75,7 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 
 def is_for_evaluation(name: str) -> bool:
     """Whether the name of a dataset class says that it is not a training set: `TestImages`, `VideoValDataset`."""
-    return _EVALUATION.search(_HUMP.sub("_", name)) is not None
+    return function_words("evaluation").search(_HUMP.sub("_", name)) is not None
 
 
 def _behind(head: tuple[Link, ...], event: Event) -> Event:
@@ -196,7 +195,9 @@ def trains(test: tree.Expr, holds: bool) -> bool | None:
 def _phase(word: str) -> bool | None:
     """Whether a word means training (True) or evaluation (False)."""
     plain = word.lower().removeprefix("is_").removeprefix("is").strip("_")
-    return {"train": True, "training": True, "trn": True, **dict.fromkeys(_FOR_EVALUATION, False)}.get(plain)
+    if function_words("means_training").fullmatch(plain):
+        return True
+    return False if function_words("means_evaluation").fullmatch(plain) else None
 
 
 # --- the draw -------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.running.blocks import expressions_in, loops_in
+from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
 from torchrepro_lint.program.workers.loaders import Loader
@@ -248,11 +249,13 @@ def _taken_in(loop: tree.While, scope: Scope) -> Iterator[tree.Expr]:
     """What a loop takes piece by piece: `next(lines)`, `islice(lines, 8)`."""
     for node in walk((loop.test, *expressions_in(loop.body))):
         match node:
-            case tree.Call(
-                func=tree.Name(id="next" | "islice") | tree.Attribute(attr="islice"),
-                args=(tree.Arg(value=tree.Name() as taken), *_),
-            ):
+            case tree.Call(func=func, args=(tree.Arg(value=tree.Name() as taken), *_)) if _takes_next(func):
                 yield scope.behind(taken)
+
+
+def _takes_next(func: tree.Expr) -> bool:
+    key = "methods" if isinstance(func, tree.Attribute) else "names"
+    return called_name(func) in method_words("takes_next", key)
 
 
 def _package_holds_data(name: str) -> bool | None:
@@ -288,10 +291,10 @@ def _is_empty(node: object) -> bool:
 
 def _is_length(node: tree.Expr) -> bool:
     match node:
-        case tree.Call(func=tree.Name(id="len")):
-            return True
-        case tree.Attribute(attr="shape" | "num_rows" | "size"):
-            return True
+        case tree.Call(func=tree.Name(id=name)):
+            return name in method_words("lengths")
+        case tree.Attribute(attr=attr):
+            return attr in method_words("lengths", "attributes")
     return False
 
 
