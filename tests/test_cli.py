@@ -342,6 +342,19 @@ def test_wrong_settings_are_one_message_and_exit_2(write, capsys: pytest.Capture
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize(("settings", "found"), [("", 1), ("extend-exclude = ['data']", 0)])
+def test_what_is_left_out_is_no_part_of_the_program_either(settings: str, found: int, project: Path) -> None:
+    (project / "pyproject.toml").write_text(f"[tool.torchrepro-lint]\n{settings}\n")
+    (project / "data").mkdir()
+    (project / "data" / "noisy.py").write_text(
+        "import numpy as np\nclass Noisy:\n    def __getitem__(self, index): return np.random.rand()\n"
+    )
+    (project / "a.py").write_text(
+        "from data.noisy import Noisy\nfrom torch.utils.data import DataLoader\nDataLoader(Noisy(), num_workers=2)\n"
+    )
+    assert main(["-q", "--select", "TRL101", "."]) == found
+
+
 def test_what_is_left_out_can_be_left_out_where_it_is_named(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
