@@ -10,7 +10,7 @@ Expressions:
 expressions.py       what each form evaluates to
 arithmetic.py        operators
 names.py             names: bindings, imports, builtins
-narrowing.py         what a test says of a name in its arms
+narrowing.py         what a test says of a name in its arms; told_constants.py: where it says what the name is
 conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`
 
 Calls:

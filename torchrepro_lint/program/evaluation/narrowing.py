@@ -1,7 +1,8 @@
 """What a test says of the name it is about: in the arm of `if isinstance(dataset, IterableDataset)` it is one.
 
 A test of a name holds for its value as long as the name is not bound again, so what contradicts it is left out. What
-may or may not pass the test stays.
+may or may not pass the test stays, unless the test itself says what it is: in the arm of `if mode == "val"`, a mode of
+which nothing is known is "val", and in that of `if not train` the switch `train` is False.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import last_site
 from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.program.evaluation.conditions import is_none, truthiness
+from torchrepro_lint.program.evaluation.conditions import compare, is_none, truthiness
+from torchrepro_lint.program.evaluation.told_constants import constants_told, instead_of_unknown, is_open
 from torchrepro_lint.program.evaluation.values import Constant, Value, Values
 
 if TYPE_CHECKING:
@@ -30,17 +33,24 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
     These are the tests in whose arms the use is, and those before it of which one arm leaves.
     """
     scope = frame.scope
-    if len(values) < 2 or site == END or not scope.branches:
+    if site == END or not scope.branches or not (len(values) > 1 or is_open(values)):
+        return values
+    tests: tuple[tuple[tree.If, int], ...] = ev.remembered(
+        ("tests", id(scope), name), lambda: _tests_of(scope, name), ()
+    )
+    if not tests:
         return values
     use_path = scope.path_at(site)
     use_arms = dict(use_path)
-    tests: tuple[tree.If, ...] = ev.remembered(("tests", id(scope), name), lambda: _tests_of(scope, name), ())
-    for statement in tests:
-        if statement.site >= site:
+    for statement, end in tests:
+        if site <= end:  # before it, or in the test itself
             break
         arm = use_arms.get(statement.site) or _only_way_past(scope, statement, use_path)
-        if arm is not None and not _bound_since(scope, name, statement.site, site):
-            values = _passing(ev, name, values, statement.test, arm == "then", frame)
+        if arm is None or _bound_since(scope, name, statement, arm, site):
+            continue
+        values = _passing(ev, name, values, statement.test, arm == "then", frame)
+        if is_open(values):
+            values = _told(scope, name, values, statement.test, arm == "then")
     return values
 
 
@@ -54,9 +64,10 @@ def where_it_is_set(ev: Evaluator, node: tree.Attribute, values: Values, frame: 
     return values
 
 
-def _tests_of(scope: Scope, name: str) -> tuple[tree.If, ...]:
+def _tests_of(scope: Scope, name: str) -> tuple[tuple[tree.If, int], ...]:
+    """The statements whose tests are about a name, in their order, each with the place where its test ends."""
     tests = [one for one in scope.branches.values() if isinstance(one, tree.If) and _is_about(one.test, name, scope)]
-    return tuple(sorted(tests, key=lambda one: one.site))
+    return tuple((one, last_site(one.test)) for one in sorted(tests, key=lambda one: one.site))
 
 
 def _only_way_past(scope: Scope, statement: tree.If, use_path: ArmPath) -> str | None:
@@ -71,8 +82,16 @@ def _is_only_way(scope: Scope, branch: int, arm: str) -> bool:
     return bool(others) and all((branch, other) in scope.ended for other in others)
 
 
-def _bound_since(scope: Scope, name: str, start: int, end: int) -> bool:
-    return any(start < binding.order < end for binding in scope.bindings.get(name, ()))
+def _bound_since(scope: Scope, name: str, statement: tree.If, arm: str, end: int) -> bool:
+    """Whether a name may be bound again between a test of it and a use: before the use, or in a loop inside the arm."""
+    return any(
+        statement.site < binding.order < end or _is_in_a_loop_within(scope, (statement.site, arm), binding.path)
+        for binding in scope.bindings.get(name, ())
+    )
+
+
+def _is_in_a_loop_within(scope: Scope, step: tuple[int, str], path: ArmPath) -> bool:
+    return step in path and any(branch in scope.loops for branch, _ in path[path.index(step) + 1 :])
 
 
 def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, frame: Frame) -> Values:
@@ -89,6 +108,14 @@ def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, fra
 def _passing(ev: Evaluator, name: str, values: Values, test: tree.Expr, holds: bool, frame: Frame) -> Values:
     for part, wanted in _parts(test, holds):
         values = frozenset(value for value in values if _outcome(ev, name, value, part, frame) is not (not wanted))
+    return values
+
+
+def _told(scope: Scope, name: str, values: Values, test: tree.Expr, holds: bool) -> Values:
+    """The values after a test with this outcome that says what a name is of which nothing else is known."""
+    for part, wanted in _parts(test, holds):
+        told = constants_told(scope, name, part, wanted) if _name_tested(part, scope) == name else []
+        values = instead_of_unknown(values, told) if told else values
     return values
 
 
@@ -115,6 +142,8 @@ def _outcome(ev: Evaluator, name: str, value: Value, test: tree.Expr, frame: Fra
         case tree.Compare(ops=(op,), comparators=(tree.Const(value=None),)):
             answer = is_none(value)
             return answer if answer is None or op in ("is", "==") else not answer
+        case tree.Compare(ops=(op,), comparators=(tree.Const() | tree.Display() as other,)):
+            return compare(op, frozenset((value,)), ev.values(other, frame))
         case tree.Call(args=(_, kind)):
             answers = {ev.is_instance(value, one) for one in ev.values(kind.value, frame)}
             return answers.pop() if len(answers) == 1 else None
