@@ -17,6 +17,7 @@ __all__ = [
     "uncalled",
     "walk",
     "words_in",
+    "written_alike",
 ]
 
 
@@ -135,3 +136,23 @@ def last_site(root: tree.Expr) -> int:
             case _:
                 pending.extend(sub_expressions(node))
     return last
+
+
+def written_alike(one: tree.Expr, other: tree.Expr) -> bool:
+    """Whether two expressions are the same text and call nothing, so that side by side they have the same value."""
+    match one, other:
+        case tree.Name(id=name), tree.Name(id=other_name):
+            return name == other_name
+        case tree.Const(value=value), tree.Const(value=other_value):
+            return type(value) is type(other_value) and value == other_value
+        case tree.Attribute(value=owner, attr=attr), tree.Attribute(value=other_owner, attr=other_attr):
+            return attr == other_attr and written_alike(owner, other_owner)
+        case tree.Subscript(value=whole, index=index), tree.Subscript(value=other_whole, index=other_index):
+            return written_alike(whole, other_whole) and written_alike(index, other_index)
+        case tree.Unary(op=op, operand=operand), tree.Unary(op=other_op, operand=other_operand):
+            return op == other_op and written_alike(operand, other_operand)
+        case tree.Binary(op=op, left=left, right=right), tree.Binary(op=other_op, left=other_left, right=other_right):
+            return op == other_op and written_alike(left, other_left) and written_alike(right, other_right)
+        case tree.Display(items=items), tree.Display(items=others):
+            return len(items) == len(others) and all(map(written_alike, items, others))
+    return False

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import written_alike
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ops import OpRow
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.evaluation.values import Constant, SequenceValue
 from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
@@ -133,12 +134,23 @@ def _is_filled(node: object) -> bool:
 
 
 def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
-    """Whether the stride is left out, which makes it the size of the window, or is not smaller."""
-    size, stride = argument_of(operation, "kernel_size", 0), argument_of(operation, "stride", 1)
+    """Whether the stride is left out, which makes it the size of the window, or is not smaller; and the places of a
+    window lie side by side.
+    """
+    last = last_part(operation.name).lower()
+    first = 1 if last.startswith("lp") else 0  # behind the exponent
+    size, stride = argument_of(operation, "kernel_size", first), argument_of(operation, "stride", first + 1)
+    spread = argument_of(operation, "dilation", 3) if last.startswith("max") else None
+    if any(arg.star for arg in operation.args):
+        return False
+    if spread is not None and set(numbers_of(ev.values(spread, operation.frame))) != {1}:
+        return False
     if stride is None:
-        return not any(arg.star for arg in operation.args)
+        return True
     if size is None:
         return False
+    if written_alike(size, stride):
+        return True
     steps, sizes = ev.values(stride, operation.frame), ev.values(size, operation.frame)
     if steps == frozenset((Constant(None),)):
         return True
@@ -147,10 +159,14 @@ def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
 
 
 def _may_be_one_bin(ev: Evaluator, operation: Operation) -> bool:
-    """Whether the output size is not proven to be another one than 1: with 1, each element is in one window."""
+    """Whether no dimension of the output is proven to have another size than 1 or that of the input, which is left out
+    as None: in both cases each element is in one window.
+    """
     size = argument_of(operation, "output_size", 0)
-    numbers = numbers_of(ev.values(size, operation.frame)) if size is not None else []
-    return not any(number != 1 for number in numbers)
+    values = ev.values(size, operation.frame) if size is not None else frozenset()
+    only = next(iter(values)) if len(values) == 1 else None
+    parts = only.items if isinstance(only, SequenceValue) and only.items else (values,)
+    return not any(number != 1 for part in parts for number in numbers_of(part))
 
 
 def _takes_values_alone(ev: Evaluator, operation: Operation) -> bool:
