@@ -157,15 +157,28 @@ class Reader:
 
     def _returned(self, func: tree.Expr, depth: int) -> ElementKind | None:
         """What a function of the project returns, as its returns show."""
-        kinds: list[ElementKind | None] = []
+        return joined(reader.kind(value, depth - 1) for reader, value in self._returns(func))
+
+    def _elements_returned(self, func: tree.Expr, place: int, depth: int) -> ElementKind | None:
+        """What a collection holds that a function of the project returns as one of several."""
+        return joined(
+            reader.elements(value.items[place], depth - 1)
+            if isinstance(value, tree.Display) and 0 <= place < len(value.items)
+            else None
+            for reader, value in self._returns(func)
+        )
+
+    def _returns(self, func: tree.Expr) -> list[tuple[Reader, tree.Expr]]:
+        """The expressions that a function of the project returns, each with what reads it; none of anything else."""
+        found: list[tuple[Reader, tree.Expr]] = []
         for value in self.program.ev.values(func, self.frame):
             function = value.function if isinstance(value, MethodValue) else value
             if not isinstance(function, FunctionValue):
-                return None
+                return []
             scope = self.program.ev.function_scope(function)
             reader = Reader(self.program, function.frame.facts, scope)
-            kinds += [reader.kind(one.value, depth - 1) for one, _ in scope.returns if one.value is not None]
-        return joined(kinds)
+            found += [(reader, one.value) for one, _ in scope.returns if one.value is not None]
+        return found
 
     def _field(self, owner: tree.Name, attr: str, depth: int) -> ElementKind | None:
         """What an attribute of the objects of a list is, by the keyword of that name with which they are made."""
@@ -275,6 +288,8 @@ class Reader:
                 yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
+            elif binding.kind == "assign" and isinstance(binding.node, tree.Call) and len(binding.unpack) == 1:
+                yield self._elements_returned(binding.node.func, binding.unpack[0], depth)
             elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
                 yield self.elements(binding.node.value, depth - 1)
         for arg in put_into(self.scope, name, "append", "add"):
