@@ -119,13 +119,12 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
 
 def _runs_once(scope: Scope, branch: int, arm: str) -> bool:
     """Whether an arm makes what is not there yet, and that not for each epoch, or is for one epoch: `if epoch == 0`."""
-    statement = scope.branches.get(branch)
-    if not isinstance(statement, tree.If):
-        return False
-    match statement.test:
-        case tree.Compare(left=tree.Name() as counter, ops=("==",)) if _says_epoch(counter):
+    match scope.branches.get(branch):
+        case tree.If(test=tree.Compare(left=tree.Name() as counter, ops=("==",))) if _says_epoch(counter):
             return arm == "then"
-    return not _says_epoch(statement.test) and is_made_once(scope, branch, arm)
+        case tree.If(test=test) if _says_epoch(test):
+            return False
+    return is_made_once(scope, branch, arm)
 
 
 def takes_steps(scope: Scope, branch: int) -> bool:

@@ -9,16 +9,36 @@ from torchrepro_lint.program.running.statements import own_statements
 
 __all__ = ["comes_after_kept", "is_made_once"]
 
+#: What is raised by reading what is not there.
+_MISSING = frozenset({"AttributeError", "KeyError", "NameError"})
+
 
 def is_made_once(scope: Scope, branch: int, arm: str) -> bool:
-    """Whether an arm of an `if` runs only while something is missing, and makes that: an attribute, a name that is not
-    a parameter, or an item of a dict.
+    """Whether an arm of an `if`, or an `except`, runs only while something is missing, and makes that: an attribute, a
+    name that is not a parameter, or an item of a dict.
     """
-    statement = scope.branches.get(branch)
-    if not isinstance(statement, tree.If):
-        return False
-    missing = _missing(statement.test, arm == "then")
-    return _is_made(scope, missing, statement.body if arm == "then" else statement.orelse)
+    match scope.branches.get(branch):
+        case tree.If(test=test, body=body, orelse=orelse):
+            return _is_made(scope, _missing(test, arm == "then"), body if arm == "then" else orelse)
+        case tree.Try(body=(tried,), handlers=handlers) if arm.startswith("except"):
+            handler = handlers[int(arm.removeprefix("except"))]
+            return _is_made(scope, _missed(tried, handler.type), handler.body)
+    return False
+
+
+def _missed(tried: tree.Stmt, error: tree.Expr | None) -> str | None:
+    """What is missing if a statement that does no more than read it raises the error that says so."""
+    match tried:
+        case (
+            tree.Return(value=tree.Attribute() | tree.Subscript() | tree.Name() as read)
+            | tree.Assign(value=tree.Attribute() | tree.Subscript() | tree.Name() as read)
+            | tree.ExprStmt(value=tree.Attribute() | tree.Subscript() | tree.Name() as read)
+        ):
+            errors = error.items if isinstance(error, tree.Display) else (error,)
+            if not all(isinstance(one, tree.Name) and one.id in _MISSING for one in errors):
+                return None
+            return dotted_name(read.value if isinstance(read, tree.Subscript) else read)
+    return None
 
 
 def comes_after_kept(scope: Scope, site: int) -> bool:
