@@ -153,6 +153,42 @@ def test_own_packages_are_a_section(tmp_path: Path) -> None:
     assert result == "import os\nimport random\n\nimport numpy as np\nimport torch\n\nfrom mine.data import X\n"
 
 
+FETCHED = "import os\nimport torch\n\na = 1\nb = 2\nc = 3\nd = 4\ne = 5\n{own}\nuse()\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        (
+            "from mine.data import (\n    Set,\n)",
+            "from mine.workers import seed_worker\nfrom mine.data import (\n    Set,\n)",
+        ),
+        ("from mine.workers import Pool", "from mine.workers import Pool, seed_worker"),
+        ("import mine.data  # noqa", "from mine.workers import seed_worker  # noqa\nimport mine.data  # noqa"),
+    ],
+)
+def test_own_modules_that_are_imported_late_alone(own: str, expected: str, tmp_path: Path) -> None:
+    """What comes before may fetch them, or go to their folder."""
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "mine").mkdir()
+    text = FETCHED.format(own=own)
+    planner = ImportPlanner(document(text, tmp_path / "train.py"), text.index("use()"))
+    planner.require("mine.workers", "seed_worker")
+    planner.require("random")
+    result = applied(text, planner.edits())
+    assert result == FETCHED.format(own=expected).replace("import os\n", "import os\nimport random\n")
+
+
+def test_own_modules_that_are_imported_below_the_place(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "mine").mkdir()
+    text = FETCHED.format(own="from mine.data import Set")
+    planner = ImportPlanner(document(text, tmp_path / "train.py"), text.index("d = 4"))
+    planner.require("mine.workers", "seed_worker")
+    result = applied(text, planner.edits())
+    assert result.startswith("import os\nimport torch\n\nfrom mine.workers import seed_worker\n\na = 1\n")
+
+
 BINDINGS = {
     "aliases": ("import random as rnd\nimport numpy as xp\nimport torch as th\n", ["rnd", "xp", "th"]),
     "submodules bind the package": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -63,7 +64,7 @@ class _Layout:
         body = document.module.body
         limit = len(document.text) if before is None else before
         self.head = _head(document, [statement for statement in body if document.start(statement) < limit])
-        entries = [entry for entry in map(self._entry, range(len(self.head))) if entry is not None]
+        entries = [entry for entry in map(self._entry, range(len(self.head)), self.head) if entry is not None]
         barriers = [index for index in range(len(self.head)) if self._is_preamble(self.head[index])]
         self.barriers = barriers
         last = max((entry.index for entry in entries), default=-1)
@@ -74,17 +75,28 @@ class _Layout:
         floor = max((index for index in above if self._sets_environment(self.head[index])), default=-1)
         self.third_party = [entry for entry in entries if entry.index > floor]
         self.standard = entries
+        self.first_own = self._first_own(body, limit)
 
     def place(self, lines: list[ImportLine]) -> list[Edit]:
+        own = [line for line in lines if self._section(line.module) > THIRD_PARTY]
+        if own and self.first_own is not None and self.first_own.index >= len(self.head):
+            edits = [self._beside_first_own(self.first_own, line) for line in own]
+            others = [line for line in lines if line not in own]
+            return edits + (self._place_in_head(others) if others else [])
+        return self._place_in_head(lines)
+
+    def _place_in_head(self, lines: list[ImportLine]) -> list[Edit]:
         by_section: dict[int, list[ImportLine]] = {}
         for line in sorted(lines, key=lambda line: (line.is_from, line.module.lower(), line.text)):
-            by_section.setdefault(import_section(self.document.path, line.module), []).append(line)
+            by_section.setdefault(self._section(line.module), []).append(line)
         if not self.entries:
             blocks = [self.newline.join(line.text for line in by_section[key]) for key in sorted(by_section)]
             return [self._at_the_top((self.newline * 2).join(blocks))]
         edits: list[Edit] = []
         for section, group in sorted(by_section.items()):
-            joined = {line.text: edit for line in group if (edit := self._into_statement(line)) is not None}
+            joined = {
+                line.text: edit for line in group if (edit := self._into_statement(line, self.entries)) is not None
+            }
             edits.extend(joined.values())
             group = [line for line in group if line.text not in joined]
             run = self._run_of(section, group)
@@ -96,11 +108,11 @@ class _Layout:
 
     # Joining a statement.
 
-    def _into_statement(self, line: ImportLine) -> Edit | None:
+    def _into_statement(self, line: ImportLine, entries: list[_Entry]) -> Edit | None:
         """`from module import x` made `from module import x, y`, if that is one line and stays one."""
         if not line.is_from:
             return None
-        for entry in self.entries:
+        for entry in entries:
             statement = entry.statement.body[0]
             if entry.module != line.module or not isinstance(statement, cst.ImportFrom) or statement.lpar is not None:
                 continue
@@ -112,6 +124,11 @@ class _Layout:
             if row_end + len(name) + 2 <= self.document.line_length:
                 return self.document.insertion(end, f", {name}")
         return None
+
+    def _beside_first_own(self, entry: _Entry, line: ImportLine) -> Edit:
+        joined = self._into_statement(line, [entry])
+        start = self.document.line_start(self.document.start(entry.statement))
+        return joined or self._insert(start, line.text + self._noqa([entry]) + self.newline)
 
     # Joining a section.
 
@@ -246,8 +263,20 @@ class _Layout:
 
     # What is there.
 
-    def _entry(self, index: int) -> _Entry | None:
-        statement = self.head[index]
+    def _section(self, module: str) -> int:
+        return import_section(self.document.path, module)
+
+    def _first_own(self, body: Sequence[cst.BaseStatement], limit: int) -> _Entry | None:
+        """The first import of a module of the project that stands at the level of the module, above `limit`."""
+        for index, statement in enumerate(body):
+            if self.document.start(statement) >= limit:
+                break
+            entry = self._entry(index, statement)
+            if entry is not None and entry.section > THIRD_PARTY:
+                return entry
+        return None
+
+    def _entry(self, index: int, statement: cst.BaseStatement) -> _Entry | None:
         if not isinstance(statement, cst.SimpleStatementLine):
             return None
         first = statement.body[0]
@@ -257,10 +286,10 @@ class _Layout:
             module = "." * len(first.relative) + (dotted_name(first.module) or "" if first.module else "")
             if module == "__future__":
                 return None
-            return _Entry(index, statement, module, True, import_section(self.document.path, module))
+            return _Entry(index, statement, module, True, self._section(module))
         assert isinstance(first, cst.Import)
         module = dotted_name(first.names[0].name) or ""
-        return _Entry(index, statement, module, False, import_section(self.document.path, module))
+        return _Entry(index, statement, module, False, self._section(module))
 
     def _sets_environment(self, statement: cst.BaseStatement) -> bool:
         return bool(_ENVIRONMENT.search(self.document.text_of(statement)))
