@@ -21,6 +21,7 @@ saved_models.py     loops over the saved models of a training
 What does not count:
 own_seeds.py        seeds of generators of one's own
 kept_states.py      functions that put the state back
+overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some; training_calls.py: after a training

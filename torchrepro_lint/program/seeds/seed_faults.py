@@ -23,6 +23,7 @@ from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.kept_states import is_undone
+from torchrepro_lint.program.seeds.overridden_seeds import is_overridden
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.seeds.told_seeds import root_of, tells_seed
@@ -68,6 +69,8 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         if fault is None or is_innocent(program, one):
             continue
         if (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
+            continue
+        if fault.seeded is None and is_overridden(program, one):
             continue
         if program.ev.exhausted:
             continue  # who calls it, and under which conditions, is not known

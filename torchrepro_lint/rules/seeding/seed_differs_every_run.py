@@ -51,6 +51,7 @@ Not reported
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
     - Worker init functions, which are TRL105.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
+    - A seed that the same function replaces with a given one before anything that can be seen is drawn.
     - A generator of the program's own that only chooses a name, a port or a delay, as far as names tell.
     - A generator without a seed that is seeded or given a state later, that may be another one, or that no draw on the
       program's path uses; and any in a program that seeds nothing, which is TRL501. One that a function creates because
