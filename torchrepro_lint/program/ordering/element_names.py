@@ -10,10 +10,10 @@ from torchrepro_lint.program.ordering.element_annotations import ElementKind
 
 __all__ = ["by_name", "names_numbers"]
 
-#: Names of whole numbers, whose sets have the same order in every run.
+#: Names of whole numbers, whose sets have the same order in every run; many are those of COCO's annotations.
 _NUMBERS: Final = re.compile(
     r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
-    r"|(?:img|image|cat|ann|obj)_?ids?|pseudo_?labels?|cattoimgs|imgtoanns)(?![a-z])",  # the last two are COCO's
+    r"|(?:img|image|cat|category|ann|annotation|obj)_?ids?|pseudo_?labels?|cattoimgs|imgtoanns)(?![a-z])",
     re.IGNORECASE,
 )
 #: Names of tables that have a number for each key: `pid2label[pid]`.
