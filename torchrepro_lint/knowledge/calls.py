@@ -15,7 +15,7 @@ CallTable = Literal[
     "asks_for_the_worker", "present_process", "keeps_size", "seeds_of_32_bits", "seeds_and_gives_none", "seed_objects",
     "worker_seed", "worker_info", "makes_records", "notable", "distinct_numbers", "same_numbers", "writes_init",
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
-    "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures",
+    "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures", "compiles",
 ]  # fmt: skip
 
 PackageTable = Literal["stored_data", "knows_of_workers", "seeds_nothing", "computes"]

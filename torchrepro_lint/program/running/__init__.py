@@ -15,7 +15,7 @@ call_index.py         calls by name: where to look for callers
 calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them
 properties.py         functions that run where an attribute is read
-decorator_uses.py     functions that are used as decorators
+decorator_uses.py     functions that are used as decorators; compiled_functions.py: that one compiles
 started_uses.py       functions that processes and threads are started with
 
 What a call hands over:

@@ -40,6 +40,7 @@ from torchrepro_lint.program.evaluation.values import (
     values_of,
 )
 from torchrepro_lint.program.running.bodies import BodyWalker, statement_expressions
+from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
 from torchrepro_lint.program.running.library_chances import never_runs
 from torchrepro_lint.program.running.offered_commands import components
@@ -128,6 +129,8 @@ class Walker(BodyWalker):
         return False
 
     def _enter(self, function: FunctionValue, frame: Frame) -> Iterator[Event]:
+        if is_compiled(self.ev, function.node, function.frame):
+            return
         link = Link(Site(frame.facts.path, function.node.site), _title(function))
         for event in self.frame(frame):
             yield event.after(link)

@@ -53,6 +53,7 @@ from torchrepro_lint.program.running.callers import (
     may_be,
 )
 from torchrepro_lint.program.running.calling_places import MANY, making_places
+from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.references import places_of_use
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -132,6 +133,8 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         return
     ev.begin_question()
     alone = frame_without_callers(ev, facts, scope)
+    if alone.parent is not None and is_compiled(ev, scope.node, alone.parent):
+        return
     calls = [(call, path) for call, path in calls if _is_setattr(call) or may_be(ev, call.func, alone, _is_known)]
     stores = [one for one in stores if may_be(ev, one.target.value, alone, partial(_has_switch, store=one))]
     if not calls and not stores:

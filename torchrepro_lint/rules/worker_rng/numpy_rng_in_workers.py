@@ -78,7 +78,9 @@ Not reported
     - Datasets that seed NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is
       TRL503), or with the worker's number if `persistent_workers=True` keeps the workers alive.
     - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`).
-    - Branches that a constant argument rules out (`train=False` for the evaluation loader).
+    - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
+      the loader (`if split == "val": return DataLoader(Digits(split), ...)`).
+    - Functions that numba compiles: they draw from generators of the compiled code.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
