@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import call_sites, dotted_name, held_by, last_site
+from torchrepro_lint.facts.expressions import dotted_name, held_by, last_site, walk
 from torchrepro_lint.facts.growing import no_entries
 
 __all__ = [
@@ -180,22 +180,23 @@ class Scope:
             self._touches = found
         return self._touches
 
-    def given_to(self, call: tree.Call) -> Sequence[str]:
-        """The names and attributes to which an assignment directly in this scope gives a value that holds the call, and
-        the keywords as which it is given itself.
+    def given_to(self, part: tree.Call | tree.Comprehension) -> Sequence[str]:
+        """The names and attributes to which an assignment directly in this scope gives a value that holds the call or
+        the comprehension, and the keywords as which a call is given itself.
         """
         if self._given is None:
             self._given = {}
             assigned = [(b.name, b.node) for each in self.bindings.values() for b in each if b.kind == "assign"]
             stored = [(s.target.attr, s.value) for s in self.stores if isinstance(s.target, tree.Attribute)]
             for name, value in (*assigned, *stored):
-                for site in call_sites(value):  # type: ignore[arg-type]
-                    self._given.setdefault(site, []).append(name)
+                for one in walk([value]):  # type: ignore[list-item]
+                    if isinstance(one, (tree.Call, tree.Comprehension)):
+                        self._given.setdefault(one.site, []).append(name)
             for outer, _ in self.calls:
                 for arg in outer.args:
                     if arg.keyword is not None and isinstance(arg.value, tree.Call):
                         self._given.setdefault(arg.value.site, []).append(arg.keyword)
-        return self._given.get(call.site, ())
+        return self._given.get(part.site, ())
 
     def behind(self, node: tree.Expr) -> tree.Expr:
         """The expression behind a name to which one assignment in this scope alone gives its value; else the node."""

@@ -18,6 +18,9 @@ def is_idle(event: Event) -> bool:
         scope = event.frame.scope
         if not draws_weights(event):  # `self.cls_token` is a weight, and no token of a session
             names.extend(scope.given_to(event.call))
+            while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
+                names.extend(scope.parent.given_to(scope.node))
+                scope = scope.parent
         if isinstance(scope.node, tree.FunctionDef):
             names.append(scope.node.name)
     return any(function_words("idle_draws").search(name) for name in names)
