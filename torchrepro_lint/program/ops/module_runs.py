@@ -11,8 +11,10 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.evaluation.values import ClassValue, External, Site
+from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.running.call_index import NamedCall
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import Way, Waypoint, ways
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs", "place_of_call"]
+__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs"]
 
 MAX_HOLDERS = 4
 
@@ -60,8 +62,8 @@ def _of_holder(ev: Evaluator, way: Way, holders: int) -> list[Way] | None:
     if cls is None:
         return [way]
     found: list[Way] = []
-    for place in _places_made(ev, cls):
-        further = _runs(ev, *place, holders - 1) if holders and place is not None else None
+    for made in _calls_making(ev, cls):
+        further = _runs(ev, *made[:3], holders - 1) if holders and made is not None else None
         if further is None:
             return None
         found.extend((*way, *rest) for rest in further)
@@ -78,10 +80,11 @@ def is_called_only_where(
     if cls is None or not holders:
         return False
     outer: list[Way | None] = []
-    for place in _places_made(ev, cls):
-        is_part = place is not None and place[1].parent is not None and isinstance(place[1].parent.node, tree.ClassDef)
-        calls = calls_of_object(ev, *place) if place is not None and is_part else None
-        outer += _ways_to_calls(ev, place[0], calls) if place is not None and calls else [None]
+    for made in _calls_making(ev, cls):
+        around = made.scope.parent if made is not None else None
+        is_part = around is not None and isinstance(around.node, tree.ClassDef)
+        calls = calls_of_object(ev, *made[:3]) if made is not None and is_part else None
+        outer += _ways_to_calls(ev, made.facts, calls) if made is not None and calls else [None]
     return bool(outer) and all(
         further is not None
         and (any(holds(waypoint) for waypoint in further) or is_called_only_where(ev, further, holds, holders - 1))
@@ -98,22 +101,10 @@ def _class_run(ev: Evaluator, way: Way) -> ClassValue | None:
     return ClassValue(cls.node, frame_without_callers(ev, last.facts, cls.parent))
 
 
-def _places_made(ev: Evaluator, cls: ClassValue) -> Iterator[tuple[ModuleFacts, Scope, tree.Call] | None]:
-    """Where the objects of a class are made; None for one that is made out of sight."""
+def _calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall | None]:
+    """The calls that make the objects of a class; None for one that is made out of sight."""
     for instance in instances_of(ev, cls):
-        yield place_of_call(ev, instance.site) if instance.site is not None else None
-
-
-def place_of_call(ev: Evaluator, site: Site) -> tuple[ModuleFacts, Scope, tree.Call] | None:
-    """The call at a site, with its file and the scope that it is directly in; None if there is no call."""
-    facts = ev.project.facts(site.path)
-    if facts is None:
-        return None
-    for scope in facts.walk_scopes():
-        for call, _ in scope.calls:
-            if call.site == site.number:
-                return facts, scope, call
-    return None
+        yield call_at(ev, instance.site) if instance.site is not None else None
 
 
 def is_never_called(program: Program, facts: ModuleFacts, made: tree.Call) -> bool:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Guard",
     "Place",
-    "called_at",
     "excludes",
     "guards",
     "hangs_on_settings_only",
@@ -43,9 +42,8 @@ class Place:
 
     @property
     def in_loop(self) -> bool:
-        """Whether it is in the body of a loop of its scope, or in a comprehension."""
-        looped = any(branch in self.scope.loops for branch, _ in self.arms)
-        return looped or isinstance(self.scope.node, tree.Comprehension)
+        """Whether it is in the body of a loop of its scope."""
+        return any(branch in self.scope.loops for branch, _ in self.arms)
 
 
 def place_of(ev: Evaluator, site: Site) -> Place | None:
@@ -58,11 +56,6 @@ def place_of(ev: Evaluator, site: Site) -> Place | None:
     index = bisect_right(starts, site.number) - 1
     scope = scopes[index] if index >= 0 else facts.scope
     return Place(facts, scope, scope.path_at(site.number), site)
-
-
-def called_at(place: Place) -> tree.Call | None:
-    """The call at a place; None if something else is there."""
-    return next((call for call, _ in place.scope.calls if call.site == place.site.number), None)
 
 
 def _statements(facts: ModuleFacts) -> tuple[tuple[int, ...], tuple[Scope, ...]]:

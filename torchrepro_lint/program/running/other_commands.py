@@ -11,7 +11,7 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import NOTHING, FunctionValue, Site, Value, Values
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.guards import called_at, place_of
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.offered_commands import commands_of
 from torchrepro_lint.source.lines import shared_start
 
@@ -40,11 +40,10 @@ def _called(ev: Evaluator, entry: EntryPoint, site: Site) -> Values:
     """What is called at a place, or by the entry point itself."""
     if entry.called is not None and site == entry.site:
         return ev.name(entry.called, END, ev.module_frame(entry.facts))
-    place = place_of(ev, site)
-    call = called_at(place) if place is not None else None
-    if place is None or call is None:
+    made = call_at(ev, site)
+    if made is None:
         return NOTHING
-    return ev.values(call.func, frame_without_callers(ev, place.facts, place.scope))
+    return ev.values(made.call.func, frame_without_callers(ev, made.facts, made.scope))
 
 
 def _commands(ev: Evaluator, group: Value, seen: set[Value]) -> Iterator[Site]:

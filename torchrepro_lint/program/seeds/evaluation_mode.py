@@ -10,7 +10,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.guards import Place, called_at, place_of
+from torchrepro_lint.program.running.calls_at import called_at
+from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.guards import Place, called_at, place_of
+from torchrepro_lint.program.running.calls_at import called_at
+from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 from torchrepro_lint.program.seeds.first_weights import building_calls

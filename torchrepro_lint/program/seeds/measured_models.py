@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ops.module_runs import place_of_call
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone, runs_to_measure
 from torchrepro_lint.program.seeds.first_weights import building_calls, draws_weights
@@ -55,8 +55,5 @@ def _runs_to_measure(program: Program, site: Site) -> bool:
 
 def _called(program: Program, site: Site, returned_to: tuple[Thing, ...] = ()) -> Thing | None:
     """What the call at a site makes; None if there is no call."""
-    found = place_of_call(program.ev, site)
-    if found is None:
-        return None
-    facts, scope, call = found
-    return Thing(call, facts, scope, returned_to)
+    found = call_at(program.ev, site)
+    return Thing(found.call, found.facts, found.scope, returned_to) if found is not None else None

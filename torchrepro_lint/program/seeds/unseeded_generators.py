@@ -15,8 +15,8 @@ from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Site, Value, Values
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
-from torchrepro_lint.program.running.guards import called_at, place_of
 from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import comes_by, loaders_of, may_come_by
@@ -147,19 +147,19 @@ def _is_always_none(seed: Values) -> bool:
 
 def _fault(program: Program, obj: ExternalObject, event: Event, seeded: Evidence) -> ChangingSeed | None:
     ev = program.ev
-    place = place_of(ev, obj.site) if obj.site is not None else None
-    call = called_at(place) if place is not None else None
-    if place is None or call is None or event.frame is None:
+    made_at = call_at(ev, obj.site) if obj.site is not None else None
+    if made_at is None or obj.site is None or event.frame is None:
         return None
-    frame = frame_without_callers(ev, place.facts, place.scope)
+    facts, scope, call, arms = made_at
+    frame = frame_without_callers(ev, facts, scope)
     if any(is_seeded_later(obj, ev, one) for one in (frame, event.frame)):
         return None
     name = next(filter(None, map(outside, ordered(ev.values(call.func, frame)))), obj.name)
     nothing: frozenset[str] = frozenset()
-    made = Evidence(name, "seed", None, nothing, place.site, call, None, frozenset(), frame, place.arms)
+    made = Evidence(name, "seed", None, nothing, obj.site, call, None, frozenset(), frame, arms)
     if is_innocent(program, made) or ev.exhausted:
         return None  # or who makes it is not known
     # What is made when it is first needed is no fallback: nobody else can give it.
-    once = any(is_made_once(place.scope, *arm) for arm in place.arms)
+    once = any(is_made_once(scope, *arm) for arm in arms)
     drawn = (*event.chain, Link(event.site, "draws from it"))
     return ChangingSeed(made, None, not once and is_fallback(program, made), seeded, drawn)

@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
+from torchrepro_lint.program.running.calls_at import is_in_comprehension
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
@@ -193,18 +194,9 @@ def _one_for_each_worker(program: Program, objects: Iterable[ExternalObject]) ->
         place = place_of(program.ev, obj.site) if obj.site is not None else None
         if place is None:
             return False
-        if not place.in_loop and not _in_comprehension(place.facts.walk_scopes(), obj.site):
+        if not place.in_loop and not is_in_comprehension(place):
             return False
     return True
-
-
-def _in_comprehension(scopes: Iterable[object], site: Site | None) -> bool:
-    return site is not None and any(
-        call.site == site.number
-        for scope in scopes
-        if isinstance(scope.node, tree.Comprehension)  # type: ignore[attr-defined]
-        for call, _ in scope.calls  # type: ignore[attr-defined]
-    )
 
 
 def _fixes_an_order(program: Program, loader: Loader, group: list[tuple[Event, ExternalObject]]) -> bool:
