@@ -155,6 +155,10 @@ class Scope:
         index = bisect_right(self._starts, site) - 1
         return self._paths[index] if index >= 0 else ()
 
+    def call_at(self, site: int) -> tree.Call | None:
+        """The call at a site, directly in this scope."""
+        return next((call for call, _ in self.calls if call.site == site), None)
+
     def touches(self, target: str) -> Sequence[Touch]:
         """What may change the list or dict under a dotted name (`self.samples`), directly in this scope, in order."""
         return self.all_touches().get(target, ())

@@ -42,9 +42,9 @@ def is_in_comprehension(place: Place) -> bool:
 
 def _call_in(place: Place) -> NamedCall | None:
     for scope in _scopes_of_statements(place.scope):
-        for call, arms in scope.calls:
-            if call.site == place.site.number:
-                return NamedCall(place.facts, scope, call, arms)
+        call = scope.call_at(place.site.number)
+        if call is not None:
+            return NamedCall(place.facts, scope, call, scope.path_at(call.site))
     return None
 
 

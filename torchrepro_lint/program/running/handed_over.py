@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.running.ways import Waypoint
 
-__all__ = ["call_at", "handed_over"]
-
-
-def call_at(waypoint: Waypoint) -> tree.Call | None:
-    """The call that stands there."""
-    return next((call for call, _ in waypoint.scope.calls if call.site == waypoint.site), None)
+__all__ = ["handed_over"]
 
 
 def handed_over(call: tree.Call, function: Scope, name: str) -> tuple[bool, tree.Expr | None]:

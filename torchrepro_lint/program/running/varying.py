@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.handed_over import call_at, handed_over
+from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.workers.dependence import CONSTANT
 from torchrepro_lint.program.workers.main_process import attribute_of_main, says_epoch
@@ -95,7 +95,7 @@ class _Reader:
         return not known or (given is not None and self.varies(index + 1, given))
 
     def _handed(self, index: int, name: str) -> tuple[bool, tree.Expr | None]:
-        call = call_at(self.way[index + 1])
+        call = self.way[index + 1].scope.call_at(self.way[index + 1].site)
         return handed_over(call, self.way[index].scope, name) if call is not None else (False, None)
 
     def _holder(self, index: int, node: tree.Expr) -> bool:
