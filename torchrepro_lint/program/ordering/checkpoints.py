@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import DictValue, Site
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
+from torchrepro_lint.program.ordering.loaded_checkpoints import Reader, readers
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.workers import argument
@@ -116,22 +117,29 @@ def _takes_weights_only(program: Program, load: KnownCall) -> bool:
     )
 
 
-def _to_optimizer(program: Program, load: KnownCall) -> int | None:
-    """How far below the load, in its function, the optimizer's state is named as a key."""
-    parents = parents_of(program.ev, load.facts)
-    function = parents.function(load.call)
+def _to_optimizer(program: Program, load: KnownCall) -> tuple[int, int] | None:
+    """How many calls lie between the load and the function in which the optimizer's state is named as a key, and how
+    far down that is.
+    """
     below = (
-        node.site - load.call.site
-        for name, node in parents.texts
-        if _OPTIMIZER.search(name) and node.site > load.call.site and parents.function(node) is function
+        (reader.steps, node.site - reader.start)
+        for reader in readers(program, load)
+        for name, node in parents_of(program.ev, reader.facts).texts
+        if _OPTIMIZER.search(name) and node.site > reader.start and _is_in(program, node, reader)
     )
     return min(below, default=None)
 
 
 def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
-    """Whether the function, or only the file, that loads a checkpoint takes the epoch or step out of it."""
-    parents = parents_of(program.ev, load.facts)
-    function = parents.function(load.call)
-    return any(
-        _PROGRESS.search(name) and (not here or parents.function(node) is function) for name, node in parents.texts
-    )
+    """Whether a function that has a checkpoint, or only the file that loads it, takes the epoch or step out of it."""
+    if here:
+        return any(
+            _PROGRESS.search(name) and _is_in(program, node, reader)
+            for reader in readers(program, load)
+            for name, node in parents_of(program.ev, reader.facts).texts
+        )
+    return any(_PROGRESS.search(name) for name, _ in parents_of(program.ev, load.facts).texts)
+
+
+def _is_in(program: Program, node: tree.Expr, reader: Reader) -> bool:
+    return parents_of(program.ev, reader.facts).function(node) is reader.function
