@@ -86,8 +86,8 @@ def test_managers() -> None:
 def test_init_functions() -> None:
     found = init_function("monai.data.utils.worker_init_fn")
     assert found is not None and found.seeds == {"own"}
-    repeating = init_function("mmengine.dataset.worker_init_fn")
-    assert repeating is not None and repeating.repeats
+    mmengine = init_function("mmengine.dataset.worker_init_fn")
+    assert mmengine is not None and mmengine.seeds == {"python", "numpy", "torch"}
     assert init_function("my.worker_init_fn") is None
 
 

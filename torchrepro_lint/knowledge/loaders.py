@@ -118,13 +118,10 @@ class InitFunction:
     """A worker init function that a library offers.
 
     `seeds` names the generators that it seeds in the worker; `own`: those that the dataset's objects hold.
-    `parameter` is the argument that the worker id is handed to. `repeats`: the seed is the same in every epoch.
     """
 
     qualname: str
     seeds: frozenset[str]
-    parameter: str
-    repeats: bool
     package: str
     source: str
 
@@ -229,8 +226,6 @@ def _init_functions() -> Mapping[str, InitFunction]:
         name: InitFunction(
             qualname=name,
             seeds=frozenset(row["seeds"]),
-            parameter=row["parameter"],
-            repeats=row.get("repeats", False),
             package=row["package"],
             source=row["source"],
         )
