@@ -11,7 +11,7 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_draws, order_flow, order_loops
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_places import is_target, scope_around
+from torchrepro_lint.program.ordering.order_places import is_item_asked_for, is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -36,6 +36,9 @@ def through_lookup(
     `xs[ys == 3]` keeps the order.
     """
     found = sink(carrier, "index", lookup, "is looked up by position")
+    if not decides and is_item_asked_for(program, carrier.facts, lookup):
+        yield sink(carrier, "samples", lookup, "gives the item of a data set")
+        return
     if not decides and order_draws.are_drawn(program, carrier, lookup.index):
         yield sink(carrier, "split", lookup, "is looked up by positions that are drawn")
         return

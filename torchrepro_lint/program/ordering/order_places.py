@@ -27,6 +27,7 @@ __all__ = [
     "attribute_uses",
     "calls_in_bases",
     "decides_samples",
+    "is_item_asked_for",
     "is_property",
     "is_target",
     "iterates_samples",
@@ -271,6 +272,16 @@ def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> boo
             return by_position and not (isinstance(outer, tree.Subscript) and _is_target(parents, outer))
         case tree.For(iter=iterated) if iterated is use:
             return function.name == "__iter__"
+    return False
+
+
+def is_item_asked_for(program: Program, facts: ModuleFacts, lookup: tree.Subscript) -> bool:
+    """Whether the `__getitem__` of a data set looks something up by the number of the item that is asked for."""
+    parents = parents_of(program.ev, facts)
+    match parents.function(lookup):
+        case tree.FunctionDef(name="__getitem__", params=(_, index, *_)):
+            by_number = any(isinstance(one, tree.Name) and one.id == index.name for one in walk([lookup.index]))
+            return by_number and _is_dataset(program, facts, _class_around(parents, lookup))
     return False
 
 
