@@ -33,7 +33,6 @@ element_removals.py      the same, by what is taken out of it
 Where it goes:
 order_flow.py            the walk along the uses; order_carriers.py: what is followed, and how it ends
 order_returns.py         from functions to what calls them
-order_keys.py            what a dict holds under a key
 order_places.py          uses that still have the order
 order_calls.py           what calls make of it
 order_grown.py           lists and tables that a loop makes longer by a new value
@@ -43,6 +42,7 @@ order_lookups.py         what a look-up by position makes of it; order_beside.py
 order_draws.py           positions that are drawn
 order_rows.py            tables of the rows of files
 order_dicts.py           dicts that a loop fills; order_handed.py: by a method; order_held.py: their lists
+order_mappings.py        from dicts of lists to what is taken out of them
 order_ties.py            elements that sorting leaves in their order
 order_iterators.py       objects that read for a stream
 inherited_attributes.py  attributes that a base lists and a subclass reads

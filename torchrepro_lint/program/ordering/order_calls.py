@@ -39,7 +39,7 @@ from torchrepro_lint.program.running.written_arguments import receiving_paramete
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["called", "function_of", "names_called", "through_call", "through_method"]
+__all__ = ["called", "function_of", "into_function", "names_called", "through_call", "through_method"]
 
 #: Methods that put their argument, or its elements, into what they are called on.
 _INTO_RECEIVER: Final = frozenset({"append", "insert", "appendleft"})
@@ -87,7 +87,7 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     yield from order_rows.joined_rows(carrier, names, call, arg)
     for value in values:
-        yield from _into_function(program, carrier, call, arg, value)
+        yield from into_function(program, carrier, call, arg, value)
 
 
 def _leaves_ties(program: Program, carrier: Carrier, call: tree.Call) -> bool:
@@ -152,9 +152,10 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
         yield carrier.listed(call, numbered=carrier.numbered or word == "enumerate")
 
 
-def _into_function(
+def into_function(
     program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value
-) -> Iterator[Carrier | Sink]:
+) -> Iterator[Carrier]:
+    """From an argument to the reads of the parameter that gets it, where `value` is a function of the project."""
     given = 0
     while isinstance(value, Partial) and len(value.function) == 1:
         given += len(value.arguments.positional)

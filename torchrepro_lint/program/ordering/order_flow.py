@@ -16,9 +16,9 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.ordering import (
     order_calls,
     order_iterators,
-    order_keys,
     order_lookups,
     order_loops,
+    order_mappings,
     order_nested,
     order_returns,
     order_rows,
@@ -117,7 +117,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_loops.through_comprehension(program, carrier, parents.of(above), above)
         case tree.DictDisplay() if not carrier.is_dict:
             yield from order_rows.through_dict(program, carrier, above)
-            yield from order_keys.through_dict(program, carrier, above)
+            yield from order_mappings.through_dict(program, carrier, above)
         case tree.Comprehension(element=element) if element is node and not carrier.is_dict:
             yield from order_nested.through_element(program, carrier, above)
         case tree.Starred():
@@ -155,11 +155,11 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
             yield from through_reads(program, carrier, target)
         case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in holder_uses(program, carrier.facts, owner):
-                yield from order_keys.taken_out(program, carrier, use, key)
+                yield from order_mappings.taken_out(program, carrier, use, key)
                 yield from order_rows.through_holder(program, carrier, use, key)
         case tree.Subscript(value=tree.Attribute(value=tree.Name()) as owner, index=key):
             for facts, read in holder_attribute_uses(program, carrier.facts, owner):
-                yield from order_keys.taken_out(program, replace(carrier, facts=facts), read, key)
+                yield from order_mappings.taken_out(program, replace(carrier, facts=facts), read, key)
 
 
 def through_reads(

@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.parents import Parents, is_named, parents_o
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["holder_attribute_uses", "holder_uses", "item_of"]
+__all__ = ["holder_attribute_uses", "holder_uses", "item_of", "sorts_all"]
 
 
 def item_of(node: tree.Expr) -> tree.Expr:
@@ -30,7 +30,7 @@ def holder_uses(program: Program, facts: ModuleFacts, holder: tree.Name) -> Iter
     """The reads of a mapping that what it holds under some key, from `holder` on, can reach unsorted."""
     parents = parents_of(program.ev, facts)
     for use in name_uses(program, facts, holder):
-        if use.site > holder.site and _sorts_all(parents, use):
+        if use.site > holder.site and sorts_all(parents, use):
             return
         yield use
 
@@ -40,11 +40,11 @@ def holder_attribute_uses(
 ) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
     """The same for a mapping in an attribute; none if its lists are sorted."""
     found = list(attribute_uses(program, facts, holder))
-    if not any(_sorts_all(parents_of(program.ev, home), use) for home, use in found):
+    if not any(sorts_all(parents_of(program.ev, home), use) for home, use in found):
         yield from found
 
 
-def _sorts_all(parents: Parents, use: tree.Name | tree.Attribute) -> bool:
+def sorts_all(parents: Parents, use: tree.Expr) -> bool:
     """Whether a loop sorts the lists of a mapping: `for key in lists: lists[key].sort()`, `lists[key] = sorted(...)`,
     `for names in lists.values(): names.sort()`.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_flow, order_keys
+from torchrepro_lint.program.ordering import order_flow, order_mappings
 from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
@@ -28,7 +28,7 @@ def through_element(program: Program, carrier: Carrier, around: tree.Comprehensi
     """From the element of a comprehension, `[glob(p) for p in patterns]`, on."""
     if around.kind == "dict":
         if around.key is not None:
-            yield from order_keys.through_held(program, carrier, around, around.key)
+            yield from order_mappings.through_held(program, carrier, around, around.key)
     elif around.kind in ("list", "generator"):
         yield from _joined(program, carrier, around)
         target = parents_of(program.ev, carrier.facts).target_of(around)

@@ -1,4 +1,4 @@
-"""What a dict holds under a key: from where it is made, through functions that return it, to where it is taken out."""
+"""From a mapping that holds lists to what is taken out of it: `files[label]`, in whatever function it ends up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_nested, order_returns
+from torchrepro_lint.program.ordering import order_calls, order_nested, order_returns
 from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses
+from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, sorts_all
 from torchrepro_lint.program.ordering.order_places import decides_samples, is_property, is_target
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -37,7 +37,42 @@ def through_held(program: Program, carrier: Carrier, made: tree.Expr, key: tree.
             for facts, read in holder_attribute_uses(program, carrier.facts, target):
                 yield from taken_out(program, replace(carrier, facts=facts), read, key)
         case None:
-            yield from _returned(program, carrier, made, key)
+            yield from taken_out(program, carrier, made, key)
+
+
+def taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that holds the elements under a key to where they are taken out of it."""
+    above = parents_of(program.ev, carrier.facts).of(holder)
+    if isinstance(above, tree.Attribute):
+        yield from order_nested.through_values(program, carrier, above)
+    yield from _handed_over(program, carrier, holder, key)
+    if not isinstance(above, tree.Subscript) or above.value is not holder:
+        return
+    if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:
+        return
+    if not is_target(program, carrier.facts, above):
+        if decides_samples(program, carrier.facts, above):
+            yield sink(carrier, "samples", above, "gives the samples of a data set")
+        yield replace(carrier, node=above, numbered=False)
+
+
+def _handed_over(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
+    """From a mapping that gets another name, is returned or is handed to a function, to what is taken out of it."""
+    parents = parents_of(program.ev, carrier.facts)
+    above = parents.of(holder)
+    call = parents.of(above) if isinstance(above, tree.Arg) else None
+    if carrier.hops >= MAX_HOPS:
+        return
+    if isinstance(above, tree.Arg) and isinstance(call, tree.Call):
+        for value in order_calls.called(program, carrier, call):
+            reads = list(order_calls.into_function(program, carrier, call, above, value))
+            if not any(sorts_all(parents_of(program.ev, read.facts), read.node) for read in reads):
+                for read in reads:
+                    yield from taken_out(program, read, read.node, key)
+    elif isinstance(above, tree.Assign):
+        yield from through_held(program, replace(carrier, hops=carrier.hops + 1), holder, key)
+    elif isinstance(above, tree.Return):
+        yield from _returned(program, carrier, holder, key)
 
 
 def _returned(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
@@ -51,19 +86,3 @@ def _returned(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.E
     for facts, call, carried in order_returns.calls_of(program, carrier, function):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
         yield from through_held(program, there, call, key)
-
-
-def taken_out(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
-    """From a mapping that holds the elements under a key to where they are taken out of it."""
-    above = parents_of(program.ev, carrier.facts).of(holder)
-    if isinstance(above, tree.Attribute):
-        yield from order_nested.through_values(program, carrier, above)
-    yield from _returned(program, carrier, holder, key)
-    if not isinstance(above, tree.Subscript) or above.value is not holder:
-        return
-    if isinstance(key, tree.Const) and isinstance(above.index, tree.Const) and key.value != above.index.value:
-        return
-    if not is_target(program, carrier.facts, above):
-        if decides_samples(program, carrier.facts, above):
-            yield sink(carrier, "samples", above, "gives the samples of a data set")
-        yield replace(carrier, node=above, numbered=False)
