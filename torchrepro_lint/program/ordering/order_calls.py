@@ -30,7 +30,7 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_places import scope_around
+from torchrepro_lint.program.ordering.order_places import parameter_uses, scope_around
 from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -167,22 +167,14 @@ def into_function(
     if name is None:
         return
     facts = function.frame.facts
-    parents = parents_of(program.ev, facts)
     at = Site(carrier.facts.path, call.site)
     inside = replace(carrier, entered=(*carrier.entered, (function.node, carrier.facts, call)))
-    for use in parents.names.get(name, ()):
-        if parents.function(use) is function.node and _reads_parameter(program, function, name, use):
-            yield inside.hop(facts, use, at, f"hands it to {_label(value, function)}()")
+    for use in parameter_uses(program, facts, function.node, name):
+        yield inside.hop(facts, use, at, f"hands it to {_label(value, function)}()")
 
 
 def _label(value: Value, function: FunctionValue) -> str:
     return value.name if isinstance(value, ClassValue) else function.name
-
-
-def _reads_parameter(program: Program, function: FunctionValue, name: str, use: tree.Name) -> bool:
-    scope = program.ev.function_scope(function)
-    reaching, _ = scope.reaching(name, use.site)
-    return any(binding.kind == "param" for binding in reaching)
 
 
 def function_of(program: Program, value: Value) -> tuple[FunctionValue | None, bool]:

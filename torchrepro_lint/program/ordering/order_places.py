@@ -33,6 +33,7 @@ __all__ = [
     "iterates_samples",
     "name_uses",
     "own_bindings",
+    "parameter_uses",
     "scope_around",
     "sorts",
 ]
@@ -78,6 +79,21 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
             sorted_at = use.site
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
+            yield use
+
+
+def parameter_uses(
+    program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str
+) -> Iterator[tree.Name]:
+    """The reads of what a parameter gets, in the function and in those that it defines."""
+    parents = parents_of(program.ev, facts)
+    scope = facts.scope_of(function)
+    for use in parents.names.get(name, ()):
+        if function not in parents.around(use) or _is_another(parents, facts, use, scope):
+            continue
+        inner = parents.function(use) is not function
+        reaching, _ = scope.reaching(name) if inner else scope.reaching(name, use.site)
+        if any(binding.kind == "param" for binding in reaching):
             yield use
 
 
