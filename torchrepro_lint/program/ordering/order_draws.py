@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls
 from torchrepro_lint.program.ordering.order_places import scope_around
@@ -22,6 +23,10 @@ _DEPTH: Final = 6
 _SAME: Final = frozenset(
     {"list", "tuple", "sorted", "array", "asarray", "tolist", "numpy", "astype", "long", "copy", "item", "int"}
 )
+
+
+def _cuts() -> frozenset[str]:
+    return method_words("permutations", "cuts") | method_words("permutations", "array_cuts")
 
 
 def are_drawn(program: Program, carrier: Carrier, index: tree.Expr) -> bool:
@@ -46,6 +51,9 @@ def _is_drawn(program: Program, carrier: Carrier, node: tree.Expr, depth: int) -
             if called_name(func) in _SAME:
                 held = func.value if isinstance(func, tree.Attribute) and not args else args[0].value if args else None
                 return held is not None and _is_drawn(program, carrier, held, depth - 1)
+            if called_name(func) in _cuts():  # what it is called on, or what it is handed
+                parts = [*(arg.value for arg in args[:1]), *([func.value] if isinstance(func, tree.Attribute) else ())]
+                return any(_is_drawn(program, carrier, part, depth - 1) for part in parts)
     return False
 
 
@@ -55,8 +63,23 @@ def _given(program: Program, carrier: Carrier, name: tree.Name) -> list[tree.Exp
         for clause in above.clauses if isinstance(above, tree.Comprehension) else ():
             if is_named(clause.target, name.id):
                 return [clause.iter]
+            match clause.target, clause.iter:
+                case tree.Display(items=(_, item)), tree.Call() as iterated if is_named(item, name.id):
+                    return _enumerated(iterated)
     bindings, _ = scope_around(program, carrier.facts, name).reaching(name.id, name.site)
-    return [one.node for one in bindings if one.kind in ("assign", "element")]  # type: ignore[misc]
+    given: list[tree.Expr] = []
+    for one in bindings:
+        match one.kind, one.node:
+            case "element", tree.Call() as iterated if called_name(iterated.func) == "enumerate":
+                given += _enumerated(iterated) if one.unpack == (1,) else []
+            case ("assign" | "element"), _:
+                given.append(one.node)  # type: ignore[arg-type]
+    return given
+
+
+def _enumerated(iterated: tree.Call) -> list[tree.Expr]:
+    """What `enumerate(...)` goes through; nothing for another call."""
+    return [arg.value for arg in iterated.args[:1]] if called_name(iterated.func) == "enumerate" else []
 
 
 def _is_shuffled(program: Program, carrier: Carrier, name: tree.Name) -> bool:
