@@ -48,7 +48,8 @@ Not reported
     - Listings that are sorted, also later, or whose table is sorted.
     - Walks with anything sorted in their loop.
     - Listings that are only counted, searched, reduced, or iterated over for a side effect such as copying.
-    - Positions that only look up what the same loop has added to another list: `paths[names.index(name)]`.
+    - Positions that only look up what the same loop has added to another list, or what is in the list from which this
+      one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Listings whose order is not seen to reach any of the uses above.
