@@ -72,7 +72,7 @@ def _given(program: Program, carrier: Carrier, name: tree.Name) -> list[tree.Exp
         match one.kind, one.node:
             case "element", tree.Call() as iterated if called_name(iterated.func) == "enumerate":
                 given += _enumerated(iterated) if one.unpack == (1,) else []
-            case ("assign" | "element"), _:
+            case (("assign" | "element"), _):
                 given.append(one.node)  # type: ignore[arg-type]
     return given
 

@@ -82,9 +82,7 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
             yield use
 
 
-def parameter_uses(
-    program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str
-) -> Iterator[tree.Name]:
+def parameter_uses(program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str) -> Iterator[tree.Name]:
     """The reads of what a parameter gets, in the function and in those that it defines."""
     parents = parents_of(program.ev, facts)
     scope = facts.scope_of(function)
