@@ -289,3 +289,30 @@ def test_a_folder_on_sys_path_is_that_file_s_alone(first: str, tmp_path: Path) -
     order = [first, "b" if first == "a" else "a"]
     meant = {name: project.resolve(tmp_path / "run" / f"{name}.py", "helper") for name in order}
     assert meant == {"a": tmp_path / "lib" / "x" / "helper.py", "b": None}
+
+
+@pytest.mark.parametrize(
+    ("folder", "imports", "meant"),
+    [
+        ("pkg", "from pkg.data.sets import v as x", "1"),
+        ("pkg", "import pkg.data.sets\nx = pkg.data.sets.v", "1"),
+        ("pkg", "from pkg import data\nfrom pkg.data.sets import v as x", "1"),
+        ("other", "from pkg.data.sets import v as x", "pkg.data.sets.v"),
+        ("torch", "import torch\nfrom torch.data.sets import v as x", "torch.data.sets.v"),
+        ("torch", "from torch import nn\nfrom torch.data.sets import v as x", "torch.data.sets.v"),
+        ("torch", "import torch.utils.data\nfrom torch.data.sets import v as x", "torch.data.sets.v"),
+    ],
+)
+def test_a_project_that_is_a_namespace_package_knows_its_own_name(
+    tmp_path: Path, folder: str, imports: str, meant: str
+) -> None:
+    program = program_of(tmp_path / folder, {"training/main.py": imports, "data/sets.py": "v = 1"})
+    assert named(program, "x", "training/main.py") == meant
+
+
+def test_what_a_namespace_package_imports_is_named_as_it_does(tmp_path: Path) -> None:
+    files = {"training/main.py": "from pkg.data import sets", "data/sets.py": "", "seeds.py": ""}
+    project = program_of(tmp_path / "pkg", files).project
+    main, seeds = tmp_path / "pkg/training/main.py", tmp_path / "pkg/seeds.py"
+    assert project.importable_name(main, seeds) == "pkg.seeds"
+    assert program_of(tmp_path / "app", files).project.importable_name(tmp_path / "app/training/main.py", seeds) is None

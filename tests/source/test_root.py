@@ -35,6 +35,51 @@ def test_without_markers_the_modules_show_it(write, files: list[str], file: str,
     assert project_root(root / file) == root / expected
 
 
+@pytest.mark.parametrize(
+    ("imports", "expected"),
+    [
+        ("from pkg.data.sets import Digits", "d/pkg"),
+        ("import os, pkg.data.sets as sets", "d/pkg"),
+        ("from ..data import sets", "d/pkg"),
+        ("from ..data.sets import Digits", "d/pkg"),
+        ("from ...pkg.data import sets", "d"),
+        ("from pkg.other import Digits", "d/pkg/training"),  # that is something else: a library of the name
+        ("import pkg", "d/pkg/training"),
+        ("from .loop import fit", "d/pkg/training"),
+        ("from torch.utils import data", "d/pkg/training"),
+        ("from training.loop import fit", "d/pkg/training"),
+        ("from loop import fit", "d/pkg/training"),
+    ],
+)
+@pytest.mark.parametrize("asked", ["d/pkg/training/train.py", "d/pkg/training/loop.py"])
+def test_imports_show_how_far_a_namespace_package_goes(write, imports: str, expected: str, asked: str) -> None:
+    files = {"d/pkg/training/train.py": imports, "d/pkg/training/loop.py": "", "d/pkg/data/sets.py": ""}
+    root = write(files)
+    assert project_root(root / asked) == root / expected
+    if expected != "d/pkg/training":  # and of those that import nothing themselves
+        assert project_root(root / "d/pkg/data/sets.py") == root / expected
+        assert len(Projects({}).of(root / asked).files) == 3
+
+
+def test_a_nearer_module_of_that_name_is_meant(write) -> None:
+    root = write({"d/pkg/a/train.py": "from pkg.data import x", "d/pkg/a/pkg/data.py": "", "d/pkg/data/x.py": ""})
+    assert project_root(root / "d/pkg/a/train.py") == root / "d/pkg/a"
+
+
+def test_a_namespace_package_that_a_project_leaves_out(write) -> None:
+    root = write(
+        {
+            "pyproject.toml": '[tool.torchrepro-lint]\nextend-exclude = ["examples"]\n',
+            "main.py": "",
+            "examples/runs/train.py": "from examples.data.sets import Digits",
+            "examples/data/sets.py": "",
+        }
+    )
+    project = Projects({}).of(root / "examples/runs/train.py")
+    assert project.root == root / "examples"
+    assert sorted(project.files) == [root / "examples/data/sets.py", root / "examples/runs/train.py"]
+
+
 def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write({"a.py": "", "d/x.py": "", "__init__.py": ""})
     monkeypatch.setattr(Path, "home", lambda: root)

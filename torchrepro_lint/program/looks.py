@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from torchrepro_lint.program.call_words import may_call
-from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.word_index import finds, words_of
+from torchrepro_lint.source.import_statements import import_statements
 from torchrepro_lint.source.text import Source
 
 __all__ = ["Looks", "Question", "same_imports"]

@@ -13,10 +13,10 @@ from typing import TypeAlias
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.import_statements import import_statements
 from torchrepro_lint.source.text import read_bytes
 
 __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
@@ -138,7 +138,7 @@ class Project(ProjectTexts):
     def resolve(self, importer: Path, dotted: str) -> Path | None:
         """The project file that `import dotted` means in `importer`, or None for a module from elsewhere."""
         key = (importer.parent, dotted)
-        if self._extra_roots_of(importer) or dotted.partition(".")[0] == importer.stem:
+        if self._extra_roots_of(importer) or dotted.partition(".")[0] in (importer.stem, self.root.name):
             key = (importer, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._search(importer, dotted)
@@ -158,7 +158,11 @@ class Project(ProjectTexts):
             if parts and parts[-1] == "__init__":
                 parts.pop()
             dotted = ".".join(parts)
-            if parts and all(part.isidentifier() for part in parts) and self.resolve(importer, dotted) == target:
+            if not parts or not all(part.isidentifier() for part in parts):
+                continue
+            if root == self.root and self._below_its_own_name(importer, f"{root.name}.{dotted}") == target:
+                names.append(f"{root.name}.{dotted}")
+            if self.resolve(importer, dotted) == target:
                 names.append(dotted)
         if len(names) < 2:
             return names[0] if names else None
@@ -179,7 +183,20 @@ class Project(ProjectTexts):
             if found != importer or found.name == "__init__.py":
                 return found
             itself = found  # `from train import utils` in train/train.py rather means the folder
-        return itself
+        return itself or self._below_its_own_name(importer, dotted)
+
+    def _below_its_own_name(self, importer: Path, dotted: str) -> Path | None:
+        """The module that a file means whose whole project is a namespace package: `pkg.data` in the folder `pkg`.
+
+        None where the file imports the name alone, or something of it that is not there: it is a library's.
+        """
+        first, _, rest = dotted.partition(".")
+        if first != self.root.name:
+            return None
+        known = list(_named_below(self.import_statements(importer), first))
+        if not known or any(self.module_file(self.root, name.partition(".")[0]) is None for name in known):
+            return None
+        return self.module_file(self.root, rest) if rest else self.root
 
     def _is_named_after_a_library(self, name: str, path: Path, folder: Path) -> bool:
         """Whether the module `path` of a folder has the name of another that its neighbours mean: one that it imports
@@ -228,6 +245,19 @@ class Project(ProjectTexts):
                             folder = Path(_normal(base / text))
                             if folder in self._folders:
                                 yield folder
+
+
+def _named_below(statements: Iterable[re.Match[str]], package: str) -> Iterator[str]:
+    """What import statements name below a package, "" for the package itself."""
+    for match in statements:
+        if match["dots"]:
+            continue
+        if match["base"] == package:
+            yield from (name.split()[0] for name in match["names"].strip("() \t").split(",") if name.strip())
+        for name in (match["plain"] or match["base"]).split(","):
+            first, _, rest = (name.split() or [""])[0].partition(".")
+            if first == package and (rest or match["plain"]):
+                yield rest
 
 
 def folder_of(module: Path) -> Path:

@@ -1,7 +1,8 @@
 """Files: where they are, what they contain, and which comments in them suppress a finding.
 
 Which files, and what a project says about itself:
-root.py              where a project begins
+root.py              where a project begins; imported_folders.py: what imports say of it
+import_statements.py the import statements of a text
 project.py           which project a file belongs to, with its settings, files and target
 discovery.py         the files that a path stands for; ignore.py and git_index.py say what is left out
 target.py            which versions of torch a project is written for

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
-from torchrepro_lint.source.root import absolute, belongs_above, is_marked, local_root
+from torchrepro_lint.source.root import absolute, folder_above, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
 __all__ = ["Project", "Projects"]
@@ -102,7 +102,8 @@ class Projects:
         if folder not in self._roots:
             marked = self._marked_root(folder)
             if marked is None:  # as `local_root` does it, but each folder is looked at once
-                marked = self._root(folder.parent) if belongs_above(folder) else folder
+                above = folder_above(folder)
+                marked = self._root(above) if above is not None else folder
             self._roots[folder] = marked
         return self._roots[folder]
 

@@ -7,7 +7,9 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["absolute", "belongs_above", "is_marked", "is_shared_folder", "local_root", "project_root"]
+from torchrepro_lint.source.imported_folders import imported_folder
+
+__all__ = ["absolute", "folder_above", "is_marked", "is_shared_folder", "local_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MANY = 3
@@ -44,24 +46,31 @@ def local_root(path: Path, below: Path | None = None) -> Path:
     """The root as the modules around `path` show it, where no project file says it, or where it is left out.
 
     It is the folder above the topmost package, and goes up as long as the folder above holds Python files itself:
-    `main.py` beside the folder `models/` means that both are of one program. It stays under `below`, and out of the
-    folders that strangers share. A folder such as `project-main`, as which an archive unpacks, is no package, be there
-    an `__init__.py` in it: Python could not import it.
+    `main.py` beside the folder `models/` means that both are of one program; and up to a folder from which the modules
+    import. It stays under `below`, and out of the folders that strangers share. A folder such as `project-main`, as
+    which an archive unpacks, is no package, be there an `__init__.py` in it: Python could not import it.
     """
     folder = path if path.is_dir() else path.parent
-    while belongs_above(folder, below):
-        folder = folder.parent
+    while (above := folder_above(folder, below)) is not None:
+        folder = above
     return folder
 
 
-def belongs_above(folder: Path, below: Path | None = None) -> bool:
-    """Whether the modules in `folder` are of one program with those above it, as `local_root` says."""
+def folder_above(folder: Path, below: Path | None = None) -> Path | None:
+    """The next folder up whose modules are of one program with those in `folder`, as `local_root` says."""
     if folder == below or is_shared_folder(folder):
-        return False
-    if folder.name.isidentifier() and os.path.isfile(f"{folder}/__init__.py"):
-        return True
+        return None
     above = folder.parent
-    return above != below and _holds_python(above) and not is_shared_folder(above)
+    if folder.name.isidentifier() and os.path.isfile(f"{folder}/__init__.py"):
+        return above
+    if above == below or is_shared_folder(above):
+        return None
+    if _holds_python(above):
+        return above
+    named = imported_folder(folder)
+    if named is None or named == below or is_shared_folder(named):
+        return None
+    return named if below is None or named.is_relative_to(below) else None
 
 
 def is_shared_folder(folder: Path) -> bool:

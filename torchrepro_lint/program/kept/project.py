@@ -11,11 +11,11 @@ from typing import Final
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.same import same_nodes
-from torchrepro_lint.program.import_statements import import_statements
 from torchrepro_lint.program.kept.traces import IMPORTS, TracedLooks
 from torchrepro_lint.program.looks import Question, same_imports
 from torchrepro_lint.program.modules import FactsOf, Project, imports_top_level
 from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.import_statements import import_statements
 from torchrepro_lint.source.text import Source
 
 __all__ = ["Changes", "KeptProject"]

@@ -1,0 +1,84 @@
+"""Which folders around a folder the modules in it and beside it import from: these are of one program with it.
+
+Where no project file says where a project begins and no `__init__.py` says what is a package, as in a namespace
+package, the imports say it: `from pkg.data import Digits` in `pkg/training/train.py`, where `pkg/data` is there, means
+that the modules of `pkg` see each other, and so does `from ..data import Digits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from torchrepro_lint.source.import_statements import import_statements
+
+__all__ = ["imported_folder"]
+
+#: How many folders beside one are looked into, and how many files are read in all.
+_MAX_FOLDERS = 64
+_MAX_FILES = 200
+
+
+def imported_folder(folder: Path) -> Path | None:
+    """The topmost folder above `folder` that the modules in it, or in a folder beside it, import from; None if none."""
+    around = list(folder.parents)
+    found = {
+        named for file in islice(_modules_around(folder), _MAX_FILES) for named in _imported(file) if named in around
+    }
+    return min(found, key=lambda one: len(one.parts), default=None)
+
+
+def _modules_around(folder: Path) -> Iterator[Path]:
+    beside = sorted(path for path in islice(_entries(folder.parent), _MAX_FOLDERS) if path.is_dir() and path != folder)
+    for home in (folder, *beside):
+        yield from sorted(path for path in _entries(home) if path.suffix == ".py" and path.is_file())
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(folder.iterdir())
+    except OSError:
+        return
+
+
+def _imported(file: Path) -> Iterator[Path]:
+    """The folders above the one of a file from which it imports modules that are there."""
+    try:
+        text = file.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return
+    for statement in import_statements(text):
+        if statement["dots"]:
+            home = _up(file.parent, len(statement["dots"]) - 1)
+            if home != file.parent and _holds(home, statement["base"].partition(".")[0]):
+                yield home
+            continue
+        for name in (statement["plain"] or statement["base"]).split(","):
+            parts = name.split()
+            first, _, rest = parts[0].partition(".") if parts else ("", "", "")
+            named = _named_above(file.parent, first)
+            if named is not None and _holds(named, rest.partition(".")[0]):
+                yield named
+
+
+def _named_above(folder: Path, name: str) -> Path | None:
+    """The nearest folder of that name around a folder; None where Python finds a module of the name further in."""
+    if not name or name not in folder.parts:
+        return None
+    for home in (folder, *folder.parents):
+        if _holds(home, name):
+            return None
+        if home.name == name:
+            return home
+    return None
+
+
+def _up(folder: Path, levels: int) -> Path:
+    for _ in range(levels):
+        folder = folder.parent
+    return folder
+
+
+def _holds(folder: Path, module: str) -> bool:
+    return bool(module) and ((folder / f"{module}.py").is_file() or (folder / module).is_dir())
