@@ -19,6 +19,7 @@ from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import brings_weights, building_calls, draws_weights
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.measured_models import is_only_measured
+from torchrepro_lint.program.seeds.parts_in_training import trains_parts
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -30,7 +31,8 @@ def kept_draw(run: EntryRun, event: Event) -> Event | None:
     """The draw, if something is left of it, or else the same one for another model; None if there is none."""
     program = run.program
     if not draws_weights(event):
-        return None if is_only_measured(program, event) or is_switched_off(program, event) else event
+        is_off = is_switched_off(program, event) and not trains_parts(run)
+        return None if is_off or is_only_measured(program, event) else event
     if not run.trains or brings_weights(event):
         return None
     return next((one for one in chain([event], _again(program, event)) if not _is_lost(program, one)), None)
