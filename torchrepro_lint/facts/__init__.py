@@ -14,6 +14,7 @@ expressions.py        what one expression says by itself
 exits.py              whether what is after a block ever runs
 scope_builder.py      from statements to scopes
 scopes.py             which bindings of a name reach a use of it
+growing.py            tables that mostly stay empty, of which there are millions
 module.py             `ModuleFacts`
 
 Where it is in the text:
