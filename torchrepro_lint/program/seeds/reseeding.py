@@ -82,7 +82,7 @@ def _is_seeded_anew(program: Program, one: Evidence, waypoint: Waypoint, repeate
     evaluation or a sample, which is to see the same each time.
     """
     return any(
-        _is_in_the_turn(program.ev, at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
+        _is_in_the_turn(program, at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
         for other in program.evidence
         if one.seeds <= other.seeds and other.value is not None
         for way in ways_of(program, other)
@@ -90,10 +90,11 @@ def _is_seeded_anew(program: Program, one: Evidence, waypoint: Waypoint, repeate
     )
 
 
-def _is_in_the_turn(ev: Evaluator, at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
-    """Whether a place is in the loop, or in any hook that the framework calls: nothing says in which order it does."""
+def _is_in_the_turn(program: Program, at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
+    """Whether a place is in the loop, or in a hook of the program: nothing says in which order these are called."""
     if at.scope is not waypoint.scope:
-        return repeated.by_framework and is_training_hook(ev, at.facts, at.scope)
+        beside = repeated.by_framework and at.facts.path in program.imports.together(waypoint.facts.path)
+        return beside and is_training_hook(program.ev, at.facts, at.scope)
     return repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
 
 
