@@ -9,6 +9,7 @@ op_collisions.py         whether anything can meet in one that adds; unique_indi
 
 Where they run:
 op_runs.py               on which device, with gradients or without, under the flag or not
+cpu_devices.py           files in which every device is the CPU
 module_runs.py           where a module runs; criterion_runs.py: a loss that is an object
 unused_methods.py        methods that nothing names
 network_calls.py         what the call of a model may run

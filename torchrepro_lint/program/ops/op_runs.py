@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
 from torchrepro_lint.program.ops.data_inputs import works_on_data
 from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_never_called, module_runs
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
@@ -88,13 +89,18 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
 _HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
+_NAMED_GPU = re.compile(_GPU.pattern + rb"|[\"']device[\"']|_device\(", re.IGNORECASE)
 
 
 def speaks_of_a_device(program: Program, path: Path) -> bool:
-    """Whether a program that runs the file mentions CUDA, a GPU or a device at all, and does not hide the GPUs."""
-    if program.project.holds(path, _HIDDEN):
+    """Whether a program that runs the file mentions CUDA or a device that may be a GPU, and does not hide the GPUs."""
+    if program.project.holds(path, _HIDDEN) or not program.imports.any_together(path, _DEVICE):
         return False
-    return program.imports.any_together(path, _DEVICE)
+    return program.imports.any_together(path, _NAMED_GPU) or not all(
+        (facts := program.facts(one)) is not None and names_the_cpu_alone(program.ev, facts)
+        for one in program.imports.together(path)
+        if program.project.holds(one, _DEVICE)
+    )
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------

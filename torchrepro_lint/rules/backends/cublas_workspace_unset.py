@@ -45,7 +45,7 @@ Fix safety
 
 Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
-    - Programs that never mention a GPU or a device.
+    - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
 
