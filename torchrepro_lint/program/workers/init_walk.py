@@ -29,6 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.events import outside_name
 from torchrepro_lint.program.running.reach import Link, shown
 from torchrepro_lint.program.running.written_arguments import written_argument
@@ -86,6 +87,8 @@ class InitWalk:
         if frame in self._entered or depth > _MAX_DEPTH:
             return
         self._entered.add(frame)
+        if frame.parent is not None and is_compiled(self.ev, frame.scope.node, frame.parent):
+            return  # what it seeds is the generator of the compiled code
         end = self._end(frame)
         for call, path in sorted(frame.scope.calls, key=lambda one: one[0].site):
             if (end is not None and call.site > end) or self.ev.decide(path, frame) is False:
