@@ -118,10 +118,12 @@ class InitFunction:
     """A worker init function that a library offers.
 
     `seeds` names the generators that it seeds in the worker; `own`: those that the dataset's objects hold.
+    `parameter` is the argument that the worker id is handed to.
     """
 
     qualname: str
     seeds: frozenset[str]
+    parameter: str
     package: str
     source: str
 
@@ -226,6 +228,7 @@ def _init_functions() -> Mapping[str, InitFunction]:
         name: InitFunction(
             qualname=name,
             seeds=frozenset(row["seeds"]),
+            parameter=row["parameter"],
             package=row["package"],
             source=row["source"],
         )
