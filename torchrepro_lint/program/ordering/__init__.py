@@ -40,7 +40,7 @@ order_loops.py           what loops make of it; order_nested.py: several in one 
 order_parts.py           loops that send each element to a part of a split; order_pieces.py: slices that go to parts
 order_lookups.py         what a look-up by position makes of it; order_beside.py: in lists that are filled side by side
 order_draws.py           positions that are drawn
-order_rows.py            tables of the rows of files
+order_rows.py            tables of the rows of files; order_groups.py: groups of them
 order_dicts.py           dicts that a loop fills; order_handed.py: by a method; order_held.py: their lists
 order_mappings.py        from dicts of lists to what is taken out of them
 order_ties.py            elements that sorting leaves in their order

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering import order_calls, order_flow, order_groups
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_places import decides_samples, name_uses
 from torchrepro_lint.program.running.parents import parents_of
@@ -89,6 +89,9 @@ def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute)
     if above.attr in ordering_names("rows_drawn"):
         if called:
             yield sink(carrier, "split", outer, f"{above.attr} draws from it by position")  # type: ignore[arg-type]
+    elif above.attr in ordering_names("rows_grouped"):
+        if called:
+            yield from order_groups.through_groups(program, carrier, outer)  # type: ignore[arg-type]
     elif above.attr in ordering_names("rows_in_order"):
         yield carrier.to(outer if called else above)  # type: ignore[arg-type]
     elif above.attr in ordering_names("rows_in_order", "lists"):
