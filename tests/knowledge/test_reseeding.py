@@ -48,7 +48,7 @@ def test_what_a_loader_does_by_itself_is_one_call_of_an_init_function(row: dict[
     assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
     known = init_function(ast.unparse(statement.value.func))
     assert known is not None and "own" in known.seeds
-    assert [ast.unparse(argument) for argument in statement.value.args] == ["worker_id"]
+    assert [ast.unparse(argument) for argument in statement.value.args] == [known.parameter]
 
 
 @pytest.mark.parametrize(
