@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.settings import Settings
+from torchrepro_lint.source import imported_folders
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import project_root
 
@@ -78,6 +79,15 @@ def test_a_namespace_package_that_a_project_leaves_out(write) -> None:
     project = Projects({}).of(root / "examples/runs/train.py")
     assert project.root == root / "examples"
     assert sorted(project.files) == [root / "examples/data/sets.py", root / "examples/runs/train.py"]
+
+
+def test_each_module_is_asked_once_what_it_imports(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write({f"d/f{number}/m.py": "import torch" for number in range(20)})
+    asked: list[Path] = []
+    monkeypatch.setattr(imported_folders, "_imported", lambda file: asked.append(file) or [])
+    projects = Projects({})
+    assert len({projects.of(root / f"d/f{number}/m.py").root for number in range(20)}) == 20
+    assert len(asked) == len(set(asked)) == 20
 
 
 def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,33 +13,48 @@ from pathlib import Path
 
 from torchrepro_lint.source.import_statements import import_statements
 
-__all__ = ["imported_folder"]
+__all__ = ["ImportedFolders"]
 
-#: How many folders beside one are looked into, and how many files are read in all.
+#: How many folders beside one are looked into, and how many files are read in each.
 _MAX_FOLDERS = 64
-_MAX_FILES = 200
+_MAX_FILES = 100
 
 
-def imported_folder(folder: Path) -> Path | None:
-    """The topmost folder above `folder` that the modules in it, or in a folder beside it, import from; None if none."""
-    around = list(folder.parents)
-    found = {
-        named for file in islice(_modules_around(folder), _MAX_FILES) for named in _imported(file) if named in around
-    }
-    return min(found, key=lambda one: len(one.parts), default=None)
+class ImportedFolders:
+    """Finds them, folder after folder. What was read is kept: use an instance for one run."""
+
+    def __init__(self) -> None:
+        self._beside: dict[Path, tuple[Path, ...]] = {}
+        self._by_folder: dict[Path, frozenset[Path]] = {}
+
+    def above(self, folder: Path) -> Path | None:
+        """The topmost folder above `folder` that the modules in it, or in a folder beside it, import from; None if
+        none.
+        """
+        around = frozenset(folder.parents)
+        found = [named for home in (folder, *self._folders_in(folder.parent)) for named in self._of(home) & around]
+        return min(found, key=lambda one: len(one.parts), default=None)
+
+    def _folders_in(self, folder: Path) -> tuple[Path, ...]:
+        if folder not in self._beside:
+            self._beside[folder] = tuple(islice((path for path in _entries(folder) if path.is_dir()), _MAX_FOLDERS))
+        return self._beside[folder]
+
+    def _of(self, folder: Path) -> frozenset[Path]:
+        """The folders that the modules in a folder import from, as far as these are above it."""
+        if folder not in self._by_folder:
+            modules = (path for path in _entries(folder) if path.suffix == ".py" and path.is_file())
+            self._by_folder[folder] = frozenset(
+                named for file in islice(modules, _MAX_FILES) for named in _imported(file)
+            )
+        return self._by_folder[folder]
 
 
-def _modules_around(folder: Path) -> Iterator[Path]:
-    beside = sorted(path for path in islice(_entries(folder.parent), _MAX_FOLDERS) if path.is_dir() and path != folder)
-    for home in (folder, *beside):
-        yield from sorted(path for path in _entries(home) if path.suffix == ".py" and path.is_file())
-
-
-def _entries(folder: Path) -> Iterator[Path]:
+def _entries(folder: Path) -> list[Path]:
     try:
-        yield from sorted(folder.iterdir())
+        return sorted(folder.iterdir())
     except OSError:
-        return
+        return []
 
 
 def _imported(file: Path) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
+from torchrepro_lint.source.imported_folders import ImportedFolders
 from torchrepro_lint.source.root import absolute, folder_above, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 
@@ -46,6 +47,7 @@ class Projects:
         self._override = override
         self._of: dict[Path, Project] = {}
         self._roots: dict[Path, Path] = {}
+        self._imported = ImportedFolders()
         self._marked: dict[Path, Path | None] = {}
         self._projects: dict[tuple[Path, Path | None], Project] = {}
 
@@ -81,7 +83,7 @@ class Projects:
         project = self._project(root, None)
         if project.tree.accepts(file):
             return project
-        inner = local_root(file, below=root)
+        inner = local_root(file, self._imported, below=root)
         if inner != root:
             return self._project(inner, project)
         # A package at the top of the project: its modules see those of the project, and the other way round.
@@ -102,7 +104,7 @@ class Projects:
         if folder not in self._roots:
             marked = self._marked_root(folder)
             if marked is None:  # as `local_root` does it, but each folder is looked at once
-                above = folder_above(folder)
+                above = folder_above(folder, self._imported)
                 marked = self._root(above) if above is not None else folder
             self._roots[folder] = marked
         return self._roots[folder]

@@ -7,7 +7,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from torchrepro_lint.source.imported_folders import imported_folder
+from torchrepro_lint.source.imported_folders import ImportedFolders
 
 __all__ = ["absolute", "folder_above", "is_marked", "is_shared_folder", "local_root", "project_root"]
 
@@ -25,7 +25,7 @@ def project_root(path: Path) -> Path:
 
     The nearest folder with a project file or .git; where there is none, what `local_root` finds.
     """
-    return _marked_root(path) or local_root(path)
+    return _marked_root(path) or local_root(path, ImportedFolders())
 
 
 def _marked_root(path: Path) -> Path | None:
@@ -42,7 +42,7 @@ def is_marked(folder: Path | str) -> bool:
     return any(os.path.exists(f"{folder}/{marker}") for marker in MARKERS)
 
 
-def local_root(path: Path, below: Path | None = None) -> Path:
+def local_root(path: Path, imported: ImportedFolders, below: Path | None = None) -> Path:
     """The root as the modules around `path` show it, where no project file says it, or where it is left out.
 
     It is the folder above the topmost package, and goes up as long as the folder above holds Python files itself:
@@ -51,12 +51,12 @@ def local_root(path: Path, below: Path | None = None) -> Path:
     which an archive unpacks, is no package, be there an `__init__.py` in it: Python could not import it.
     """
     folder = path if path.is_dir() else path.parent
-    while (above := folder_above(folder, below)) is not None:
+    while (above := folder_above(folder, imported, below)) is not None:
         folder = above
     return folder
 
 
-def folder_above(folder: Path, below: Path | None = None) -> Path | None:
+def folder_above(folder: Path, imported: ImportedFolders, below: Path | None = None) -> Path | None:
     """The next folder up whose modules are of one program with those in `folder`, as `local_root` says."""
     if folder == below or is_shared_folder(folder):
         return None
@@ -67,7 +67,7 @@ def folder_above(folder: Path, below: Path | None = None) -> Path | None:
         return None
     if _holds_python(above):
         return above
-    named = imported_folder(folder)
+    named = imported.above(folder)
     if named is None or named == below or is_shared_folder(named):
         return None
     return named if below is None or named.is_relative_to(below) else None
