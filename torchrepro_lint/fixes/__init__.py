@@ -14,7 +14,7 @@ seeding.py            inserts it for a loader; seeding_request.py is what it is 
 worker_init.py        the worker init function; worker_lines.py and worker_targets.py seed more than the global RNGs
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
 init_body.py          edits of a worker init function that exists
-generators.py         finds a generator, or writes one; placement.py says where
+generators.py         finds a generator, or writes one; placement.py says where, and going_on.py which training goes on
 unseeded_calls.py     the other calls that may need one
 spread_options.py     the keywords that `**kwargs` may hold already
 seed_expression.py    the seed; passed_seed.py finds one in another file, optional_seed.py, none_tests.py and

@@ -14,6 +14,7 @@ from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
+from torchrepro_lint.fixes.going_on import goes_on, steps_what_is_kept
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
@@ -172,6 +173,7 @@ def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth
     """Whether a call of a function, or of one that calls it, is in an epoch loop of a file other than its own. A
     training is repeated by rounds only: `by_round` once the way out has come by one.
     """
+    is_part = not by_round and _steps_what_is_kept(program, facts, function)
     by_round = by_round or _is_training(program, facts, function)
     for call, frame in visible_calls(program.ev, facts, function):
         path = frame.facts.path
@@ -179,7 +181,8 @@ def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth
             document = document_of(program, path)
             node = document.node_at(*program.parsed(path).span(call.site), cst.Call)
             if node is not None and any(
-                is_epoch_loop(document, loop, by_round=by_round) for loop in document.loops(node)
+                is_epoch_loop(document, loop, by_round=by_round and not (is_part and goes_on(document, node, loop)))
+                for loop in document.loops(node)
             ):
                 return True
         outer = function_of(frame.scope)
@@ -200,6 +203,13 @@ def _is_training(program: Program, facts: ModuleFacts, function: Scope) -> bool:
     loops = [loop for site, loop in parents_of(program.ev, facts).loops.items() if site in function.loops]
     parts = (part for loop in loops if isinstance(loop, tree.For) for part in walk([loop.target, loop.iter]))
     return any(isinstance(part, tree.Name) and "epoch" in part.id for part in parts)
+
+
+def _steps_what_is_kept(program: Program, facts: ModuleFacts, function: Scope) -> bool:
+    document = document_of(program, facts.path)
+    assert isinstance(function.node, tree.FunctionDef)
+    node = document.node_at(*program.parsed(facts.path).span(function.node.site), cst.FunctionDef)
+    return node is not None and steps_what_is_kept(document, node)
 
 
 def is_distributed(program: Program, path: Path) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.going_on import goes_on, steps_what_is_kept
 from torchrepro_lint.fixes.seed_expression import Seed, seeding_argument
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, unseeded_calls
 
@@ -122,10 +123,11 @@ def _runs_per_epoch(
     if id(function) in seen:
         return False
     seen.add(id(function))
+    is_part = not by_round and steps_what_is_kept(document, function)
     by_round = by_round or _has_epoch_loop(document, function)
     for call in _calls_of(document, function):
         for loop in document.loops(call):
-            if is_epoch_loop(document, loop, by_round=by_round):
+            if is_epoch_loop(document, loop, by_round=by_round and not (is_part and goes_on(document, call, loop))):
                 if not _seed_varies(document, function, call, loop, seed):
                     return True
         outer = document.function(call)
