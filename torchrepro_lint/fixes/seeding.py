@@ -73,14 +73,15 @@ def plan_generator(
     *,
     alone: bool,
     device: str,
+    ranks: Ranks = _NO_RANKS,
 ) -> list[Edit] | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
     With `alone`, the generator is created in the call and used by nothing else, and its seed is the same on all ranks
     of a distributed program, because the ranks must agree on the order. The same is done if the call has a `device`:
-    torch then requires a generator on that device.
+    torch then requires a generator on that device. Without it, `ranks` may ask for the rank in the seed.
     """
-    plan = _Plan(document, call, around, _NO_RANKS, LoaderNeeds())
+    plan = _Plan(document, call, around, ranks, LoaderNeeds())
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 

@@ -16,6 +16,7 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
+from torchrepro_lint.fixes.seeding_request import Ranks
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names
@@ -28,10 +29,13 @@ __all__ = ["generator_fix", "random_state_fix"]
 Planned = tuple[Fix | None, str | None]
 
 
-def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, seeds_by_rank: bool) -> Planned:
+def generator_fix(
+    program: Program, call: KnownCall, parameter: Parameter, *, seeds_by_rank: bool, ranks_differ: bool = False
+) -> Planned:
     """The fix that passes a seeded `torch.Generator`, or why there is none.
 
     In a distributed program, or with `seeds_by_rank`, it is one of the call's own, with the same seed on all ranks.
+    Where each rank has an order of its own until now, and keeps it (`ranks_differ`), the rank is part of the seed.
     """
     document = document_of(program, call.facts.path)
     node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)
@@ -41,18 +45,34 @@ def generator_fix(program: Program, call: KnownCall, parameter: Parameter, *, se
         return None, "the call unpacks arguments, which may contain a generator"
     if not _always_takes(program, call, parameter):
         return None, f"what is called here is not always one that takes {parameter.name}"
+    seeds_by_rank = seeds_by_rank or ranks_differ
+    ranks_differ = ranks_differ and not _is_dealt_out(document, node)
     edits = plan_generator(
         document,
         node,
         parameter.name,
         parameter.position,
         surroundings(program, call.facts, call.scope),
-        alone=seeds_by_rank or is_distributed(program, call.facts.path),
+        alone=not ranks_differ and (seeds_by_rank or is_distributed(program, call.facts.path)),
         device=_device_of(document, node),
+        ranks=Ranks(mentioned=ranks_differ, started=ranks_differ, in_seed=ranks_differ),
     )
     if isinstance(edits, Declined):
         return None, edits.reason
     return Fix(Applicability.SAFE, "Pass a seeded generator", tuple(edits)), None
+
+
+def _is_dealt_out(document: Document, sampler: cst.Call) -> bool:
+    """Whether the ranks share what a sampler gives, so that they have to agree on it: `DistributedWrapper(sampler)`."""
+    made = document.parent(sampler)
+    targets = made.targets if isinstance(made, cst.Assign) else ()
+    names = {target.target.value for target in targets if isinstance(target.target, cst.Name)}
+    return any(
+        argument.value is sampler or (isinstance(argument.value, cst.Name) and argument.value.value in names)
+        for call in document.nodes(cst.Call)
+        if "distributed" in document.text_of(call.func).lower()
+        for argument in call.args
+    )
 
 
 def _device_of(document: Document, call: cst.Call) -> str:

@@ -42,7 +42,8 @@ How it is proven
 
 Fix safety
     Safe: creates a generator with the program's own seed and passes it. In a distributed program, the call gets a
-    separate generator whose seed does not depend on the rank. The split changes once, when the fix is applied.
+    separate generator whose seed does not depend on the rank. Only a sampler in a program that seeds each rank with
+    another number keeps another order on each rank. The split changes once, when the fix is applied.
 
 Not reported
     - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.
@@ -83,10 +84,12 @@ class SplitOrSamplerWithoutGenerator(Rule):
             call = one.call
             if one.kind == "sampler" and sets_order_of(program, call.facts, call.scope):
                 continue
-            by_rank = None if one.kind == "sampler" else seeds_by_rank(program, call)
-            trace = [Link(by_rank.site, "seeds each rank with another number")] if by_rank is not None else []
-            fix, declined = generator_fix(program, call, one.parameter, seeds_by_rank=by_rank is not None)
-            message = _message(one, leaks=by_rank is not None)
+            by_rank = seeds_by_rank(program, call)
+            leaks = by_rank is not None and one.kind != "sampler"
+            differ = by_rank is not None and one.kind == "sampler"
+            trace = [Link(by_rank.site, "seeds each rank with another number")] if by_rank is not None and leaks else []
+            fix, declined = generator_fix(program, call, one.parameter, seeds_by_rank=leaks, ranks_differ=differ)
+            message = _message(one, leaks=leaks)
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
 
 
