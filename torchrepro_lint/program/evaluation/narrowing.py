@@ -46,7 +46,7 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
         if site <= end:  # before it, or in the test itself
             break
         arm = use_arms.get(statement.site) or _only_way_past(scope, statement, use_path)
-        if arm is None or _bound_since(scope, name, statement, arm, site):
+        if arm is None or _bound_since(scope, name, statement, use_path, site):
             continue
         values = _passing(ev, name, values, statement.test, arm == "then", frame)
         if is_open(values):
@@ -82,16 +82,20 @@ def _is_only_way(scope: Scope, branch: int, arm: str) -> bool:
     return bool(others) and all((branch, other) in scope.ended for other in others)
 
 
-def _bound_since(scope: Scope, name: str, statement: tree.If, arm: str, end: int) -> bool:
-    """Whether a name may be bound again between a test of it and a use: before the use, or in a loop inside the arm."""
+def _bound_since(scope: Scope, name: str, statement: tree.If, use_path: ArmPath, end: int) -> bool:
+    """Whether a name may be bound again between a test of it and a use: before the use, in a loop around the use that
+    begins after the test, or by another function, `global mode`, at any time.
+    """
     return any(
-        statement.site < binding.order < end or _is_in_a_loop_within(scope, (statement.site, arm), binding.path)
+        statement.site < binding.order < end
+        or binding.scope is not None
+        or any(branch in scope.loops and branch > statement.site for branch, _ in _shared(binding.path, use_path))
         for binding in scope.bindings.get(name, ())
     )
 
 
-def _is_in_a_loop_within(scope: Scope, step: tuple[int, str], path: ArmPath) -> bool:
-    return step in path and any(branch in scope.loops for branch, _ in path[path.index(step) + 1 :])
+def _shared(path: ArmPath, other: ArmPath) -> ArmPath:
+    return tuple(one for one, also in zip(path, other, strict=False) if one == also)
 
 
 def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, frame: Frame) -> Values:
