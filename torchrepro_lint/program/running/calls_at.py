@@ -14,7 +14,7 @@ from torchrepro_lint.program.running.guards import Place, place_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["call_at", "called_at", "is_in_comprehension"]
+__all__ = ["call_at", "called_at", "is_in_comprehension", "with_inner_expressions"]
 
 
 def call_at(ev: Evaluator, site: Site) -> NamedCall | None:
@@ -41,16 +41,16 @@ def is_in_comprehension(place: Place) -> bool:
 
 
 def _call_in(place: Place) -> NamedCall | None:
-    for scope in _scopes_of_statements(place.scope):
+    for scope in with_inner_expressions(place.scope):
         call = scope.call_at(place.site.number)
         if call is not None:
             return NamedCall(place.facts, scope, call, scope.path_at(call.site))
     return None
 
 
-def _scopes_of_statements(scope: Scope) -> Iterator[Scope]:
+def with_inner_expressions(scope: Scope) -> Iterator[Scope]:
     """A scope, and those of the lambdas and comprehensions in its statements."""
     yield scope
     for inner in scope.children:
         if isinstance(inner.node, tree.Lambda | tree.Comprehension):
-            yield from _scopes_of_statements(inner)
+            yield from with_inner_expressions(inner)

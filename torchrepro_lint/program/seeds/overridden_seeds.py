@@ -11,6 +11,8 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.calls_at import with_inner_expressions
+from torchrepro_lint.program.running.events import outside_name
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 
@@ -31,8 +33,11 @@ def is_overridden(program: Program, one: Evidence) -> bool:
     end = min((other.site.number for other in later), default=None)
     if end is None or any(one.site.number < returned.site < end for returned, _ in scope.returns):
         return False
-    between = [call for call, _ in scope.calls if one.site.number < call.site < end]
-    return not any(_may_draw(program, one, call) for call in between)
+    between = range(one.site.number + 1, end)
+    if any(loop in between for loop in scope.loops):
+        return False  # what is iterated may draw, as a loader does
+    calls = (call for part in with_inner_expressions(scope) for call, _ in part.calls if call.site in between)
+    return not any(_may_draw(program, one, call) for call in calls)
 
 
 def _takes_its_place(program: Program, one: Evidence, other: Evidence) -> bool:
@@ -57,6 +62,6 @@ def _may_draw(program: Program, one: Evidence, call: tree.Call) -> bool:
     for value in program.ev.values(call.func, one.frame):
         if not isinstance(value, (External, ExternalObject, MemberOf)):
             return True
-        if isinstance(value, External) and any(effect.rng in one.seeds for effect in rng_effects(value.name)):
+        if any(effect.rng in one.seeds for effect in rng_effects(outside_name(value) or "")):
             return True
     return False
