@@ -56,7 +56,7 @@ def _switches(program: Program, path: Path) -> list[tuple[ModuleFacts, Scope]]:
 def _trains_a_part(facts: ModuleFacts, scope: Scope, call: tree.Call, arms: ArmPath) -> bool:
     """Whether a call puts dropout layers, or all parts of a model, into training mode: normalization draws nothing."""
     match call:
-        case tree.Call(func=tree.Attribute(value=tree.Name(id=name), attr="train"), args=args):
+        case tree.Call(func=tree.Attribute(value=tree.Name(id=name) as owner, attr="train"), args=args):
             if any(isinstance(arg.value, tree.Const) and arg.value.value is False for arg in args):
                 return False
             around = list(_asked_around(facts, scope, call, arms))
@@ -66,7 +66,7 @@ def _trains_a_part(facts: ModuleFacts, scope: Scope, call: tree.Call, arms: ArmP
             chosen = any(
                 _speaks_of_dropout(test) or not _leaves_out(test, holds) for site, test, holds in around if site > loop
             )
-            return not chosen and any(_is_of_all_parts(one) for one in scope.bindings.get(name, ()))
+            return not chosen and any(_is_of_all_parts(one) for one in scope.reaching(name, owner.site)[0])
     return False
 
 
