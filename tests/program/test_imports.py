@@ -297,6 +297,8 @@ def test_a_folder_on_sys_path_is_that_file_s_alone(first: str, tmp_path: Path) -
         ("pkg", "from pkg.data.sets import v as x", "1"),
         ("pkg", "import pkg.data.sets\nx = pkg.data.sets.v", "1"),
         ("pkg", "from pkg import data\nfrom pkg.data.sets import v as x", "1"),
+        ("pkg", "from pkg import (\n    data,  # what to learn, from\n)\nfrom pkg.data.sets import v as x", "1"),
+        ("pkg", "from pkg import data, \\\n    training\nfrom pkg.data.sets import v as x", "1"),
         ("other", "from pkg.data.sets import v as x", "pkg.data.sets.v"),
         ("torch", "import torch\nfrom torch.data.sets import v as x", "torch.data.sets.v"),
         ("torch", "from torch import nn\nfrom torch.data.sets import v as x", "torch.data.sets.v"),

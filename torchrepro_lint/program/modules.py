@@ -16,7 +16,7 @@ from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
-from torchrepro_lint.source.import_statements import import_statements
+from torchrepro_lint.source.import_statements import import_statements, names_taken
 from torchrepro_lint.source.text import read_bytes
 
 __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
@@ -253,7 +253,7 @@ def _named_below(statements: Iterable[re.Match[str]], package: str) -> Iterator[
         if match["dots"]:
             continue
         if match["base"] == package:
-            yield from (name.split()[0] for name in match["names"].strip("() \t").split(",") if name.strip())
+            yield from names_taken(match)
         for name in (match["plain"] or match["base"]).split(","):
             first, _, rest = (name.split() or [""])[0].partition(".")
             if first == package and (rest or match["plain"]):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from torchrepro_lint.source.import_statements import import_statements
+from torchrepro_lint.source.import_statements import import_statements, names_taken
 
 __all__ = ["ImportedFolders"]
 
@@ -64,16 +64,17 @@ def _imported(file: Path) -> Iterator[Path]:
     except OSError:
         return
     for statement in import_statements(text):
+        taken = names_taken(statement)
         if statement["dots"]:
             home = _up(file.parent, len(statement["dots"]) - 1)
-            if home != file.parent and _holds(home, statement["base"].partition(".")[0]):
+            if home != file.parent and _holds_any(home, statement["base"], taken):
                 yield home
             continue
         for name in (statement["plain"] or statement["base"]).split(","):
             parts = name.split()
             first, _, rest = parts[0].partition(".") if parts else ("", "", "")
             named = _named_above(file.parent, first)
-            if named is not None and _holds(named, rest.partition(".")[0]):
+            if named is not None and _holds_any(named, rest, taken):
                 yield named
 
 
@@ -97,3 +98,8 @@ def _up(folder: Path, levels: int) -> Path:
 
 def _holds(folder: Path, module: str) -> bool:
     return bool(module) and ((folder / f"{module}.py").is_file() or (folder / module).is_dir())
+
+
+def _holds_any(folder: Path, below: str, taken: list[str]) -> bool:
+    """Whether a folder has the module that is named below it, or one of what is taken out of the folder itself."""
+    return any(_holds(folder, name) for name in ([below.partition(".")[0]] if below else taken))
