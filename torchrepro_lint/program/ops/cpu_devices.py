@@ -9,7 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.evaluation.names import binding_values
-from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue, Value, Values
+from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, SequenceValue, Value, Values
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 
@@ -36,6 +36,9 @@ def names_the_cpu_alone(ev: Evaluator, facts: ModuleFacts) -> bool:
                 given += [arg.value for arg in call.args]
             if not all(_is_named(node) or _are_cpu(ev.values(node, alone)) for node in given):
                 return False
+            moved_to = call.args[:1] if isinstance(call.func, tree.Attribute) and call.func.attr == "to" else ()
+            if not all(_is_named(arg.value) or _is_no_other(ev.values(arg.value, alone)) for arg in moved_to):
+                return False
     return True
 
 
@@ -59,6 +62,15 @@ def _is_the_cpu(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Bindin
 
 def _are_cpu(values: Values) -> bool:
     return bool(values) and all(map(_is_cpu, values))
+
+
+def _is_no_other(values: Values) -> bool:
+    """Whether what a tensor or a model is moved to is the CPU, or no device: a type, or another tensor."""
+    return bool(values) and all(
+        isinstance(value, External) or (isinstance(value, ExternalObject) and value.name != "torch.device")
+        for value in values
+        if not _is_cpu(value)
+    )
 
 
 def _is_cpu(value: Value) -> bool:
