@@ -7,8 +7,9 @@ which nothing is known is "val", and in that of `if not train` the switch `train
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import last_site
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["at_use", "kinds_asked", "past_rebinding", "where_it_is_set"]
 
 _NONE = Constant(None)
+#: How many tests before a use are heeded, the last ones: of a name that is tested at every turn.
+_MAX_TESTS: Final = 60
 
 
 def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
@@ -42,9 +45,8 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
         return values
     use_path = scope.path_at(site)
     use_arms = dict(use_path)
-    for statement, end in tests:
-        if site <= end:  # before it, or in the test itself
-            break
+    before = bisect_left(tests, site, key=lambda test: test[1])  # not those in which the use is itself
+    for statement, _ in tests[max(before - _MAX_TESTS, 0) : before]:
         arm = use_arms.get(statement.site) or _only_way_past(scope, statement, use_path)
         if arm is None or _bound_since(scope, name, statement, use_path, site):
             continue

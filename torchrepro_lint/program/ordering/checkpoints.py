@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -89,7 +90,11 @@ def _is_for_resuming(save: KnownCall) -> bool:
 
 def _resuming(program: Program, loads: list[KnownCall]) -> KnownCall | None:
     """The load after which the state of an optimizer is soonest taken out; else one near a count of epochs or steps."""
-    after = [(distance, load) for load in loads if (distance := _to_optimizer(program, load)) is not None]
+    after = [
+        (distance, load)
+        for load in loads
+        if (distance := program.once(("to optimizer", load.site), partial(_to_optimizer, program, load))) is not None
+    ]
     if after:
         return min(after, key=lambda pair: pair[0])[1]
     return next((load for here in (True, False) for load in loads if _reads_progress(program, load, here=here)), None)

@@ -55,8 +55,9 @@ def readers(program: Program, load: KnownCall) -> Iterator[Reader]:
 def _handed(program: Program, made: NamedCall, steps: int) -> Iterator[Reader]:
     """The project's functions that are handed what a call gives: `restore(torch.load(file), model)`."""
     alone = frame_without_callers(program.ev, made.facts, made.scope)
+    name = _name_of(program, made)
     for call, _ in made.scope.calls:
-        if call.site != made.call.site and any(_is_it(program, made, arg.value) for arg in call.args):
+        if call.site != made.call.site and any(_is_it(made, name, arg.value) for arg in call.args):
             for value in ordered(program.ev.values(call.func, alone)):
                 function = value.function if isinstance(value, MethodValue) else value
                 if isinstance(function, FunctionValue):
@@ -67,10 +68,16 @@ def _is_returned(program: Program, made: NamedCall) -> bool:
     """Whether a function returns what a call gives, alone or with other things."""
     given = (statement.value for statement, _ in made.scope.returns if statement.value is not None)
     parts = (part for value in given for part in (value.items if isinstance(value, tree.Display) else (value,)))
-    return any(_is_it(program, made, part) for part in parts)
+    name = _name_of(program, made)
+    return any(_is_it(made, name, part) for part in parts)
 
 
-def _is_it(program: Program, made: NamedCall, node: tree.Expr) -> bool:
-    """Whether an expression is the call, or the name that gets what it gives."""
+def _name_of(program: Program, made: NamedCall) -> str | None:
+    """The name that gets what a call gives."""
     target = parents_of(program.ev, made.facts).target_of(made.call)
-    return node is made.call or (isinstance(target, tree.Name) and is_named(node, target.id))
+    return target.id if isinstance(target, tree.Name) else None
+
+
+def _is_it(made: NamedCall, name: str | None, node: tree.Expr) -> bool:
+    """Whether an expression is the call, or the name that gets what it gives."""
+    return node is made.call or (name is not None and is_named(node, name))
