@@ -48,8 +48,9 @@ NO_CHANGE = {
     "bad_pipeline_of_transforms": "the same, in the strict profile",
     "bad_called": "later torch seeds NumPy by itself where the function is not passed",
     "bad_articles_worker_init_class": "the program repeats as it is; another draw of the main process would move it",
-    "bad_shared_with_other_files": "a generator without a seed starts from a constant; the fix writes one that is told",
     "bad_parts_in_each_step": "the same; that the parts still differ from step to step is what its twin claims",
+    "bad_sampler_of_each_rank": "the same; that the ranks still draw otherwise is what both claim",
+    "bad_shared_with_other_files": "a generator without a seed starts from a constant; the fix writes one that is told",
 }
 
 
