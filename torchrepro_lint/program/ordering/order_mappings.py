@@ -77,11 +77,8 @@ def _handed_over(program: Program, carrier: Carrier, holder: tree.Expr, key: tre
 
 def _returned(program: Program, carrier: Carrier, holder: tree.Expr, key: tree.Expr) -> Iterator[Carrier | Sink]:
     """From a dict that a function returns to what its callers take out of it."""
-    parents = parents_of(program.ev, carrier.facts)
-    function = parents.function(holder)
-    if not isinstance(parents.of(holder), tree.Return) or not isinstance(function, tree.FunctionDef):
-        return
-    if is_property(function) or carrier.hops >= MAX_HOPS:
+    function = parents_of(program.ev, carrier.facts).function(holder)
+    if not isinstance(function, tree.FunctionDef) or is_property(function):
         return
     for facts, call, carried in order_returns.calls_of(program, carrier, function):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
