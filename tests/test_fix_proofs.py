@@ -50,6 +50,7 @@ NO_CHANGE = {
     "bad_articles_worker_init_class": "the program repeats as it is; another draw of the main process would move it",
     "bad_parts_in_each_step": "the same; that the parts still differ from step to step is what its twin claims",
     "bad_sampler_of_each_rank": "the same; that the ranks still draw otherwise is what both claim",
+    "bad_sampler_of_each_rank_seeded_by_helper": "the same; that the ranks still draw otherwise is what both claim",
     "bad_shared_with_other_files": "a generator without a seed starts from a constant; the fix writes one that is told",
 }
 

@@ -37,3 +37,35 @@ def test_an_argument_that_is_written_is_not_said_to_be_missing(call: str, beginn
     (tmp_path / "train.py").write_text(_PROGRAM.format(call=call), encoding="utf-8")
     (finding,) = check([tmp_path], {"select": ("TRL2",)}).findings
     assert finding.message.startswith(beginning)
+
+
+_SEEDING = "import torch\n\n\ndef seed_all(seed):\n    torch.manual_seed(seed)\n"
+_SPLIT = """\
+import torch.distributed as dist
+from torch.utils.data import random_split
+
+from seeding import seed_all
+
+
+def main(seed):
+    seed_all({seed})
+    train, val = random_split(range(10), [8, 2])
+    print(list(train), list(val))
+
+
+if __name__ == "__main__":
+    main(1)
+"""
+
+
+def test_a_split_leaks_where_its_own_program_seeds_by_rank(tmp_path: Path) -> None:
+    (tmp_path / "seeding.py").write_text(_SEEDING, encoding="utf-8")
+    (tmp_path / "ranks.py").write_text(_SPLIT.format(seed="seed + dist.get_rank()"), encoding="utf-8")
+    (tmp_path / "single.py").write_text(_SPLIT.format(seed="seed"), encoding="utf-8")
+    (leak,) = check([tmp_path / "ranks.py"], {"select": ("TRL202",)}).findings
+    assert "each rank has a different split" in leak.message
+    assert [(step.location.path.name, step.location.start.row, step.note) for step in leak.trace] == [
+        ("seeding.py", 5, "seeds each rank with another number"),
+        ("ranks.py", 8, "the rank takes part in the seed"),
+    ]
+    assert not check([tmp_path / "single.py"], {"select": ("TRL202",)}).findings

@@ -268,9 +268,13 @@ class Program:
 
     def evidence_in_programs_of(self, frame: Frame) -> list[Evidence]:
         """The evidence in the programs that run this frame's code: in the modules of its callers, and above them."""
-        roots = running_modules(self.ev, frame.facts, frame.scope) or frozenset((frame.facts.path,))
-        above = self.runs_with(roots) | self.imports.above(frame.facts.path)
+        above = self.programs_of(frame)
         return [one for one in self.evidence if not above.isdisjoint(one.roots)]
+
+    def programs_of(self, frame: Frame) -> frozenset[Path]:
+        """The modules that make this frame's code run, those that import them, and those that import its own."""
+        roots = running_modules(self.ev, frame.facts, frame.scope) or frozenset((frame.facts.path,))
+        return self.runs_with(roots) | self.imports.above(frame.facts.path)
 
     # --- operations -------------------------------------------------------------------------------------------
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
@@ -20,15 +18,13 @@ from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
+from torchrepro_lint.program.workers.rank_names import rank_in
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["UnseededSplit", "seeds_by_rank", "unseeded_splits"]
-
-_RANK: Final = re.compile(r"rank(?!ing)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,29 +106,15 @@ def _is_never_read(program: Program, call: KnownCall) -> bool:
 # --- ranks ----------------------------------------------------------------------------------------------------
 
 
-def seeds_by_rank(program: Program, call: KnownCall) -> Evidence | None:
-    """The call that seeds torch with a number in which the rank of the process takes part."""
+def seeds_by_rank(program: Program, call: KnownCall) -> tuple[Site, Site] | None:
+    """Where the call's program seeds torch with a number in which the rank of the process takes part, and where that
+    comes in, which may be the call of a function that seeds.
+    """
+    programs = program.programs_of(call.frame)
     for one in program.evidence_in_programs_of(call.frame):
-        if one.effect == "seed" and "torch" in one.seeds and one.value is not None and _mentions_rank(one):
-            return one
+        if one.effect != "seed" or "torch" not in one.seeds or one.value is None:
+            continue
+        rank = rank_in(program.ev, one.value, one.frame.facts, one.frame.scope, programs=programs)
+        if rank is not None:
+            return one.site, rank
     return None
-
-
-def _mentions_rank(one: Evidence) -> bool:
-    """Whether the seed, or what its name was last bound to, is made of a rank."""
-    pending: list[tree.Expr] = [one.value] if one.value is not None else []
-    seen: set[str] = set()
-    while pending:
-        node = pending.pop()
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name) if _RANK.search(name):
-                return True
-            case tree.Name(id=name) if name not in seen:
-                seen.add(name)
-                for binding in one.frame.scope.bindings.get(name, ()):
-                    if binding.kind == "assign":
-                        pending.append(binding.node)  # type: ignore[arg-type]
-                    elif binding.kind == "augmented" and isinstance(binding.node, tree.AugAssign):
-                        pending.append(binding.node.value)
-        pending.extend(sub_expressions(node))
-    return False

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ExternalObject,
@@ -21,10 +18,10 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.calling_places import calling_places
-from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.rank_names import MAX_DEPTH, depends_on_rank, names_rank, passed_for
 from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
 from torchrepro_lint.program.workers.worker_init import init_runs
 
@@ -33,8 +30,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["init_decides", "shared_seed"]
-
-_MAX_DEPTH = 4
 
 
 def init_decides(program: Program, loader: Loader, rngs: frozenset[str]) -> bool:
@@ -62,7 +57,7 @@ def shared_seed(program: Program, loader: Loader) -> Site | None:
             if one.value is not None and not _is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
         ]
     for node, facts, scope, _ in seeds:
-        if _depends_on_rank(program.ev, node, facts, scope) or _may_differ(program.ev, node, facts, scope):
+        if depends_on_rank(program.ev, node, facts, scope) or _may_differ(program.ev, node, facts, scope):
             return None
     return seeds[0][3] if seeds else None
 
@@ -89,53 +84,6 @@ def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, 
 # --- expressions -----------------------------------------------------------------------------------------------
 
 
-def _depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
-    """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them."""
-    for part in walk([node]):
-        match part:
-            case tree.Attribute(attr=word) if _is_rank(word):
-                return True
-            case tree.Name(id=word):
-                if _is_rank(word) or (depth < _MAX_DEPTH and _bound_to_rank(ev, word, facts, scope, depth)):
-                    return True
-    return False
-
-
-def _bound_to_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    home = scope.binder(name)
-    if home is None:
-        return False
-    for binding in home.bindings[name]:
-        match binding.kind, binding.node:
-            case "assign" | "augmented", tree.AugAssign(value=value):
-                if _depends_on_rank(ev, value, facts, home, depth + 1):
-                    return True
-            case "assign", node if node is not None and not isinstance(node, tree.Param):
-                if _depends_on_rank(ev, node, facts, home, depth + 1):  # type: ignore[arg-type]
-                    return True
-            case "param", tree.Param():
-                if _passed_rank(ev, name, facts, home, depth):
-                    return True
-    return False
-
-
-def _passed_rank(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    return any(
-        _depends_on_rank(ev, given, home, caller, depth + 1) for given, home, caller in _passed(ev, name, facts, scope)
-    )
-
-
-def _passed(
-    ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope
-) -> Iterator[tuple[tree.Expr, ModuleFacts, Scope]]:
-    """What the visible calls pass for a parameter, each with where it is written."""
-    parameter = parameter_of(scope, name)
-    for one in calling_places(ev, facts, scope) if isinstance(scope.node, tree.FunctionDef) else ():
-        written = written_argument(one.call, parameter)
-        if written is not None:
-            yield written, one.facts, one.scope
-
-
 def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
     """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen."""
 
@@ -146,11 +94,11 @@ def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope
         case tree.Const() | tree.Starred():
             return False
         case tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
-            return depth < _MAX_DEPTH and _any_store(ev, word, facts, depth)
+            return depth < MAX_DEPTH and _any_store(ev, word, facts, depth)
         case tree.Subscript(value=value) | tree.Unary(operand=value):
             return any_of(value)
         case tree.Name(id=name):
-            return depth < _MAX_DEPTH and _bound_to_what_differs(ev, name, facts, scope, depth)
+            return depth < MAX_DEPTH and _bound_to_what_differs(ev, name, facts, scope, depth)
         case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
             return any_of(left, right)
         case tree.Conditional(body=left, orelse=right):
@@ -171,7 +119,7 @@ def _bound_to_what_differs(ev: Evaluator, name: str, facts: ModuleFacts, scope: 
             if _may_differ(ev, binding.node, facts, home, depth + 1):  # type: ignore[arg-type]
                 return True
         elif binding.kind == "param":
-            passed = _passed(ev, name, facts, home)
+            passed = passed_for(ev, name, facts, home)
             if any(_may_differ(ev, given, where, caller, depth + 1) for given, where, caller in passed):
                 return True
     return False
@@ -192,14 +140,10 @@ def _is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int
     """Whether the function, or one that calls it, starts the ranks itself: what it seeds does not reach them."""
     if any(called_name(call.func) in ("spawn", "start_processes", "Process") for call, _ in scope.calls):
         return True
-    if depth >= _MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
+    if depth >= MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
         return False
     callers = calling_places(ev, facts, scope)
     return bool(callers) and all(_is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
-
-
-def _is_rank(name: str) -> bool:
-    return function_words("rank").search(name) is not None
 
 
 def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
@@ -207,15 +151,15 @@ def _functions_name_rank(ev: Evaluator, values: Values) -> bool:
     for value in values:
         if isinstance(value, Partial):
             given = [name for name, _, _ in value.arguments.keywords]
-            if any(_is_rank(name) for name in given) or _functions_name_rank(ev, value.function):
+            if any(names_rank(name) for name in given) or _functions_name_rank(ev, value.function):
                 return True
         function = value.function if isinstance(value, MethodValue) else value
         if isinstance(function, FunctionValue):
             scope = ev.function_scope(function)
             for call, _ in scope.calls:
-                if any(_depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
+                if any(depends_on_rank(ev, part, function.frame.facts, scope) for part in (call.func, *_given(call))):
                     return True
-            if any(_is_rank(param.name) for param in function.node.params):
+            if any(names_rank(param.name) for param in function.node.params):
                 return True
     return False
 

@@ -65,6 +65,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import generator_fix
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -87,10 +88,19 @@ class SplitOrSamplerWithoutGenerator(Rule):
             by_rank = seeds_by_rank(program, call)
             leaks = by_rank is not None and one.kind != "sampler"
             differ = by_rank is not None and one.kind == "sampler"
-            trace = [Link(by_rank.site, "seeds each rank with another number")] if by_rank is not None and leaks else []
+            trace = _ranks_apart(program, *by_rank) if by_rank is not None and leaks else []
             fix, declined = generator_fix(program, call, one.parameter, seeds_by_rank=leaks, ranks_differ=differ)
             message = _message(one, leaks=leaks)
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
+
+
+def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
+    """The proof that ranks seed otherwise: what seeds, and where the rank comes in, if that is on another line."""
+    links = [Link(seed, "seeds each rank with another number")]
+    at, there = program.location(seed), program.location(rank)
+    if (there.path, there.start.row) != (at.path, at.start.row):
+        links.append(Link(rank, "the rank takes part in the seed"))
+    return links
 
 
 def _message(one: UnseededSplit, *, leaks: bool) -> str:
