@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from verify_runs import record
@@ -208,3 +209,27 @@ def test_a_draw_that_nothing_depends_on_is_no_cause() -> None:
         return [drawn("random.random", state, state + "'", "random"), op("aten.index_add_", "same", result)]
 
     assert cause(run("1", "x"), run("2", "y")).why == "operation"
+
+
+def in_worker(number: int, *entries: Entry) -> list[Entry]:
+    within: dict[str, Any] = {"process": f"worker {number} of loader 0", "epoch": 0, "worker": number}
+    return [replace(entry, **within) for entry in entries]
+
+
+def test_a_batch_that_another_worker_made_has_that_workers_draws() -> None:
+    def run(worker: int, state: str) -> list[Entry]:
+        before = in_worker(worker, Entry("rng"), drawn("random.gauss", "g", "h", "random"), Entry("rng"))
+        made = in_worker(worker, Entry("rng"), drawn("random.random", state, state + "'", "random"), Entry("rng"))
+        return [*(before if worker == 0 else []), *made, batch(state, worker=worker)]
+
+    found = cause(run(0, "1"), run(2, "2"))
+    assert (found.why, found.rng, found.at[0].name) == ("worker", "random", "random.random")
+    assert [one.worker for one in found.chain[0]] == [0, 2]
+
+
+def test_a_batch_that_another_worker_made_from_other_data() -> None:
+    def run(worker: int, content: str) -> list[Entry]:
+        made = in_worker(worker, Entry("rng"), drawn("random.random", "1", "2", "random"), Entry("rng"))
+        return [*made, batch(content, worker=worker)]
+
+    assert cause(run(0, "1"), run(2, "2")).why == "data"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from verify_runs import record
 
 from torchrepro_lint.verify.script.compare import compare
@@ -92,28 +94,41 @@ def test_only_the_kinds_that_are_asked_for() -> None:
 
 
 def test_the_window_holds_the_step_and_the_one_before() -> None:
-    first = record(training("1", "2", "3", "4"))
-    divergence = compare(first, record(training("1", "2", "3", "x"))).divergence
+    runs = record(training("1", "2", "3", "4")), record(training("1", "2", "3", "x"))
+    divergence = compare(*runs).divergence
     assert divergence is not None
-    plan = window(first, divergence)
+    plan = window(runs, divergence)
     # Marks 6 to 8 are step 2, 9 is the batch of step 3 and 10 its loss.
     assert (plan.stage, plan.start, plan.stop, plan.leave, plan.fetches) == (2, 6, 11, True, ())
 
 
 def test_the_window_begins_with_the_program_where_the_first_steps_part() -> None:
-    first = record(training("1", "2"))
-    divergence = compare(first, record(training("1", "x"))).divergence
+    runs = record(training("1", "2")), record(training("1", "x"))
+    divergence = compare(*runs).divergence
     assert divergence is not None
-    assert window(first, divergence).start == 0
+    assert window(runs, divergence).start == 0
 
 
 def test_the_window_in_a_worker_is_the_fetch_of_the_batch() -> None:
     first = training("1", "2", "3", worker=0, process="process 1")
     second = training("1", "2", "3", worker=0, process="process 1", batch="b")
     second[7] = Entry(**{**{name: getattr(second[7], name) for name in second[7].__dataclass_fields__}, "output": "x"})
-    divergence = compare(record(first), record(second)).divergence
+    runs = record(first), record(second)
+    divergence = compare(*runs).divergence
     assert divergence is not None and divergence.entry.kind == "batch"
-    (fetch,) = window(record(first), divergence).fetches
+    (fetch,) = window(runs, divergence).fetches
     # The other ranks may not have come so far.
-    assert not window(record(first), divergence).leave
+    assert not window(runs, divergence).leave
     assert (fetch.worker, fetch.epoch, fetch.start, fetch.stop) == ("process 1, worker 0 of loader 0", 0, 1, 3)
+
+
+def test_the_window_in_two_workers_if_each_run_had_another() -> None:
+    first, second = training("1", "2", "3", worker=0), training("1", "2", "3", worker=0)
+    second[7] = replace(second[7], output="x", worker=2)
+    runs = record(first), record(second)
+    divergence = compare(*runs).divergence
+    assert divergence is not None
+    assert [(one.worker, one.start, one.stop) for one in window(runs, divergence).fetches] == [
+        ("worker 0 of loader 0", 1, 3),
+        ("worker 2 of loader 0", 0, 1),
+    ]

@@ -11,7 +11,7 @@ from verify_runs import record
 from torchrepro_lint.verify.script.entries import Entry
 from torchrepro_lint.verify.script.experiment import Experiment
 from torchrepro_lint.verify.script.launch import Run
-from torchrepro_lint.verify.script.output import wording
+from torchrepro_lint.verify.script.output.notes import notes
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 FOREVER = "did not end within 5 s"
@@ -66,6 +66,6 @@ def test_what_the_first_run_left_is_said_where_it_may_be_the_cause(tmp_path: Pat
     left = tmp_path / "checkpoint.pt"
     differed = said(tmp_path, made("1"), made("2"), leaves=left)
     words = "the first run left checkpoint.pt in its folder, and the next run found it there: the runs may not have started from the same state"
-    assert words in list(wording.notes(differed))
+    assert words in list(notes(differed))
     agreed = said(tmp_path, made("1"), made("1"), leaves=left)
-    assert not any("left" in note for note in wording.notes(agreed))
+    assert not any("left" in note for note in notes(agreed))

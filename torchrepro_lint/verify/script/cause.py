@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from torchrepro_lint.verify.script.compare import RESULTS, Divergence, differs, inputs_agree, is_worker, pairs
-from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry, is_base_seed
+from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry, Kind, is_base_seed
 from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.window import worker_name
 
@@ -25,6 +25,7 @@ Why: TypeAlias = Literal[
     "late",  # an RNG that is seeded only after the draw
     "seed",  # an RNG that was seeded with another value
     "state",  # an RNG whose state had differed before; how it was seeded is not seen
+    "worker",  # the RNG of another worker: each run has had the batch made by another one
     "draws",  # an RNG that was seeded alike, and had been drawn from differently before
     "order",  # the sampler asked for other indices, and no draw explains it
     "data",  # the same indices, another batch, and no draw explains it
@@ -94,6 +95,9 @@ def _of_batch(first: Record, second: Record, process: str, seen: Pair) -> Cause:
     if seen[0].worker is None:
         return _nearest(first, second, process, seen) or Cause("data", seen)
     worker = worker_name(process, seen[0].worker, seen[0].detail["loader"])
+    if seen[1].worker is not None and seen[1].worker != seen[0].worker:
+        other = worker_name(process, seen[1].worker, seen[1].detail["loader"])
+        return _of_two_workers((first, worker), (second, other), seen) or Cause("data", seen)
     return _of_worker(first, second, worker, seen) or Cause("data", seen)
 
 
@@ -106,6 +110,15 @@ def _of_worker(first: Record, second: Record, worker: str, seen: Pair) -> Cause 
     made = _maker(walked, walked.differed) if walked.differed else None
     drawn = made if made is not None and made[0].kind == "draw" else walked.last_draw
     return None if drawn is None else _of_draw(first, second, drawn, (seen,))
+
+
+def _of_two_workers(first: tuple[Record, str], second: tuple[Record, str], seen: Pair) -> Cause | None:
+    """What two workers drew otherwise for the same batch."""
+    drawn = (_of_last_fetch(_of_epoch(*run, seen[0].epoch), "draw") for run in (first, second))
+    for pair in zip(*drawn, strict=False):
+        if pair[0].name == pair[1].name and pair[0].output != pair[1].output:
+            return Cause("worker", pair, str(pair[0].detail.get("rng", "")), chain=(seen,))
+    return None
 
 
 def _of_process(first: Record, second: Record, process: str, seen: Pair) -> Cause:
@@ -252,3 +265,9 @@ def _of_base_seed(first: Record, second: Record, drawn: Pair, rng: str, seed: Pa
 
 def _of_epoch(record: Record, worker: str, epoch: int | None) -> Record:
     return replace(record, entries=tuple(one for one in record.of_process(worker) if one.epoch == epoch))
+
+
+def _of_last_fetch(record: Record, kind: Kind) -> list[Entry]:
+    """What a worker did in the last fetch that was recorded closely: the states of its RNGs stand around each."""
+    at = [index for index, one in enumerate(record.entries) if one.kind == "rng"]
+    return [one for one in record.entries[at[-2] if len(at) > 1 else 0 :] if one.kind == kind]

@@ -159,10 +159,10 @@ class Experiment:
         """Run the two that differed again, with all that led to it recorded, and find the cause."""
         assert differed.comparison is not None and differed.pair is not None
         divergence = differed.comparison.divergence
-        record = differed.pair[0]
+        records = differed.pair
         for attempt in range(1, FULL_ATTEMPTS + 1):
             assert divergence is not None
-            plan = window(record, divergence)
+            plan = window(records, divergence)
             full_runs = self._fully((1, number), varied, plan, attempt)
             first, second = (run.record for run in full_runs)
             differed = replace(differed, attempts=attempt)
@@ -176,7 +176,7 @@ class Experiment:
                 return replace(differed, full_runs=full_runs, cause=cause)
             if found is not None:
                 # It happened again, and elsewhere: look there.
-                divergence, record = found, first
+                divergence, records = found, (first, second)
         return differed
 
     def _compare_fully(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:

@@ -12,9 +12,9 @@ from torchrepro_lint.verify.script.record import Record
 _MARKS_WITHOUT_STEPS = 20
 
 
-def window(record: Record, divergence: Divergence) -> Plan:
-    """The plan that records closely what led to the divergence; its path is still to be set."""
-    told = marks(record, divergence.process)
+def window(records: tuple[Record, Record], divergence: Divergence) -> Plan:
+    """The plan that records closely what led to the divergence of two runs; its path is still to be set."""
+    told = marks(records[0], divergence.process)
     mark = divergence.entry.detail.get("mark")
     last = mark if isinstance(mark, int) else len(told)
     return Plan(
@@ -22,7 +22,7 @@ def window(record: Record, divergence: Divergence) -> Plan:
         stage=2,
         start=_start(told, divergence.entry, last),
         stop=last + 1,
-        fetches=_fetches(record, divergence),
+        fetches=_fetches(records, divergence),
         leave=divergence.process == MAIN and isinstance(mark, int),
     )
 
@@ -37,20 +37,25 @@ def _start(told: Sequence[Entry], entry: Entry, last: int) -> int:
     return max(0, last - _MARKS_WITHOUT_STEPS)
 
 
-def _fetches(record: Record, divergence: Divergence) -> tuple[FetchWindow, ...]:
-    """The fetch in which a worker made the batch, and the one before."""
-    entry = divergence.entry
-    if entry.kind != "batch" or entry.worker is None:
-        return ()
+def _fetches(records: tuple[Record, Record], divergence: Divergence) -> tuple[FetchWindow, ...]:
+    """The fetch in which a worker made the batch, and the one before; of two workers if each run had another."""
+    entries = (divergence.first, divergence.second)
+    found = (_fetch(record, divergence.process, one) for record, one in zip(records, entries, strict=True))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _fetch(record: Record, process: str, entry: Entry | None) -> FetchWindow | None:
+    if entry is None or entry.kind != "batch" or entry.worker is None:
+        return None
     loader, position = entry.detail["loader"], entry.detail["position"]
     before = sum(
         one.kind == "batch"
         and (one.epoch, one.worker, one.detail["loader"]) == (entry.epoch, entry.worker, loader)
         and one.detail["position"] < position
-        for one in marks(record, divergence.process)
+        for one in marks(record, process)
     )
-    name = worker_name(divergence.process, entry.worker, loader)
-    return (FetchWindow(name, entry.epoch or 0, max(0, before - 1), before + 1),)
+    name = worker_name(process, entry.worker, loader)
+    return FetchWindow(name, entry.epoch or 0, max(0, before - 1), before + 1)
 
 
 def worker_name(process: str, worker: int, loader: int) -> str:

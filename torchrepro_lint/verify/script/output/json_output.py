@@ -11,6 +11,8 @@ from torchrepro_lint.verify.script.compare import Divergence
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.findings import Link, rules_for
 from torchrepro_lint.verify.script.output import wording
+from torchrepro_lint.verify.script.output.notes import notes
+from torchrepro_lint.verify.script.output.overhead import overhead
 from torchrepro_lint.verify.script.result import Result
 
 
@@ -33,8 +35,8 @@ def as_json(result: Result, link: Link | None) -> dict[str, Any]:
         "divergence": _divergence(comparison.divergence) if comparison and comparison.divergence else None,
         "cause": _cause(result.cause, rules_for(result), link) if result.cause else None,
         "met": [_place(one) for one in result.met],
-        "notes": list(wording.notes(result)),
-        "overhead": asdict(overhead) if (overhead := wording.overhead(result)) else None,
+        "notes": list(notes(result)),
+        "overhead": asdict(taken) if (taken := overhead(result)) else None,
         "runs": [
             {
                 "seconds": round(run.seconds, 3),

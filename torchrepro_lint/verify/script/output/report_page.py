@@ -15,6 +15,8 @@ from torchrepro_lint.verify.script.findings import Link, rules_for
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.output.html_report import FrameLine, Outcome, Page, PageDivergence, PageRun
+from torchrepro_lint.verify.script.output.notes import notes
+from torchrepro_lint.verify.script.output.overhead import watching
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
 from torchrepro_lint.verify.script.result import Outcome as RunsOutcome
 from torchrepro_lint.verify.script.result import Result
@@ -36,9 +38,9 @@ def page_of(answers: Sequence[Answer]) -> Page:
     plain = answers[0][0]
     worst, link = min(answers, key=lambda answer: _GRAVEST.index(answer[0].outcome))
     first = next((run.record for run in plain.runs if run.record is not None), None)
-    remarks = dict.fromkeys(note for result, _ in answers for note in wording.notes(result))
-    if (watching := wording.watching(result for result, _ in answers)) is not None:
-        remarks[watching] = None
+    remarks = dict.fromkeys(note for result, _ in answers for note in notes(result))
+    if (taken := watching(result for result, _ in answers)) is not None:
+        remarks[taken] = None
     return Page(
         title=wording.command(plain.command),
         outcome=_LOOKS[worst.outcome],

@@ -15,6 +15,8 @@ from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.findings import Link, rules_for
 from torchrepro_lint.verify.script.output import wording
+from torchrepro_lint.verify.script.output.notes import notes
+from torchrepro_lint.verify.script.output.overhead import watching
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _OUTPUT_LINES = 12
@@ -23,8 +25,8 @@ _OUTPUT_LINES = 12
 def text(answers: Sequence[tuple[Result, Link | None]], colours: Colours) -> str:
     """The whole answer to one command: on the plain runs, then on each perturbation."""
     blocks = ["\n".join(_lines(result, link, colours)) for result, link in answers]
-    if (watching := wording.watching([result for result, _ in answers])) is not None:
-        blocks.append(f"note: {watching}")
+    if (taken := watching([result for result, _ in answers])) is not None:
+        blocks.append(f"note: {taken}")
     return "\n\n".join(blocks)
 
 
@@ -37,7 +39,7 @@ def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]
         yield from _divergence(result, link, colours)
     if result.outcome is Outcome.COULD_NOT_RUN or result.reason is not None:
         yield from _printed(result)
-    remarks = list(wording.notes(result))
+    remarks = list(notes(result))
     if remarks:
         yield ""
     yield from (f"note: {printable(remark)}" for remark in remarks)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
-from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, TOOK_EFFECT, Entry, Place
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, Entry, Place
 from torchrepro_lint.verify.script.perturbations import RESUME
-from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _PLURALS = {
@@ -21,7 +19,6 @@ _PLURALS = {
     "op": ("operation", "operations"),
     "draw": ("random number drawn", "random numbers drawn"),
 }
-_FILES = 5  # at most this many file names are printed
 _RNGS = {
     "random": "Python's `random`",
     "numpy": "NumPy's global RNG",
@@ -135,6 +132,12 @@ def reason(cause: Cause) -> str:
             f"the inputs of {name} differ already, and were not computed by anything that is watched. Possible causes: "
             "arithmetic outside torch, the order of a listing or a set, the content of files, the clock, another RNG."
         )
+    if cause.why == "worker":
+        made, otherwise = cause.chain[0]
+        return (
+            f"{entry.name} draws from the worker's own state of {rng_name(cause.rng or '')}, and {made.name} was made "
+            f"by worker {made.worker} in one run and by worker {otherwise.worker} in the other."
+        )
     return " ".join(_of_draw(cause))
 
 
@@ -184,106 +187,3 @@ def rng_name(rng: str) -> str:
 
 def _asked(cause: Cause) -> str:
     return f"for {cause.at[0].name}"
-
-
-def notes(result: Result) -> Iterator[str]:
-    """What limits what can be said."""
-    records = [run.record for run in (*result.runs, *result.full_runs)]
-    told = {(entry.name, entry.shown or "") for record in records if record for entry in record.of_kind("note")}
-    for name, words in sorted(told):
-        if name != TOOK_EFFECT:
-            yield f"{name}: {words}"
-    comparison = result.comparison
-    if comparison is not None and comparison.unread:
-        yield f"{comparison.unread} of the compared values could not be read, and were ignored"
-    if comparison is not None and comparison.alone:
-        yield f"processes that only one of the runs had: {', '.join(comparison.alone)}"
-    if result.outcome is Outcome.DIFFERED and not result.full_runs and result.attempts:
-        pairs = f"{result.attempts} fully recorded pairs of runs"
-        yield f"the difference did not occur again in {pairs}: its cause is unknown"
-    if result.from_files and result.outcome is Outcome.DIFFERED and result.cause is None and _is_first_stage(records):
-        closer = f"; to see why, compare {shlex.join(map(str, result.closer))}" if result.closer else ""
-        yield f"these recordings hold neither operations nor draws, so what differs may come from earlier code{closer}"
-    if result.outcome is Outcome.DIFFERED and result.met:
-        folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
-        yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
-    if result.lost_states:
-        names = ", ".join(rng_name(name) for name in result.lost_states)
-        yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
-    if result.leftovers and result.outcome is Outcome.DIFFERED and not _proven(result.cause):
-        names = ", ".join(result.leftovers[:_FILES]) + (", ..." if len(result.leftovers) > _FILES else "")
-        yield (
-            f"the first run left {names} in its folder, and the next run found it there: the runs may not have started "
-            "from the same state"
-        )
-    if any(record is not None and _wants_input(record) for record in records):
-        yield "the script reads standard input, which is not available here"
-    ends = {record.end.name for record in records if record is not None and record.end is not None}
-    if "os._exit" in ends:
-        yield "the script exits through os._exit"
-    if result.reason is not None and comparison is not None and comparison.divergence is not None:
-        yield result.reason
-
-
-@dataclass(frozen=True, slots=True)
-class Overhead:
-    """What watching took of the run in which it took the largest part: in all, in the step that it took most of, and
-    beside the program's own memory, in bytes by device. Times are in seconds, of the processor's side only.
-    """
-
-    watching: float
-    run: float
-    step: int
-    in_step: float
-    memory: Mapping[str, int]
-
-
-def overhead(result: Result) -> Overhead | None:
-    """The peak overhead of watching in the runs of the first stage; None where no run has told it."""
-    told = []
-    for run in result.runs:
-        end = run.record.end if run.record is not None else None
-        if end is not None and end.detail.get("seconds"):
-            step, in_step = end.detail.get("costliest step", (0, 0.0))
-            seconds = (end.detail["watching"], end.detail["seconds"])
-            told.append(Overhead(*seconds, step, in_step, end.detail.get("memory", {})))
-    return max(told, key=_share, default=None)
-
-
-def _share(overhead: Overhead) -> float:
-    return overhead.watching / overhead.run
-
-
-def _is_first_stage(records: Iterable[Record | None]) -> bool:
-    """Whether one of the records has only what all runs are compared by."""
-    return any(record is not None and record.header.stage == 1 for record in records)
-
-
-def _proven(cause: Cause | None) -> bool:
-    """Whether a cause stands by itself, wherever the runs began."""
-    return cause is not None and cause.why in ("operation", "unseeded", "late", "seed")
-
-
-def _wants_input(record: Record) -> bool:
-    return (
-        record.failure is not None
-        and record.failure.name == "EOFError"
-        and "reading a line" in str(record.failure.shown)
-    )
-
-
-def watching(results: Iterable[Result]) -> str | None:
-    """What watching took, at most, in words."""
-    told = [most for result in results if result.comparison is not None and (most := overhead(result)) is not None]
-    if not told:
-        return None
-    most = max(told, key=_share)
-    share = _share(most)
-    part = f"at most {share:.0%}" if share >= 0.01 else "less than 1%"
-    words = [f"{part} of a run's {most.run:.1f} s"]
-    if most.in_step:
-        words.append(f"at most {most.in_step * 1000:.1f} ms in a step (step {most.step})")
-    for device, size in most.memory.items():
-        amount = f"at most {size / 2**20:.0f} MiB" if size >= 2**20 else "less than 1 MiB"
-        words.append(f"{amount} of {'' if device == 'cpu' else device + ' '}memory at a time")
-    return f"watching took {', '.join(words)}"
