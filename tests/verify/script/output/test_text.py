@@ -8,10 +8,12 @@ from pathlib import Path
 from verify_runs import record
 
 from torchrepro_lint.report.colours import Colours
+from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison
 from torchrepro_lint.verify.script.entries import Entry
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.output.text import text
+from torchrepro_lint.verify.script.output.wording import reason
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 
@@ -36,3 +38,13 @@ def test_the_overhead_of_recording_is_printed_once() -> None:
         "",
         "note: watching took at most 4% of a run's 10.0 s",
     ]
+
+
+def test_a_batch_of_another_worker() -> None:
+    batches = [Entry("batch", "batch 2 of loader 0", worker=worker) for worker in (0, 2)]
+    draws = [Entry("draw", "random.random", f"worker {worker} of loader 0", output=str(worker)) for worker in (0, 2)]
+    cause = Cause("worker", (draws[0], draws[1]), "random", chain=((batches[0], batches[1]),))
+    assert reason(cause).startswith(
+        "random.random draws from the worker's own state of Python's `random`, and batch 2 of loader 0 was made by "
+        "worker 0 in one run and by worker 2 in the other."
+    )

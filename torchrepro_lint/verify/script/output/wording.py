@@ -136,7 +136,8 @@ def reason(cause: Cause) -> str:
         made, otherwise = cause.chain[0]
         return (
             f"{entry.name} draws from the worker's own state of {rng_name(cause.rng or '')}, and {made.name} was made "
-            f"by worker {made.worker} in one run and by worker {otherwise.worker} in the other."
+            f"by worker {made.worker} in one run and by worker {otherwise.worker} in the other. Only draws that are "
+            "seeded by the index of the sample do not depend on who makes the batch."
         )
     return " ".join(_of_draw(cause))
 
