@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import Entry, Place
-from torchrepro_lint.verify.script.findings import Link, link
+from torchrepro_lint.verify.script.findings import Link, link, rules_for
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 MODEL = """\
@@ -69,3 +69,23 @@ def test_a_cause_that_was_not_recorded_may_be_any_of_the_faults_in_the_file(writ
     found = link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("outside", (entry, entry))))
     assert found is not None and not found.proven
     assert (found.finding.code, found.finding.location.start.row) == ("TRL208", 4)
+
+
+def test_of_the_rules_about_what_was_varied_the_one_about_the_draw_comes_first(write) -> None:
+    text = """\
+        import torch
+        from torch.utils.data import DataLoader, WeightedRandomSampler
+
+        torch.manual_seed(0)
+        sampler = WeightedRandomSampler([1.0] * 8, 8)
+        for epoch in range(2):
+            for batch in DataLoader(range(8), sampler=sampler):
+                print(batch)
+        """
+    path = write({"pyproject.toml": "", "train.py": text}) / "train.py"
+    entry = Entry("draw", "aten.multinomial", place=Place(str(path), 7), detail={"rng": "torch"})
+    cause = Cause("draws", (entry, entry), "torch")
+    result = Result(Outcome.DIFFERED, ("train.py",), (), cause=cause, perturbation="eval")
+    assert rules_for(result) == ("TRL202", "TRL201")
+    found = link(result)
+    assert found is not None and (found.finding.code, found.finding.location.start.row) == ("TRL202", 5)

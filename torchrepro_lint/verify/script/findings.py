@@ -19,6 +19,7 @@ from torchrepro_lint.verify.script.time_limit import time_limit
 PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
 _UNEXPLAINED = ("data", "flow", "outside")  # the cause was not recorded: no rule is likelier than another
+_WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
 _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
 
 
@@ -34,9 +35,10 @@ class Link:
 
 def rules_for(result: Result) -> tuple[str, ...]:
     """The codes of the rules about faults of this kind, the likeliest first."""
+    by_cause = () if result.cause is None else _rules_for_cause(result.cause)
     if result.perturbation is not None and (rules := PERTURBATIONS[result.perturbation].rules):
-        return rules
-    return () if result.cause is None else _rules_for_cause(result.cause)
+        return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
+    return by_cause
 
 
 def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
@@ -65,6 +67,8 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
         yield "TRL107"
         if rng in _SEEDED_FOR_WORKERS:
             yield "TRL201"
+    if name in _WEIGHTED:
+        yield "TRL202"
     if name in _SHUFFLES:
         yield from ("TRL201", "TRL202", "TRL209")
     if rng == "torch.Generator":
