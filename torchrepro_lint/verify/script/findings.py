@@ -34,9 +34,12 @@ class Link:
 
 
 def rules_for(result: Result) -> tuple[str, ...]:
-    """The codes of the rules about faults of this kind, the likeliest first."""
+    """The codes of the rules about faults of this kind, the likeliest first. Where something was varied, no other rule
+    than those about it is at fault: none is, where a sum depends on the number of threads.
+    """
     by_cause = () if result.cause is None else _rules_for_cause(result.cause)
-    if result.perturbation is not None and (rules := PERTURBATIONS[result.perturbation].rules):
+    if result.perturbation is not None:
+        rules = PERTURBATIONS[result.perturbation].rules
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
     return by_cause
 
@@ -87,7 +90,8 @@ def link(result: Result) -> Link | None:
     Raises:
         TooLong: the linter has more to follow in this project than an answer can wait for.
     """
-    if result.outcome is not Outcome.DIFFERED:
+    codes = rules_for(result)
+    if result.outcome is not Outcome.DIFFERED or not codes:
         return None
     places = [place for place in _places(result) if Path(place.file).is_file()]
     files = {Path(place.file) for place in places}
@@ -101,7 +105,6 @@ def link(result: Result) -> Link | None:
             report = check(everything, projects=projects, suppressed_too=True)
     except TorchReproLintError:
         return None
-    codes = rules_for(result)
     about = [finding for finding in report.findings if finding.code in codes]
     about.sort(key=lambda finding: codes.index(finding.code))
     # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.

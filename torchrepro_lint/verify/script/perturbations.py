@@ -20,8 +20,9 @@ from torchrepro_lint.verify.script.perturb.clock import SHIFT
 
 ALL = "all"
 RESUME = "resume"
+THREADS = "threads"
 HASH_SEED = "PYTHONHASHSEED"
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,9 @@ def _hash_seed(run: int) -> dict[str, str]:
 
 
 def _threads(run: int) -> dict[str, str]:
-    given = os.environ.get(_THREADS[0], "")
+    given = os.environ.get(_THREAD_VARIABLES[0], "")
     usual = int(given) if given.isdecimal() else os.cpu_count() or 1
-    return dict.fromkeys(_THREADS, "1" if usual > 1 else "2")
+    return dict.fromkeys(_THREAD_VARIABLES, "1" if usual > 1 else "2")
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -75,7 +76,7 @@ PERTURBATIONS: dict[str, Perturbation] = {
         f"the time of day, {SHIFT // 86_400} days and some hours later, in time and datetime",
         ("TRL503",),
     ),
-    "threads": Perturbation(
+    THREADS: Perturbation(
         "another number of threads for OpenMP, MKL and OpenBLAS, set in the environment: 1, or 2 if it is 1",
         (),
         environment=_threads,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import TOOK_EFFECT
 from torchrepro_lint.verify.script.output.wording import place, rng_name
+from torchrepro_lint.verify.script.perturbations import THREADS
 from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.result import Outcome, Result
 
@@ -35,6 +36,11 @@ def notes(result: Result) -> Iterator[str]:
     if result.outcome is Outcome.DIFFERED and result.met:
         folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
         yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
+    if result.perturbation == THREADS and result.cause is not None and result.cause.why == "operation":
+        yield (
+            "sums are split among the threads, so how they are rounded depends on the number of threads: fix it with "
+            "torch.set_num_threads, or with OMP_NUM_THREADS, where results must agree to the last bit"
+        )
     if result.lost_states:
         names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
