@@ -26,6 +26,7 @@ kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some; training_calls.py: after a training
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
-evaluation_mode.py  layers that do not draw in an evaluation; parts_in_training.py: parts of it that draw again
+evaluation_mode.py  layers that do not draw in an evaluation
+parts_in_training.py  parts of a model that draw there again; chosen_parts.py: which of them a line is about
 idle_draws.py       draws on which no result hangs
 """
