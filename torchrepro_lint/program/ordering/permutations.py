@@ -11,6 +11,7 @@ from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.ordering.permuted_folds import are_folds, are_pieces_of_folds
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
 from torchrepro_lint.program.running.known_calls import KnownCall
@@ -98,6 +99,8 @@ def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterat
 
 def _are_parts(parents: Parents, cut: tree.Call) -> bool:
     """Whether what a permutation is cut into are the parts of a data set, here or where a function returns it to."""
+    if are_folds(parents, cut):
+        return True
     if isinstance(parents.of(cut), tree.Return):
         function = parents.function(cut)
         return isinstance(function, tree.FunctionDef) and _gives_parts(parents, function)
@@ -166,8 +169,10 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
                 if not isinstance(function, tree.FunctionDef) or _BATCH.search(function.name):
                     return False
                 return _splits(function) or _is_one_of_two(parents, function, piece)
-            case tree.ExprStmt() | tree.For() | tree.If() | tree.Comprehension():
-                return False  # in a comprehension there are many, each of which is a draw of its own
+            case tree.Comprehension():
+                return are_pieces_of_folds(parents, piece, above)  # others are a draw of their own each
+            case tree.ExprStmt() | tree.For() | tree.If():
+                return False
     return False
 
 
