@@ -9,7 +9,7 @@ permutations.py          permutations whose pieces are parts of a data set; perm
 fresh_seeds.py           splits right after a seed
 
 Generators:
-generators.py            where one is made and seeded, and who draws from it
+generators.py            where one is made and seeded, and who draws from it; generator_uses.py: for what
 given_generators.py      those that are put into objects of libraries
 global_generators.py     the global one, passed as a generator of one's own
 sampler_seeds.py         those of samplers that seed them in each pass

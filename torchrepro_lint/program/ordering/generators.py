@@ -17,13 +17,23 @@ from torchrepro_lint.program.running.callers import contexts, frame_without_call
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["GENERATOR", "Seeding", "consumers", "is_used", "made_generators", "may_be_seeded_by", "seedings"]
+__all__ = [
+    "GENERATOR",
+    "Seeding",
+    "consumers",
+    "is_used",
+    "loaders_with",
+    "made_generators",
+    "may_be_seeded_by",
+    "seedings",
+]
 
 GENERATOR: Final = "torch.Generator"
 _METHODS: Final = frozenset({"manual_seed", "seed", "set_state"})
@@ -201,18 +211,23 @@ def _only_sets_or_tells_a_seed(above: object) -> bool:
 
 def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
     """The loaders that shuffle and the samplers whose generator is made at one of these places."""
-    for loaders in program.loader_sites:
-        for loader in loaders:
-            given, _ = loader.given("generator")
-            if _is_one_of(given, made) and not _never(loader.value("shuffle")):
-                yield loader.site
-                break
+    for loaders in loaders_with(program, made):
+        if not all(_never(loader.value("shuffle")) for loader in loaders):
+            yield loaders[0].site
     for group in all_calls(program, ordering_names("torch_samplers")):
         for call in group:
             _, given = argument(call.arguments, "generator", 1 if call.name.endswith("SubsetRandomSampler") else 3)
             if _is_one_of(given, made):
                 yield call.site
                 break
+
+
+def loaders_with(program: Program, made: frozenset[Site]) -> Iterator[list[Loader]]:
+    """The loaders, grouped by place, whose generator is made at one of these places."""
+    for loaders in program.loader_sites:
+        found = [loader for loader in loaders if _is_one_of(loader.given("generator")[0], made)]
+        if found:
+            yield found
 
 
 def _is_one_of(values: frozenset[object], made: frozenset[Site]) -> bool:

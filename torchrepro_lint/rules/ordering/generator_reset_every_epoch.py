@@ -44,7 +44,8 @@ How it is proven
 Not reported
     - A seed that contains the epoch.
     - What is made when it is first needed, and then kept: `if self._loader is None: self._loader = ...`.
-    - Loaders that do not shuffle, or that are used for evaluation.
+    - Loaders that do not shuffle and whose workers draw nothing, and loaders that are used for evaluation.
+    - Workers that go on from one epoch to the next (`persistent_workers=True`).
     - Infinite samplers.
     - Generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
 
@@ -61,7 +62,8 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering.generators import Seeding, consumers, seedings
+from torchrepro_lint.program.ordering.generator_uses import GeneratorUse, first_use
+from torchrepro_lint.program.ordering.generators import Seeding, seedings
 from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs
@@ -101,15 +103,27 @@ class GeneratorResetEveryEpoch(Rule):
             if one.method != "manual_seed" or one.seed is None or not one.made or not program.is_asked(one.site.path):
                 continue
             program.ev.begin_question()
-            loader = next(consumers(program, one.made), None)
-            run = _repeated(program, one) if loader is not None else None
-            if loader is None or run is None:
+            use = first_use(program, one.made)
+            run = _repeated(program, one) if use is not None else None
+            if use is None or run is None:
                 continue
-            message = "the generator is seeded with the same number in every epoch: each one has the order of the first"
             calls = [Link(_site(run, at), "is called") for at in range(run.index, 0, -1)]
             loop = Link(Site(run.way[run.index].facts.path, run.loop.site), "runs once per epoch")
-            trace = [loop, *calls, Link(one.site, "seeds the generator"), Link(loader, "draws its order from it")]
-            yield self.finding(program, one.site, message, trace)
+            trace = [loop, *calls, Link(one.site, "seeds the generator"), *_links(use)]
+            yield self.finding(program, one.site, _message(use), trace)
+
+
+def _message(use: GeneratorUse) -> str:
+    first = "the generator is seeded with the same number in every epoch"
+    if use.draw is None:
+        return f"{first}: each one has the order of the first"
+    return f"{first}: in each one the workers draw the numbers of the first"
+
+
+def _links(use: GeneratorUse) -> list[Link]:
+    if use.draw is None:
+        return [Link(use.site, "draws its order from it")]
+    return [Link(use.site, "draws the seed of its workers from it"), Link(use.draw, "draws in the workers")]
 
 
 def _repeated(program: Program, one: Seeding) -> EpochRun | None:

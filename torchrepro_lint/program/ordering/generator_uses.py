@@ -1,0 +1,52 @@
+"""What hangs on the generator of a loader: the order of its samples, or what its workers draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
+from torchrepro_lint.program.ordering.generators import consumers, loaders_with
+from torchrepro_lint.program.workers.global_draws import first_draw
+from torchrepro_lint.program.workers.loaders import Loader
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["GeneratorUse", "first_use"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneratorUse:
+    """A loader or sampler that draws from a generator: its order, or else the seeds of its workers, which draw at
+    `draw`.
+    """
+
+    site: Site
+    draw: Site | None = None
+
+
+def first_use(program: Program, made: frozenset[Site]) -> GeneratorUse | None:
+    """The first that draws from a generator that is made at one of these places, the orders before the workers."""
+    ordered = next(consumers(program, made), None)
+    return GeneratorUse(ordered) if ordered is not None else next(_of_workers(program, made), None)
+
+
+def _of_workers(program: Program, made: frozenset[Site]) -> Iterator[GeneratorUse]:
+    """The loaders whose workers start anew in each epoch and draw; fixed noise is meant in an evaluation."""
+    for loaders in loaders_with(program, made):
+        for loader in loaders:
+            if is_for_evaluation(program, loader.facts, loader.call) or not _starts_workers_anew(loader):
+                continue
+            draw = first_draw(program, loader)
+            if draw is not None:
+                yield GeneratorUse(loader.site, draw.event.site)
+                break
+
+
+def _starts_workers_anew(loader: Loader) -> bool:
+    """Whether workers are proven not to go on from one epoch to the next."""
+    values = loader.value("persistent_workers")
+    return bool(values) and all(isinstance(value, Constant) and not value.value for value in values)
