@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import (
@@ -20,7 +21,8 @@ from torchrepro_lint.program.ordering import (
 )
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_held import item_of
-from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
+from torchrepro_lint.program.ordering.order_places import name_uses, prepares_samples, scope_around
+from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.statements import own_statements
 
@@ -116,7 +118,8 @@ def _through_body(
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
                 attr in method_words("list_fills")
             ):
-                if numbers and any(_is_pair_with(arg.value, numbers) for arg in args):
+                counter = partial(_is_label, program, carrier, loop, numbers, elements, lookup)
+                if any(_is_pair_with(arg.value, numbers, counter) for arg in args):
                     yield sink(carrier, "index", statement, "numbers its elements")
                 owner = item_of(owner)
                 text = _text(owner)
@@ -132,6 +135,10 @@ def _through_body(
                 yield from numbering(program, carrier, call)
             case tree.ExprStmt(value=tree.Yield() as node):
                 yield from order_returns.to_callers(program, carrier, node)
+            case tree.ExprStmt(value=tree.Call(func=func, args=(_, place, *_))) if called_name(func) == "save":
+                counts_up = partial(_counts_up, program, carrier, loop, numbers, elements, lookup)
+                if any(map(counts_up, walk([place.value]))) and prepares_samples(program, carrier.facts, loop):
+                    yield sink(carrier, "samples", statement, "saves each sample under its position")
         yield from order_dicts.through_filled(program, carrier, loop, statement)
         yield from order_grown.through_grown(program, carrier, loop, statement)
         yield from order_handed.through_handed(program, carrier, loop, statement)
@@ -260,10 +267,51 @@ def _is_count(
     return False
 
 
-def _is_pair_with(node: tree.Expr, numbers: set[str]) -> bool:
+def _counts_up(
+    program: Program,
+    carrier: Carrier,
+    loop: tree.For,
+    numbers: set[str],
+    elements: set[str],
+    lookup: tree.Subscript | None,
+    part: tree.Expr,
+) -> bool:
+    """Whether a name is that of the position in a loop, or of a counter that its body augments."""
+    if not isinstance(part, tree.Name):
+        return False
+    return part.id in numbers or _is_count(program, carrier, part, loop, elements, lookup)
+
+
+def _is_label(
+    program: Program,
+    carrier: Carrier,
+    loop: tree.For,
+    numbers: set[str],
+    elements: set[str],
+    lookup: tree.Subscript | None,
+    part: tree.Expr,
+) -> bool:
+    """Whether a counter that the body of a loop augments is a label, by its name."""
+    return (
+        isinstance(part, tree.Name)
+        and function_words("labels").search(part.id) is not None
+        and _counts_up(program, carrier, loop, numbers, elements, lookup, part)
+    )
+
+
+def _is_pair_with(node: tree.Expr, numbers: set[str], is_label: Callable[[tree.Expr], bool]) -> bool:
+    """Whether a number stands beside something else: `(path, i)`, `(path, label)`, `{"path": path, "label": i}`."""
     match node:
         case tree.Display(items=items):
-            return any(isinstance(item, tree.Name) and item.id in numbers for item in items)
+            return any((isinstance(item, tree.Name) and item.id in numbers) or is_label(item) for item in items)
+        case tree.DictDisplay(items=items):
+            return any(
+                isinstance(key, tree.Const)
+                and isinstance(key.value, str)
+                and function_words("labels").search(key.value) is not None
+                and ((isinstance(value, tree.Name) and value.id in numbers) or is_label(value))
+                for key, value in items
+            )
     return False
 
 

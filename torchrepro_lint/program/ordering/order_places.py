@@ -12,6 +12,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
@@ -34,6 +35,7 @@ __all__ = [
     "name_uses",
     "own_bindings",
     "parameter_uses",
+    "prepares_samples",
     "scope_around",
     "sorts",
 ]
@@ -180,30 +182,46 @@ def attribute_uses(
     program: Program, facts: ModuleFacts, target: tree.Attribute | tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
     """The reads of `self.name` in its class, in the project's bases of that and in what derives from it; none where it
-    is sorted. What gives it its value is assigned to `target`, or is a property.
+    is sorted. What gives it its value is assigned to `target`, or is a property. With them come the reads of what the
+    class of a library makes of it.
     """
     own = _class_around(parents_of(program.ev, facts), target)
     if own is None or (isinstance(target, tree.Attribute) and not isinstance(target.value, tree.Name)):
         return
+    name = target.name if isinstance(target, tree.FunctionDef) else target.attr
+    for one in (name, *(_made_by_a_library(own, name))):
+        yield from _uses_in_family(program, facts, own, target, one)
+
+
+def _made_by_a_library(cls: tree.ClassDef, name: str) -> Iterator[str]:
+    """The attributes that the base of a data set makes of one of the class, in the same order."""
+    if _is_named_so(cls):
+        own = {one.name for one in cls.body if isinstance(one, tree.FunctionDef)}
+        yield from sorted(ordering_names("paths_of_names", name) - own)
+
+
+def _uses_in_family(
+    program: Program, facts: ModuleFacts, own: tree.ClassDef, target: tree.Attribute | tree.FunctionDef, name: str
+) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
     found: list[tuple[ModuleFacts, tree.Attribute]] = []
     for home, cls in ((facts, own), *_bases(program, facts, own)):
-        reads = _reads_unsorted(program, home, cls, target)
+        reads = _reads_unsorted(program, home, cls, target, name)
         if reads is None:
             return
         found.extend((home, use) for use in reads)
     yield from found
     for (home, cls), *between in inheriting(program, facts, own, target):
-        if all(_reads_unsorted(program, at, base, target) is not None for at, base in between):
-            yield from ((home, use) for use in _reads_unsorted(program, home, cls, target) or ())
+        if all(_reads_unsorted(program, at, base, target, name) is not None for at, base in between):
+            yield from ((home, use) for use in _reads_unsorted(program, home, cls, target, name) or ())
 
 
 def _reads_unsorted(
-    program: Program, facts: ModuleFacts, cls: tree.ClassDef, target: tree.Attribute | tree.FunctionDef
+    program: Program, facts: ModuleFacts, cls: tree.ClassDef, target: tree.Attribute | tree.FunctionDef, name: str
 ) -> list[tree.Attribute] | None:
     """The reads of an attribute in a class; None where that sorts it."""
     parents = parents_of(program.ev, facts)
     found: list[tree.Attribute] = []
-    for use in parents.attributes.get(target.name if isinstance(target, tree.FunctionDef) else target.attr, ()):
+    for use in parents.attributes.get(name, ()):
         if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
             continue
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
@@ -296,6 +314,15 @@ def is_item_asked_for(program: Program, facts: ModuleFacts, lookup: tree.Subscri
         case tree.FunctionDef(name="__getitem__", params=(_, index, *_)):
             by_number = any(isinstance(one, tree.Name) and one.id == index.name for one in walk([lookup.index]))
             return by_number and _is_dataset(program, facts, _class_around(parents, lookup))
+    return False
+
+
+def prepares_samples(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> bool:
+    """Whether a node is in the method by which a data set of a library saves its samples, once, to fetch them later."""
+    parents = parents_of(program.ev, facts)
+    match parents.function(node):
+        case tree.FunctionDef(name=name) if name in ordering_names("paths_of_names", "prepared_by"):
+            return _is_dataset(program, facts, _class_around(parents, node))
     return False
 
 
