@@ -35,7 +35,7 @@ order_flow.py            the walk along the uses; order_carriers.py: what is fol
 order_returns.py         from functions to what calls them
 order_places.py          uses that still have the order
 order_calls.py           what calls make of it
-order_grown.py           lists and tables that a loop makes longer by a new value
+order_grown.py           lists, tables and texts that a loop makes longer by a new value; order_texts.py: texts
 order_loops.py           what loops make of it; order_nested.py: several in one another
 order_parts.py           loops that send each element to a part of a split; order_pieces.py: slices that go to parts
 order_lookups.py         what a look-up by position makes of it; order_beside.py: in lists that are filled side by side

@@ -11,7 +11,7 @@ from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 from torchrepro_lint.program.evaluation.attributes import external_bases, find_method
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.order import ordered
@@ -31,6 +31,7 @@ from torchrepro_lint.program.ordering import order_draws, order_flow, order_loop
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_places import parameter_uses, scope_around
+from torchrepro_lint.program.ordering.order_texts import joins_text, through_encoder
 from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -74,6 +75,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         if is_counter(program, carrier.facts, scope_around(program, carrier.facts, call), call.func.value):
             yield from order_flow.stored(program, carrier.as_keys(), call.func.value)
         return
+    if joins_text(call):
+        yield carrier.as_text(call)
+        return
     values = called(program, carrier, call)
     names = names_called(program, values)
     if names & ordering_names("order_free"):
@@ -85,6 +89,7 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     if names & ordering_names("order_keeping") or word in ordering_names("order_keeping", "words"):
         yield from _kept(program, carrier, call, arg, word)
         return
+    yield from through_encoder(carrier, call, arg, word, values)
     yield from order_rows.joined_rows(carrier, names, call, arg)
     for value in values:
         yield from into_function(program, carrier, call, arg, value)
@@ -198,6 +203,11 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
     if not isinstance(call, tree.Call) or call.func is not above:
         return
     if carrier.is_dict and attr not in _OF_DICT | _COPIES:
+        return
+    if attr in ordering_words("text_methods"):
+        yield replace(carrier.to(call), text=carrier.text and attr not in ordering_names("text_methods", "lists"))
+        return
+    if carrier.text and attr == "index":
         return
     if attr == "index" and (carrier.is_set or _takes_it_out(program, carrier, call, above.value)):
         return  # a set has no such method: what goes by its name is a list there

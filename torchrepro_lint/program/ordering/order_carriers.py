@@ -30,6 +30,7 @@ class Carrier:
         is_set: Nothing has a position in it yet.
         is_dict: Its keys were inserted in this order; a look-up by key does not reveal the order.
         rows: It is a table whose rows come from what was in this order.
+        text: It is a text that was put together in this order: a position in it numbers nothing.
         part: It is a dict of such tables, and the one under this key is followed.
         iterated: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
             called with lists as well.
@@ -44,6 +45,7 @@ class Carrier:
     is_set: bool = False
     is_dict: bool = False
     rows: bool = False
+    text: bool = False
     part: str | None = None
     iterated: SetIteration | None = None
     chain: tuple[Link, ...] = ()
@@ -60,6 +62,10 @@ class Carrier:
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same for a list, an iterator or an array with the elements."""
         return replace(self.to(node, numbered=numbered), is_set=False, is_dict=False, iterated=self.iterated_here)
+
+    def as_text(self, node: tree.Expr) -> Carrier:
+        """The same for a text that is put together of the elements."""
+        return replace(self.listed(node, numbered=False), text=True)
 
     def as_keys(self) -> Carrier:
         """The same for a dict with the elements, or something derived from each, as its keys."""

@@ -190,7 +190,7 @@ def _through_subscript(
             yield carrier.to(above)  # some columns of an array: `x[:, :n]`
         return
     if not isinstance(above.index, tree.Opaque):
-        if not is_target(program, carrier.facts, above):
+        if not carrier.text and not is_target(program, carrier.facts, above):
             yield from order_lookups.through_lookup(program, carrier, above, decides=indexes)
         return
     yield from through_slice(program, carrier, above)

@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering.order_texts import began_as_text
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
@@ -28,6 +29,23 @@ def through_grown(program: Program, carrier: Carrier, loop: tree.For, statement:
             grown = _grown(program, carrier, target, value)
             if grown is not None and not _begins_anew(program, carrier, loop, target):
                 yield from order_flow.stored(program, replace(grown, node=carrier.node), target)
+            elif _adds_to_itself(value, target) and _is_growing_text(program, carrier, loop, target):
+                yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
+        case tree.AugAssign(target=target, op="+") if _is_growing_text(program, carrier, loop, target):
+            yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
+
+
+def _is_growing_text(program: Program, carrier: Carrier, loop: tree.For, target: tree.Expr) -> bool:
+    return began_as_text(program, carrier, loop, target) and not _begins_anew(program, carrier, loop, target)
+
+
+def _adds_to_itself(value: tree.Expr, target: tree.Expr) -> bool:
+    """Whether a value is what `target` holds with more behind it: `text + line + "\n"`."""
+    while isinstance(value, tree.Binary) and value.op == "+":
+        value = value.left
+        if _is_same(value, target):
+            return True
+    return False
 
 
 def _grown(program: Program, carrier: Carrier, target: tree.Expr, value: tree.Expr) -> Carrier | None:
@@ -87,7 +105,7 @@ def _begins_anew(program: Program, carrier: Carrier, loop: tree.For, target: tre
 def _grows(program: Program, carrier: Carrier, statement: tree.Stmt, target: tree.Expr) -> bool:
     match statement:
         case tree.Assign(targets=(one,), value=value) if value is not None and _is_same(one, target):
-            return _grown(program, carrier, target, value) is not None
+            return _adds_to_itself(value, target) or _grown(program, carrier, target, value) is not None
     return False
 
 

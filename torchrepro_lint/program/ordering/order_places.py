@@ -301,10 +301,20 @@ def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> boo
         case tree.Subscript(value=value, index=index) if value is use:
             outer = parents.of(use)
             by_position = not isinstance(index, (tree.Const, tree.Opaque)) and function.name != "__init__"
+            by_position = by_position or _is_cut_for_an_item(facts, function, index)
             return by_position and not (isinstance(outer, tree.Subscript) and _is_target(parents, outer))
         case tree.For(iter=iterated) if iterated is use:
             return function.name == "__iter__"
     return False
+
+
+def _is_cut_for_an_item(facts: ModuleFacts, function: tree.FunctionDef, index: tree.Expr) -> bool:
+    """Whether a slice is taken for one item of a data set, from where its number says: `self.tokens[i : i + size]`."""
+    if not isinstance(index, tree.Opaque) or function.name not in ("__getitem__", "get"):
+        return False
+    scope = facts.scope_of(function)
+    names = {part.id for part in walk([index]) if isinstance(part, tree.Name)} - {scope.self_name}
+    return any(name in scope.bindings for name in names)
 
 
 def is_item_asked_for(program: Program, facts: ModuleFacts, lookup: tree.Subscript) -> bool:
