@@ -43,8 +43,10 @@ def _is_drawn(program: Program, carrier: Carrier, node: tree.Expr, depth: int) -
             return _is_shuffled(program, carrier, node) or any(
                 _is_drawn(program, carrier, one, depth - 1) for one in given
             )
-        case tree.Subscript(value=value, index=tree.Opaque()):
-            return _is_drawn(program, carrier, value, depth - 1)
+        case tree.Subscript(value=value, index=index) if not isinstance(index, tree.Const) or isinstance(
+            index.value, int
+        ):
+            return _is_drawn(program, carrier, value, depth - 1)  # some of them, or one
         case tree.Call(func=func, args=args):
             if _draws(program, carrier, node):
                 return True
