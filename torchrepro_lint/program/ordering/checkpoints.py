@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.program.evaluation.values import DictValue, Site
+from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Site, Values
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.loaded_checkpoints import Reader, readers
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Resumed", "checkpoints_without_rng"]
 
 _OPTIMIZER: Final = re.compile(r"optim", re.IGNORECASE)
+#: The same, or options: what is saved under it tells.
+_SHORT_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt(?![a-z])", re.IGNORECASE)
+_OPTIMIZER_STATE: Final = re.compile(r"torch\.optim\.\w+\.state_dict")
 _PROGRESS: Final = re.compile(
     r"(?<![a-z])(?:epoch|step|iter|iteration|start_epoch|last_epoch)s?(?![a-z])", re.IGNORECASE
 )
@@ -83,9 +86,23 @@ def _is_for_resuming(save: KnownCall) -> bool:
             keys = [key for key, _, _ in value.entries if isinstance(key, str)]
             if any(_RNG.search(key) for key in keys):
                 return False
-            if any(map(_OPTIMIZER.search, keys)) and any(map(_PROGRESS.search, keys)):
+            if any(map(_PROGRESS.search, keys)) and any(_is_optimizer(key, held) for key, held, _ in value.entries):
                 return True
     return False
+
+
+def _is_optimizer(key: object, values: Values) -> bool:
+    """Whether the state of an optimizer is saved under a key, by its name or by what it is."""
+    if not isinstance(key, str):
+        return False
+    return _OPTIMIZER.search(key) is not None or (
+        _SHORT_OPTIMIZER.search(key) is not None
+        and any(isinstance(value, ExternalObject) and _OPTIMIZER_STATE.fullmatch(value.name) for value in values)
+    )
+
+
+def _names_optimizer(text: str) -> bool:
+    return _OPTIMIZER.search(text) is not None or _SHORT_OPTIMIZER.search(text) is not None
 
 
 def _resuming(program: Program, loads: list[KnownCall]) -> KnownCall | None:
@@ -116,7 +133,7 @@ def _takes_weights_only(program: Program, load: KnownCall) -> bool:
         isinstance(item, tree.Subscript)
         and isinstance(item.index, tree.Const)
         and isinstance(item.index.value, str)
-        and not _OPTIMIZER.search(item.index.value)
+        and not _names_optimizer(item.index.value)
         and not _PROGRESS.search(item.index.value)
         for item in uses
     )
@@ -130,7 +147,7 @@ def _to_optimizer(program: Program, load: KnownCall) -> tuple[int, int] | None:
         (reader.steps, node.site - reader.start)
         for reader in readers(program, load)
         for name, node in parents_of(program.ev, reader.facts).texts
-        if _OPTIMIZER.search(name) and node.site > reader.start and _is_in(program, node, reader)
+        if _names_optimizer(name) and node.site > reader.start and _is_in(program, node, reader)
     )
     return min(below, default=None)
 
