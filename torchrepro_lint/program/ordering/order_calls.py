@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
@@ -81,6 +82,9 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
     values = called(program, carrier, call)
     names = names_called(program, values)
     if names & ordering_names("order_free"):
+        return
+    if "functools.partial" in names:
+        yield from _into_partial(program, carrier, call, arg)
         return
     end = None if carrier.is_dict else _end(carrier, call, arg, names)
     if end is not None:
@@ -157,8 +161,20 @@ def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, wo
         yield carrier.listed(call, numbered=carrier.numbered or word == "enumerate")
 
 
+def _into_partial(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg) -> Iterator[Carrier]:
+    """From what `partial(function, ...)` keeps into the function. Where that is called, and where what it returns goes,
+    is not followed: the call that enters it is one that stands nowhere.
+    """
+    if arg is call.args[0]:
+        return
+    nowhere = tree.Call(END, call.args[0].value, call.args[1:])
+    frame = frame_without_callers(program.ev, carrier.facts, scope_around(program, carrier.facts, call))
+    for value in ordered(program.ev.values(nowhere.func, frame)):
+        yield from into_function(program, carrier, nowhere, arg, value, Site(carrier.facts.path, call.site))
+
+
 def into_function(
-    program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value
+    program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value, at: Site | None = None
 ) -> Iterator[Carrier]:
     """From an argument to the reads of the parameter that gets it, where `value` is a function of the project."""
     given = 0
@@ -172,7 +188,7 @@ def into_function(
     if name is None:
         return
     facts = function.frame.facts
-    at = Site(carrier.facts.path, call.site)
+    at = at or Site(carrier.facts.path, call.site)
     inside = replace(carrier, entered=(*carrier.entered, (function.node, carrier.facts, call)))
     for use in parameter_uses(program, facts, function.node, name):
         yield inside.hop(facts, use, at, f"hands it to {_label(value, function)}()")
