@@ -4,7 +4,7 @@ Splits and samplers:
 splits.py                all that are left to a global generator
 samplers.py              those of torch; own_samplers.py: a project's own
 numpy_splits.py          those that draw from NumPy
-table_names.py           names of rows, by which the rest is told
+table_names.py           names of rows, by which the rest is told; table_parts.py: rows by position
 permutations.py          permutations whose pieces are parts of a data set; permuted_folds.py: folds of it
 fresh_seeds.py           splits right after a seed
 

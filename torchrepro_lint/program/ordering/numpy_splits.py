@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
+from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.order_places import name_uses
-from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
+from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.ordering.table_names import parts_by_names
+from torchrepro_lint.program.ordering.table_parts import goes_to_a_part, same_rows
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -77,8 +78,10 @@ def _parts_a_table(program: Program, call: KnownCall) -> bool:
     """
     parents = parents_of(program.ev, call.facts)
     statement = parents.statement(call.call)
-    if not isinstance(statement, tree.Assign) or statement.value is not _same_rows(parents, call.call):
+    if not isinstance(statement, tree.Assign):
         return False
+    if statement.value is not same_rows(parents, call.call):
+        return goes_to_a_part(parents, call.call) and not _takes_its_place(call, statement)
     if any(isinstance(target, tree.Name) and _is_cut(program, call, target) for target in statement.targets):
         return True
     names = [target.id for target in statement.targets if isinstance(target, tree.Name)]
@@ -96,30 +99,10 @@ def _parts_by_names(program: Program, call: KnownCall) -> bool:
     return not _is_whole(call) and parts_by_names(program, call)
 
 
-def _same_rows(parents: Parents, node: tree.Expr) -> tree.Expr:
-    """What a table becomes whose rows stay in their order: `df.sample(frac=1).reset_index(drop=True)`."""
-    method = parents.of(node)
-    keeps = isinstance(method, tree.Attribute) and method.attr in ordering_words("rows_keeping")
-    call = parents.of(method) if keeps else None  # type: ignore[arg-type]
-    return _same_rows(parents, call) if isinstance(call, tree.Call) else node
-
-
 def _is_cut(program: Program, call: KnownCall, target: tree.Name) -> bool:
-    """Whether parts are cut out of a table by position: `train = df[:n]`, `{"test": df.iloc[n:]}`."""
+    """Whether parts are cut out of a table by position."""
     parents = parents_of(program.ev, call.facts)
-    for use in name_uses(program, call.facts, target):
-        above = parents.of(use)
-        table = above if isinstance(above, tree.Attribute) and above.attr == "iloc" else use
-        part = parents.of(table)
-        if not isinstance(part, tree.Subscript) or not isinstance(part.index, tree.Opaque):
-            continue
-        rows = _same_rows(parents, part)
-        match parents.of(rows):
-            case tree.Assign(targets=targets) if any(part_names(one) for one in targets):
-                return True
-            case tree.DictDisplay(items=items) if is_of_a_part(parents, items, rows):
-                return True
-    return False
+    return any(goes_to_a_part(parents, use) for use in name_uses(program, call.facts, target))
 
 
 def _takes_its_place(call: KnownCall, statement: tree.Assign) -> bool:
