@@ -12,7 +12,9 @@ import pytest
 from programs import LOADER, PACKAGE
 
 from torchrepro_lint import flake8_plugin
-from torchrepro_lint.engine import Report, check
+from torchrepro_lint.cache.entries import entries_of
+from torchrepro_lint.cache.store import FOLDER, RESULTS
+from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.flake8_plugin import Plugin
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -78,6 +80,27 @@ def test_the_same_findings_at_the_same_places_as_the_command(write) -> None:
     expected = as_flake8(check([root]), root)
     assert any(line.startswith("./pkg/loader.py:7:12: TRL101 ") for line in expected)
     assert (result.stdout.splitlines(), result.stderr, result.returncode) == (expected, "", 1)
+
+
+def reports(root: Path) -> list[str]:
+    """The keys of the results in the cache of a project."""
+    with (root / FOLDER / RESULTS).open("rb") as stream:
+        return [key for key in entries_of(stream) if key.startswith("report-")]
+
+
+def test_its_processes_share_one_analysis_with_the_command_through_the_cache(write) -> None:
+    root = write({**PACKAGE, "pyproject.toml": "", **{f"pkg/other{number}.py": LOADER for number in range(4)}})
+    first = flake8(root, "--select", "TRL", "-j", "4", ".")
+    report = check([root], run=RunOptions(cache=CacheChoice()))
+    assert sorted(first.stdout.splitlines()) == sorted(as_flake8(report, root))
+    assert flake8(root, "--select", "TRL", ".").stdout == first.stdout
+    assert len(reports(root)) == 1
+
+
+def test_the_settings_may_say_that_nothing_is_kept(write) -> None:
+    root = write({**PACKAGE, "torchrepro-lint.toml": "cache = false\n"})
+    assert ":7:12: TRL101 " in flake8(root, "--select", "TRL", "-j", "4", ".").stdout
+    assert not (root / FOLDER).exists()
 
 
 def test_files_given_by_name_are_those_that_are_asked_about(write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -41,9 +41,13 @@ Progress: TypeAlias = Callable[[float, str], None]
 class CacheChoice:
     """Where results are cached: in `folder`, or without it in the root of the first project. The settings may turn the
     cache off.
+
+    `wait` is for processes that are started together and make the same check: one of them makes it, while the others
+    wait for its result, so many seconds at most.
     """
 
     folder: Path | None = None
+    wait: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +136,11 @@ def check(
         if override.keys() & _OF_RULES:
             # A misspelt rule is said, whatever the files.
             require_known_rules(override, toolkit.rules())
-        with _without_collection():
-            analysis = _Analysis(overlay, contents, toolkit, run)
-            report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
-        if cached is not None and not report.errors:
-            cached.save(report.findings, report.notices, dependencies)
+        analysis = _Analysis(overlay, contents, toolkit, run)
+        wait = run.cache.wait if run.cache is not None else 0
+        with cached.alone(wait) if cached is not None and wait else nullcontext(False) as may_be_made:
+            report = _stored(cached, requested, projects) if may_be_made else None
+            report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
     # Not stored: the permissions of a folder can change without any file doing so.
     report = replace(report, notices=(*projects.notices(on_disk), *report.notices))
     return _without_known(report, known, projects, overlay, toolkit)
@@ -160,6 +164,17 @@ def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects) -> R
         return None
     unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
     return Report(stored[0], len(files), (), unsafe, stored[1])
+
+
+def _made(
+    analysis: _Analysis, requested: Set[Path], projects: Projects, cached: CachedRun | None, *, suppressed_too: bool
+) -> Report:
+    """The report, made by the rules and kept in the cache."""
+    with _without_collection():
+        report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
+    if cached is not None and not report.errors:
+        cached.save(report.findings, report.notices, dependencies)
+    return report
 
 
 @contextmanager

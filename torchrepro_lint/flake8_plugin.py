@@ -1,5 +1,7 @@
 """The flake8 plugin. flake8 shows it one file after another; the findings come from an analysis of the whole project,
-which is made once for each project and process, and only of what concerns the files that flake8 was given by name.
+and only of what concerns the files that flake8 was given by name.
+
+It is made once for each project. flake8's processes share it through the cache: the first makes it, the others wait.
 """
 
 from __future__ import annotations
@@ -104,6 +106,9 @@ class Plugin:
             yield start.row, start.column - 1, f"{finding.code} {message}", type(self)
 
 
+_PATIENCE = 300.0  # seconds that a process waits for another one's analysis of the same project
+
+
 @dataclass(frozen=True, slots=True)
 class _Analysis:
     """The findings in a project by file, with what the file looked like on the disk when they were made."""
@@ -153,14 +158,16 @@ def _of_file(path: Path, text: str) -> list[Finding]:
 
 
 def _analyse(path: Path) -> _Analysis:
-    from torchrepro_lint.engine import check
+    from torchrepro_lint.engine import CacheChoice, RunOptions, check
     from torchrepro_lint.source.project import Projects
 
     projects = Projects(Plugin.override)
     files = {path, *(one for one in projects.whole(path) if Plugin.named is None or one in Plugin.named)}
     # Taken before the files are read: what changes in between is then seen as changed.
     stamps = {file: stamp(file) for file in files}
-    report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa)
+    # flake8 starts as many processes as there are cores, and each is shown files of the project.
+    run = RunOptions(cache=CacheChoice(wait=_PATIENCE))
+    report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa, run=run)
     print_errors(report.errors)
     findings: dict[Path, list[Finding]] = {}
     for finding in report.findings:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from torchrepro_lint.cache import run
-from torchrepro_lint.cache.store import FOLDER
+from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.fix_loop import fix
@@ -57,6 +59,21 @@ def test_the_second_run_says_the_same(project: Path, counting: Counting) -> None
     assert [finding.code for finding in reports[0].findings] == ["TRL203"]
     assert reports[0].findings[0].fix is not None
     assert counting.hits == [False, True]
+
+
+def test_who_waits_for_another_that_makes_the_same_check_takes_its_answer(
+    project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def locked(store: Store, wait: float) -> Iterator[None]:
+        others.append(cached(project))
+        yield
+
+    others: list[Report] = []
+    monkeypatch.setattr(Store, "locked", locked)
+    report = check([project], run=RunOptions(cache=CacheChoice(wait=300)))
+    assert others == [report]
+    assert counting.hits == [False, False, True], "the one that waits asks, the other asks, and it asks again"
 
 
 def mended(*paths: Path, write: bool = False) -> FixReport:

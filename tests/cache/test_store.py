@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import BinaryIO
 
 import pytest
@@ -175,3 +176,36 @@ def test_what_a_run_that_was_killed_left_behind_is_taken(folder: Path) -> None:
     (folder / "results").write_bytes(b"damaged")
     assert clean(folder)
     assert not folder.exists()
+
+
+def test_one_at_a_time_has_the_lock(folder: Path) -> None:
+    inside: list[str] = []
+
+    def enter(name: str) -> None:
+        with Store(folder).locked(300):
+            inside.append(name)
+            began.set()
+            go_on.wait()
+            inside.append(name)
+
+    began, go_on = Event(), Event()
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(enter, "a")
+        began.wait()
+        second = threads.submit(enter, "b")
+        go_on.set()
+        first.result(), second.result()
+    assert inside == ["a", "a", "b", "b"]
+    assert clean(folder) and not folder.exists()
+
+
+def test_who_has_waited_long_enough_goes_on_without_the_lock(folder: Path) -> None:
+    with Store(folder).locked(0), Store(folder).locked(0.01):
+        Store(folder).put({"key": b"text"})
+    assert Store(folder).get("key") == b"text"
+
+
+def test_where_there_can_be_no_lock_none_is_needed(folder: Path) -> None:
+    folder.write_text("not a folder")
+    with Store(folder).locked(300):
+        assert folder.read_text() == "not a folder"

@@ -9,7 +9,8 @@ of the changes alters what that run has seen of these files: see `record`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,17 @@ class CachedRun:
         if stored is not None:
             self._known.keep()
         return stored
+
+    @contextmanager
+    def alone(self, wait: float) -> Iterator[bool]:
+        """While this process is the only one that makes the result, or after so many seconds. Whether another may have
+        made it until then.
+        """
+        if self._store is None:
+            yield False
+        else:
+            with self._store.locked(wait):
+                yield True
 
     def save(
         self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], dependencies: Dependencies

@@ -31,6 +31,7 @@ _MARKS = {
 
 
 _TEMPORARY = ".results-"
+_LOCK = f"{_TEMPORARY}lock"
 
 
 def _is_own(name: str) -> bool:
@@ -72,6 +73,23 @@ class Store:
             whole = {**known, **new}
             self._make_folder()
             self._replace(_bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole))
+
+    @contextmanager
+    def locked(self, wait: float) -> Iterator[None]:
+        """While no other process has the lock of the folder; without it after so many seconds, or where it cannot be
+        had. The system takes it from a process that ends.
+        """
+        from filelock import FileLock
+
+        lock = FileLock(self.folder / _LOCK)
+        # A timeout is an OSError; some file systems have no locks.
+        with suppress(OSError, NotImplementedError):
+            self._make_folder()
+            lock.acquire(timeout=wait)
+        try:
+            yield
+        finally:
+            lock.release()
 
     @contextmanager
     def _opened(self) -> Iterator[Mapping[str, Entry]]:
