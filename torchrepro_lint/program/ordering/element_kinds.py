@@ -123,6 +123,8 @@ class Reader:
                 return "text"
             case tree.Display(items=items):
                 return joined(self.kind(item, depth - 1) for item in items)
+            case tree.Starred(value=value):
+                return self.elements(value, depth - 1)
             case tree.Binary(left=left, right=right):
                 return joined((self.kind(left, depth - 1), self.kind(right, depth - 1)))
             case tree.Call(

@@ -28,11 +28,13 @@ __all__ = ["OrderedSet", "iterations_of", "ordered_sets"]
 _SPACE: Final = rb"(?:\s|#[^\n]*\n)*"
 _TEXT: Final = rb"[rRbBuU]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 #: A call that makes a set, what is made of the keys of a dict, a comprehension without a colon outside its f-strings, a
-#: display in which a text stands that no colon follows. Each begins with a letter or a brace, which the search then
-#: leaps to: where what must not be before a word comes first, it takes four times as long.
+#: display in which a text stands that no colon follows, or that begins with the elements of something else. Each begins
+#: with a letter or a brace, which the search then leaps to: where what must not be before a word comes first, it takes
+#: four times as long.
 _WORDS: Final = re.compile(
     rb"s(?<!\ws)et\s*(?:\(|\.\s*[uids])|k(?<=\.k)eys\(\)\s*[-&|^]|f(?<!\wf)rozenset\s*\("
     rb"|\{(?:[^:{}]*(?:\{[^{}]*\}[^:{}]*)*\sfor\s"
+    rb"|" + _SPACE + rb"\*(?!\*)"
     rb"|" + _SPACE + rb"(?:" + _TEXT + _SPACE + rb")+,"
     rb"|[^:{}'\"]*," + _SPACE + _TEXT + rb")"
 )  # fmt: skip
