@@ -15,7 +15,7 @@ from torchrepro_lint.program.ordering.permuted_folds import are_folds, are_piece
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
 from torchrepro_lint.program.running.known_calls import KnownCall
-from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, is_named, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -24,6 +24,8 @@ __all__ = ["is_of_a_part", "part_names", "parts_a_set"]
 
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
 _BATCH: Final = re.compile(r"batch", re.IGNORECASE)
+_ANEW: Final = re.compile(r"__(?:iter|next|getitem|call)__|episode|task|batch", re.IGNORECASE)
+_FILLS: Final = frozenset({"append", "extend"})
 
 
 def _says_part(name: str) -> bool:
@@ -160,6 +162,10 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
         match above:
             case tree.Call(func=func) if _SUBSETS.fullmatch(called_name(func) or ""):
                 return True
+            case tree.Call(func=tree.Attribute(value=owner, attr=attr)) if attr in _FILLS and _names_a_part(owner):
+                return _is_drawn_once(parents, above, scope)
+            case tree.AugAssign(target=target, op="+"):
+                return _names_a_part(target) and _is_drawn_once(parents, above, scope)
             case tree.Assign(targets=targets):
                 return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece, scope)
             case tree.DictDisplay(items=items) if is_of_a_part(parents, items, piece):
@@ -237,9 +243,20 @@ def _marks_a_part(parents: Parents, picked: tree.Subscript, scope: Scope) -> boo
     """Whether places of a mask are set, for once: `train_mask[indices] = True`."""
     match parents.of(picked):
         case tree.Assign(targets=(target,), value=tree.Const(value=True | 1)) if target is picked:
-            loops = (above for above in parents.around(picked) if isinstance(above, (tree.For, tree.While)))
-            return part_names(picked.value) and not any(is_epoch_loop(loop, scope) for loop in loops)
+            return part_names(picked.value) and not _is_in_an_epoch(parents, picked, scope)
     return False
+
+
+def _is_drawn_once(parents: Parents, node: Node, scope: Scope) -> bool:
+    """Whether nothing says that it is drawn anew in each epoch, for each item or for each episode."""
+    function = parents.function(node)
+    anew = isinstance(function, tree.FunctionDef) and _ANEW.search(function.name)
+    return not anew and not _is_in_an_epoch(parents, node, scope)
+
+
+def _is_in_an_epoch(parents: Parents, node: Node, scope: Scope) -> bool:
+    loops = (above for above in parents.around(node) if isinstance(above, (tree.For, tree.While)))
+    return any(is_epoch_loop(loop, scope) for loop in loops)
 
 
 def _has_the_name_of_a_part(parents: Parents, picked: tree.Subscript) -> bool:
