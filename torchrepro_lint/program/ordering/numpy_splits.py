@@ -19,6 +19,7 @@ from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seedin
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
+from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
@@ -137,7 +138,7 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
         theirs = ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
         if not is_followed_by(own, theirs):
             return one
-    return None
+    return next(import_seeds(program, call.facts.path, "numpy"), None)
 
 
 def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:

@@ -5,7 +5,7 @@ unseeded.py         programs that seed nothing
 partial_seeding.py  programs that leave out a generator; seeding_places.py: where the seeds of those stand
 first_draws.py      what is drawn first from what is left out
 late_seeds.py       seeds after the first draw
-run_seedings.py     which seeds are those of a whole run
+run_seedings.py     which seeds are those of a whole run; import_seeds.py: which run as a module is imported
 
 Different in every run:
 seed_faults.py      which seeds

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
+from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
 
 
 def may_be_seeded(program: Program, loader: Loader) -> bool:
-    """Whether the programs that make the loader seed torch, or may do so unseen: by a framework that seeds by its own
-    configuration, or a helper of a library that seeds by its name.
+    """Whether the programs that make the loader seed torch, as a file that they import does, or may do so unseen: by a
+    framework that seeds by its own configuration, or a helper of a library that seeds by its name.
     """
     path = loader.facts.path
     return bool(seeding_of(program, loader)) or program.ev.remembered(
-        ("seeded-unseen", path), lambda: _may_be_seeded_unseen(program, path), False
+        ("seeded-unseen", path),
+        lambda: any(import_seeds(program, path, "torch")) or _may_be_seeded_unseen(program, path),
+        False,
     )
 
 

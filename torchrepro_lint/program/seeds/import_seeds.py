@@ -1,0 +1,35 @@
+"""What seeds as a module is imported: it holds for all that the same program runs, also in the files that import it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.running.ways import Way, runs_as_script
+from torchrepro_lint.program.switches.intent_at import ways_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
+
+__all__ = ["import_seeds"]
+
+
+def import_seeds(program: Program, path: Path, rng: str) -> Iterator[Evidence]:
+    """The calls that seed a generator as a file is imported which a program of `path` imports: not `path` itself or
+    one that imports it, where what comes before what can be told.
+
+    What only the tests of the project import together with `path` says nothing of the programs.
+    """
+    above = program.imports.above(path)
+    programs = above if program.is_test(path) else above - program.tests
+    for one in program.evidence:
+        if one.effect == "seed" and rng in one.seeds and not above.issuperset(one.roots):
+            beside = {way[-1].facts.path for way in ways_of(program, one) if _begins_by_import(way)} - above
+            if any(not programs.isdisjoint(program.imports.above(other)) for other in beside):
+                yield one
+
+
+def _begins_by_import(way: Way) -> bool:
+    return way[-1].scope.parent is None and not runs_as_script(way)
