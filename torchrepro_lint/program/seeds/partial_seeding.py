@@ -31,18 +31,21 @@ _SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
 class PartialSeeding:
     """A seeding block and the draws that it does not reach, by generator, each with its chain from the entry point.
 
-    `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run.
+    `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run. `comes_late`: some draw
+    comes before the block, so that a seed beside it would not reach that.
     """
 
     block: Evidence
     missing: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
     other_arm: Evidence | None = None
+    comes_late: bool = False
 
 
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     """One for each seeding block, in the order of files and text; what several programs draw is joined."""
     found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
     other_arms: dict[Site, Evidence] = {}
+    late: set[Site] = set()
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
@@ -73,10 +76,12 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         _, known = found.setdefault(block.site, (block, {}))
         for rng, draw in draws.items():
             known.setdefault(rng, draw)
+        if _comes_late(run, block, [draw.event for draw, _ in draws.values()]):
+            late.add(block.site)
     for site in program.asked_in_order(found):
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
-        yield PartialSeeding(block, missing_here, other_arms.get(site))
+        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late)
 
 
 def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:
@@ -98,6 +103,13 @@ def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
             one.site.number,
         ),
     )
+
+
+def _comes_late(run: EntryRun, block: Evidence, drawn: list[Event]) -> bool:
+    """Whether one of the draws comes before the block on the path, wherever that runs."""
+    seeds = [step.order for step in run.steps if step.kind == "seed" and step.event.site == block.site]
+    first = min(seeds, default=0)
+    return any(step.order < first and any(step.event is one for one in drawn) for step in run.steps)
 
 
 def _seeded_at(run: EntryRun, blocks: list[Evidence]) -> list[Event]:

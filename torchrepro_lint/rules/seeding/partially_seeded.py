@@ -38,8 +38,8 @@ How it is proven
 
 Fix safety
     Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed. Draws from it
-    differed in every run before. There is no fix if the seed is computed in the call, or if the function seeds the
-    missing one only when its callers ask for it.
+    differed in every run before. There is no fix if the seed is computed in the call, if the function seeds the missing
+    one only when its callers ask for it, or if the draw comes before the other seeds.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
@@ -67,6 +67,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.rules.base import Rule
 
+_LATE = "it draws before that: all seeds belong at the start of the program"
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
 
 
@@ -78,7 +79,7 @@ class PartiallySeeded(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):
             missing = [rng for rng, _, _ in found.missing]
-            fix, declined = seed_beside_fix(program, found.block, missing)
+            fix, declined = (None, _LATE) if found.comes_late else seed_beside_fix(program, found.block, missing)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
 
 
