@@ -29,7 +29,17 @@ VALUES = st.one_of(
     st.none(),
     st.lists(st.integers(-9, 99), min_size=1, max_size=3).map(tuple),
 )
-WORDS = ("missing", "given", "missing-or-none", "not-none", "is-true", "is-false-or-missing", "is-tensor", "is-sparse")
+WORDS = (
+    "missing",
+    "given",
+    "given-something",
+    "missing-or-none",
+    "not-none",
+    "is-true",
+    "is-false-or-missing",
+    "is-tensor",
+    "is-sparse",
+)
 CONDITIONS = st.one_of(
     st.builds(Condition, NAMES, POSITIONS, st.sampled_from(WORDS)),
     st.builds(
@@ -88,6 +98,11 @@ MISSING = object()
 @pytest.mark.parametrize(
     ("text", "value", "verdict"),
     [
+        ("x given-something", MISSING, False),
+        ("x given-something", UNKNOWN, True),
+        ("x given-something", 10, True),
+        ("x given-something", 0, False),
+        ("x given-something", None, False),
         ("x missing-or-none", MISSING, True),
         ("x missing-or-none", None, True),
         ("x missing-or-none", 0, False),

@@ -6,6 +6,7 @@ One condition is `<parameter> <test>`, and several that must hold together are j
     mode = 'bicubic' | 'linear'         given, and one of these
     mode =? 'nearest'                   one of these, or not given (the default is one of them)
     antialias is-false-or-missing
+    num_classes given-something         given, and not known to be 0 or None
     input ndim>= 3; pad len= 4          what is known about the tensor; the length of a tuple
 
 The equality tests are `=`, `=?`, `!=`, `!=?`: with `?`, an argument that is not given satisfies the test too.
@@ -37,6 +38,7 @@ Value = Union[str, int, bool, None, "tuple[int, ...]"]
 WordTest = Literal[
     "missing",
     "given",
+    "given-something",
     "missing-or-none",
     "not-none",
     "is-true",
@@ -66,7 +68,7 @@ _SIGNS: Final[dict[str, str]] = {test: sign for sign, test in (*_OPERATORS.items
 _WORDS: Final = frozenset(get_args(WordTest))
 
 #: Tests that an argument list decides, where its values are constants.
-_BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:9]) | frozenset(get_args(ValueTest)) | {"length-is"}
+_BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:10]) | frozenset(get_args(ValueTest)) | {"length-is"}
 
 #: Subjects that are not parameters: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
 #: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses.
@@ -91,6 +93,7 @@ _IN_WORDS: Final[dict[str, dict[str, str]]] = {
 PHRASES: Final[dict[Test, str]] = {
     "missing": "without {name}",
     "given": "with {name}",
+    "given-something": "with {name}",
     "missing-or-none": "without {name}",
     "not-none": "with {name}",
     "is-true": "{name}=True",
@@ -187,6 +190,8 @@ class Condition:
             return self.test in ("missing", "missing-or-none") or self.test.endswith("-or-missing")
         if self.test in ("missing", "given"):
             return self.test == "given"
+        if self.test == "given-something":
+            return isinstance(value, _Unknown) or bool(value)
         if self.test == "is-tensor":
             return None if isinstance(value, _Unknown) else False
         if isinstance(value, _Unknown):
