@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -126,7 +127,9 @@ def _told(scope: Scope, name: str, values: Values, test: tree.Expr, holds: bool)
 
 
 def _parts(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
-    """The tests that surely have the outcome given, where the whole has: all parts of an `and` that holds."""
+    """The tests that surely have the outcome given, where the whole has: all parts of an `and` that holds. They begin
+    with what they are about: `"val" == mode` is given as `mode == "val"`.
+    """
     match test:
         case tree.Unary(op="not", operand=operand):
             yield from _parts(operand, not holds)
@@ -134,6 +137,10 @@ def _parts(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
             if (op == "and") is holds:
                 yield from _parts(left, holds)
                 yield from _parts(right, holds)
+        case tree.Compare(
+            left=tree.Const() as said, ops=("==" | "!=",), comparators=(tree.Name() | tree.Attribute() as subject,)
+        ):
+            yield replace(test, left=subject, comparators=(said,)), holds
         case _:
             yield test, holds
 

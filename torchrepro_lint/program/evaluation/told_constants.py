@@ -50,6 +50,8 @@ def _is_switch(scope: Scope, name: str) -> bool:
 
 def _is_true_or_false(param: tree.Param) -> bool:
     match param:
-        case tree.Param(default=tree.Const(value=bool())) | tree.Param(annotation=tree.Name(id="bool")):
+        case tree.Param(default=tree.Const(value=bool())):
+            return True
+        case tree.Param(annotation=tree.Name(id="bool") | tree.Const(value="bool")):
             return True
     return False
