@@ -29,7 +29,7 @@ descriptors.py       methods that a call makes, such as `partialmethod`
 dataclass_fields.py  fields of dataclasses
 enumerations.py      members of enumerations
 dict_subclasses.py   objects that are dicts
-records.py           objects of libraries that are what they were made of
+records.py           objects of libraries that are what they were made of; torch_devices.py: devices by their names
 
 Lists and dicts:
 containers.py        what is in them, and what is taken out

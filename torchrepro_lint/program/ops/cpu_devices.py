@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.evaluation.names import binding_values
+from torchrepro_lint.program.evaluation.torch_devices import device_name
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, SequenceValue, Value, Values
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
@@ -79,8 +80,6 @@ def _is_cpu(value: Value) -> bool:
             return name.startswith("cpu")
         case Constant(value=None):
             return True
-        case ExternalObject(name="torch.device", arguments=arguments) if arguments is not None:
-            return bool(arguments.positional) and _are_cpu(arguments.positional[0])
         case SequenceValue():
             return _are_cpu(value.elements())
-    return False
+    return _are_cpu(device_name(value))

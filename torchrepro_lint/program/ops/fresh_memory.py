@@ -14,10 +14,9 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import op_names, op_rows
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.torch_devices import device_name
 from torchrepro_lint.program.evaluation.values import (
-    Arguments,
     Constant,
-    ExternalObject,
     SequenceValue,
     Value,
     Values,
@@ -90,9 +89,7 @@ def _names_meta(value: Value) -> bool:
     match value:
         case Constant(value="meta"):
             return True
-        case ExternalObject(name="torch.device", arguments=Arguments(positional=(first, *_))):
-            return any(_names_meta(one) for one in first)
-    return False
+    return any(map(_names_meta, device_name(value)))
 
 
 _SIZED_BY_TYPE = re.compile(r"Tensor$|\.new$")

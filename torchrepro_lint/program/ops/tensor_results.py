@@ -20,7 +20,8 @@ from torchrepro_lint.knowledge.tensors import (
     tensor_methods,
 )
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, Value, Values
+from torchrepro_lint.program.evaluation.torch_devices import device_name
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Value, Values
 from torchrepro_lint.program.ops.distinct_numbers import are_distinct
 from torchrepro_lint.program.ops.single_dimensions import single_by_call
 from torchrepro_lint.program.workers.workers import argument
@@ -256,6 +257,4 @@ def _names_cpu(value: Value) -> bool:
     match value:
         case Constant(value="cpu"):
             return True
-        case ExternalObject(name="torch.device", arguments=Arguments(positional=(first, *_))):
-            return _is_cpu(first)
-    return False
+    return _is_cpu(device_name(value))

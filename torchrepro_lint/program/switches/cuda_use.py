@@ -8,7 +8,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, Value, Values
+from torchrepro_lint.program.evaluation.torch_devices import device_name
+from torchrepro_lint.program.evaluation.values import Constant, External, Value, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -46,6 +47,4 @@ def _names_cuda(value: Value) -> bool:
     match value:
         case Constant(value=str() as text):
             return text.startswith("cuda")
-        case ExternalObject(name="torch.device", arguments=arguments) if arguments is not None:
-            return bool(arguments.positional) and _is_cuda(arguments.positional[0])
-    return False
+    return _is_cuda(device_name(value))
