@@ -10,7 +10,7 @@ import pytest
 
 from torchrepro_lint.engine import check
 
-HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n"
+HEAD = "import glob\nimport torch\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n"
 HELD = (
     "class Held(Dataset):\n    def __init__(self): self.rng = np.random.default_rng(0)\n"
     "    def __getitem__(self, i): return self.rng.random()\n"
@@ -37,6 +37,21 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
     "elifs that return": (
         400,
         lambda count: "def f(x):\n    if x:\n        return 0\n" + repeated("    elif x == $:\n        return $\n")(count) + HELD + LOADER,
+    ),
+    "listings in functions": (
+        40,
+        repeated("def ls$(p):\n    return glob.glob(p)\ndef f$():\n    x = ls$('$')\n    return x\n"),
+    ),
+    "sets that are gone through": (
+        20,
+        lambda count: "def f(words):\n" + repeated("    s$ = set(words.split())\n    l$ = [w for w in s$]\n")(count),
+    ),
+    "checkpoints": (
+        15,
+        repeated(
+            "def f$(m, o):\n    c = torch.load('a')\n    o.load_state_dict(c['optimizer'])\n"
+            "    for e in range(c['epoch'], 9):\n        torch.save({'optimizer': o.state_dict(), 'epoch': e}, 'a')\n"
+        ),
     ),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip

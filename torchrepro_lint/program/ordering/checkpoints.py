@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -62,8 +63,7 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
             continue
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
-        loads = [group[0] for group in all_calls(program, known_calls("loads_checkpoint"))]
-        load = _resuming(program, [c for c in loads if c.facts.path in related and not _takes_weights_only(program, c)])
+        load = program.once(("resuming", tuple(related)), partial(_resuming, program, related))
         if load is not None:
             yield Resumed(save, load.site)
 
@@ -105,8 +105,12 @@ def _names_optimizer(text: str) -> bool:
     return _OPTIMIZER.search(text) is not None or _SHORT_OPTIMIZER.search(text) is not None
 
 
-def _resuming(program: Program, loads: list[KnownCall]) -> KnownCall | None:
-    """The load after which the state of an optimizer is soonest taken out; else one near a count of epochs or steps."""
+def _resuming(program: Program, related: list[Path]) -> KnownCall | None:
+    """The load in some files after which the state of an optimizer is soonest taken out; else one near a count of
+    epochs or steps.
+    """
+    calls = (group[0] for group in all_calls(program, known_calls("loads_checkpoint")))
+    loads = [one for one in calls if one.facts.path in related and not _takes_weights_only(program, one)]
     after = [
         (distance, load)
         for load in loads
@@ -124,11 +128,7 @@ def _takes_weights_only(program: Program, load: KnownCall) -> bool:
     if not isinstance(target, tree.Name):
         return False
     function = parents.function(load.call)
-    uses = [
-        parents.of(use)
-        for use in parents.names.get(target.id, ())
-        if use is not target and (function is None or function in parents.around(use))
-    ]
+    uses = [parents.of(use) for use in parents.names_in(target.id, function) if use is not target]
     return bool(uses) and all(
         isinstance(item, tree.Subscript)
         and isinstance(item.index, tree.Const)

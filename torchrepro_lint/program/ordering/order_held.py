@@ -69,7 +69,7 @@ def _lists_of_turn(parents: Parents, loop: tree.For, method: str) -> Iterator[tr
     """The uses, in the body of a loop over a mapping, of the list of its turn."""
     match (method, loop.target):
         case ("values", tree.Name(id=name)) | ("items", tree.Display(items=(_, tree.Name(id=name)))):
-            yield from (one for one in parents.names.get(name, ()) if loop in parents.around(one))
+            yield from parents.names_in(name, loop)
 
 
 def _is_made_anew(parents: Parents, item: tree.Subscript) -> bool:

@@ -138,9 +138,9 @@ def _through_positions(
     assert isinstance(lookup.index, tree.Name)
     position = lookup.index.id
     parents = parents_of(program.ev, carrier.facts)
-    for use in parents.names.get(position, ()):
+    for use in parents.names_in(position, around):
         other = parents.of(use)
-        if use is lookup.index or around not in parents.around(use):
+        if use is lookup.index:
             continue
         if isinstance(other, tree.Subscript) and other.index is use:
             if is_target(program, carrier.facts, other):

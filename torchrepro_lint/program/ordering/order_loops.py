@@ -81,8 +81,7 @@ def through_turns(
 def _are_read(program: Program, carrier: Carrier, around: tree.For | tree.Comprehension, names: set[str]) -> bool:
     """Whether a loop or comprehension reads one of the names that it gives to its elements."""
     parents = parents_of(program.ev, carrier.facts)
-    reads = (use for name in names for use in parents.names.get(name, ()) if not parents.is_bound(use))
-    return any(one is around for use in reads for one in parents.around(use))
+    return any(not parents.is_bound(use) for name in names for use in parents.names_in(name, around))
 
 
 def _through_body(

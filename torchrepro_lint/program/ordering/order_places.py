@@ -64,10 +64,8 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         default=target.site,
     )
     sorted_at: int | None = None
-    for use in parents.names.get(target.id, ()):
+    for use in parents.names_in(target.id, function):
         if use is target or (sorted_at is not None and use.site > sorted_at):
-            continue
-        if parents.function(use) is not function and not _is_inside(parents, use, function):
             continue
         if _is_target(parents, use):
             continue
@@ -88,8 +86,8 @@ def parameter_uses(program: Program, facts: ModuleFacts, function: tree.Function
     """The reads of what a parameter gets, in the function and in those that it defines."""
     parents = parents_of(program.ev, facts)
     scope = facts.scope_of(function)
-    for use in parents.names.get(name, ()):
-        if function not in parents.around(use) or _is_another(parents, facts, use, scope):
+    for use in parents.names_in(name, function):
+        if _is_another(parents, facts, use, scope):
             continue
         inner = parents.function(use) is not function
         reaching, _ = scope.reaching(name) if inner else scope.reaching(name, use.site)
@@ -107,10 +105,6 @@ def _is_of(parents: Parents, node: object, statement: object) -> bool:
 def _loops_back(scope: Scope, first: int, second: int) -> bool:
     loops = {branch for branch, _ in scope.path_at(first) if branch in scope.loops}
     return any(branch in loops for branch, _ in scope.path_at(second))
-
-
-def _is_inside(parents: Parents, node: tree.Expr, function: object) -> bool:
-    return function is None or any(above is function for above in parents.around(node))
 
 
 def _is_another(parents: Parents, facts: ModuleFacts, use: tree.Name, home: Scope) -> bool:
@@ -221,8 +215,8 @@ def _reads_unsorted(
     """The reads of an attribute in a class; None where that sorts it."""
     parents = parents_of(program.ev, facts)
     found: list[tree.Attribute] = []
-    for use in parents.attributes.get(name, ()):
-        if use is target or not isinstance(use.value, tree.Name) or cls not in parents.around(use):
+    for use in parents.attributes_in(name, cls):
+        if use is target or not isinstance(use.value, tree.Name):
             continue
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
             if _leaves_ties(program, facts, parents, use):
@@ -261,9 +255,9 @@ def calls_in_bases(
         return
     for home, base in _bases(program, facts, own):
         parents = parents_of(program.ev, home)
-        for use in parents.attributes.get(function.name, ()):
+        for use in parents.attributes_in(function.name, base):
             call = parents.of(use)
-            if isinstance(call, tree.Call) and call.func is use and base in parents.around(use):
+            if isinstance(call, tree.Call) and call.func is use:
                 scope = scope_around(program, home, use)
                 if isinstance(use.value, tree.Name) and use.value.id == scope.self_name:
                     yield home, call

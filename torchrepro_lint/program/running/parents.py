@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.growing import grown
@@ -19,6 +21,9 @@ __all__ = ["Node", "Parents", "children", "is_named", "parents_of"]
 Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause, tree.Handler, tree.Case]
 
 _SITELESS = (tree.Clause, tree.Case)
+#: In which uses of a name are looked for.
+_SURROUNDING = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.For, tree.Comprehension)
+_Use = TypeVar("_Use", tree.Name, tree.Attribute)
 
 #: The fields of each kind of node in which nodes can stand.
 _FIELDS: dict[type, tuple[str, ...]] = {
@@ -47,6 +52,8 @@ class Parents:
     attributes: dict[str, Sequence[tree.Attribute]]
     sets: list[tree.Display]
     texts: list[tuple[str, tree.Subscript]]
+    _turns: array[int]  # by the site of the node: when the walk over the file came to it
+    _last_inside: dict[int, int]  # by the site of what surrounds others: when it came to the last of these
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
@@ -60,6 +67,21 @@ class Parents:
         while above is not None:
             yield above
             above = self.of(above)
+
+    def names_in(self, name: str, around: Node | None) -> Sequence[tree.Name]:
+        """The uses of a name in a function, class, loop or comprehension; all that the file has for None."""
+        return self._inside(self.names.get(name, ()), around)
+
+    def attributes_in(self, name: str, around: Node | None) -> Sequence[tree.Attribute]:
+        """The same for an attribute of any object."""
+        return self._inside(self.attributes.get(name, ()), around)
+
+    def _inside(self, uses: Sequence[_Use], around: Node | None) -> Sequence[_Use]:
+        if around is None or not uses:
+            return uses
+        turns, site = self._turns, around.site  # type: ignore[union-attr]
+        first = bisect_right(uses, turns[site], key=lambda use: turns[use.site])
+        return uses[first : bisect_right(uses, self._last_inside[site], first, key=lambda use: turns[use.site])]
 
     def function(self, node: Node) -> tree.FunctionDef | tree.ClassDef | tree.Lambda | None:
         """The function, class or lambda in whose body the node is; None for the module's own code."""
@@ -103,7 +125,9 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], []))
+    return ev.remembered(
+        ("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], [], array("I"), {})
+    )
 
 
 def _parents(facts: ModuleFacts) -> Parents:
@@ -114,9 +138,20 @@ def _parents(facts: ModuleFacts) -> Parents:
     attributes: dict[str, Sequence[tree.Attribute]] = {}
     sets: list[tree.Display] = []
     texts: list[tuple[str, tree.Subscript]] = []
-    pending: list[Node] = list(reversed(facts.body))
+    turns = array("I")
+    last_inside: dict[int, int] = {}
+    turn = 0
+    pending: list[Node | int] = list(reversed(facts.body))  # a number is the site of what is done with
     while pending:
         node = pending.pop()
+        if isinstance(node, int):
+            last_inside[node] = turn
+            continue
+        turn += 1
+        if not isinstance(node, _SITELESS):
+            if node.site >= len(turns):
+                turns.extend([0] * (node.site + 1 - len(turns)))
+            turns[node.site] = turn
         if isinstance(node, (tree.For, tree.While)):
             loops[node.site] = node
         elif isinstance(node, tree.Name):
@@ -136,8 +171,10 @@ def _parents(facts: ModuleFacts) -> Parents:
             if child.site >= len(above):
                 above.extend([None] * (child.site + 1 - len(above)))
             above[child.site] = node
+        if isinstance(node, _SURROUNDING):
+            pending.append(node.site)
         pending.extend(reversed(inner))
-    return Parents(above, above_siteless, loops, names, attributes, sets, texts)
+    return Parents(above, above_siteless, loops, names, attributes, sets, texts, turns, last_inside)
 
 
 def children(node: Node) -> list[Node]:
