@@ -42,6 +42,12 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
         40,
         repeated("def ls$(p):\n    return glob.glob(p)\ndef f$():\n    x = ls$('$')\n    return x\n"),
     ),
+    "a dict that functions hand to each other": (
+        8,
+        lambda count: "d = {'files': glob.glob('x')}\nf0(d)\n" + "".join(
+            f"def f{i}(d):\n" + "".join(f"    f{(i + step) % count}(d)\n" for step in range(1, 9)) for i in range(count)
+        ),
+    ),
     "sets that are gone through": (
         20,
         lambda count: "def f(words):\n" + repeated("    s$ = set(words.split())\n    l$ = [w for w in s$]\n")(count),
