@@ -59,6 +59,15 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
             "    for e in range(c['epoch'], 9):\n        torch.save({'optimizer': o.state_dict(), 'epoch': e}, 'a')\n"
         ),
     ),
+    "generators that one dataset holds": (
+        6,
+        lambda count: (
+            "class Held(Dataset):\n    def __init__(self):\n"
+            + repeated("        self.r$ = np.random.default_rng($)\n")(count)
+            + "    def __getitem__(self, i):\n"
+            + repeated("        x = self.r$.random()\n")(count) + "        return x\n" + LOADER
+        ),
+    ),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip
 

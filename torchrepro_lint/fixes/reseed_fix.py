@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
@@ -40,7 +41,9 @@ def reseed_held_fix(
     wanted: list[_Targets] = []
     for loader in loaders:
         # All at once: once the init function goes to the dataset, what it leaves out is not seen any more.
-        targets = held_targets(program, loader, holders[loader])
+        copied = tuple(holders[loader])
+        # Each of them asks for all.
+        targets = program.once(("held targets", loader, copied), partial(held_targets, program, loader, copied))
         if isinstance(targets, str):
             return None, targets
         wanted.append(targets)
