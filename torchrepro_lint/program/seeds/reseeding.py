@@ -190,18 +190,23 @@ def _behind(scope: Scope, node: tree.Expr) -> tree.Expr:
 
 
 def _runs_once(waypoint: Waypoint, loop: int | None) -> bool:
-    """Whether an `if` inside the loop compares something with a constant: `if epoch == 0:`."""
+    """Whether an `if` or a `match` inside the loop compares something with a constant: `if epoch == 0:`, `case 0:`."""
     inside = loop is None
     for branch, arm in waypoint.path:
         if branch == loop:
             inside = True
             continue
         statement = waypoint.scope.branches.get(branch)
-        if inside and isinstance(statement, tree.If):
-            match statement.test:
-                case tree.Compare(left=tree.Name() | tree.Attribute(), ops=("==",)) if arm == "then":
-                    return True
-                case tree.Unary(op="not") if arm == "then":
+        if not inside:
+            continue
+        match statement:
+            case tree.If(test=tree.Compare(left=tree.Name() | tree.Attribute(), ops=("==",))) if arm == "then":
+                return True
+            case tree.If(test=tree.Unary(op="not")) if arm == "then":
+                return True
+            case tree.Match(subject=tree.Name() | tree.Attribute(), cases=cases):
+                literals = cases[int(arm.removeprefix("case"))].literals
+                if literals is not None and len(literals) == 1:
                     return True
     return False
 
