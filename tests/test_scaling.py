@@ -68,6 +68,7 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
             + repeated("        x = self.r$.random()\n")(count) + "        return x\n" + LOADER
         ),
     ),
+    "seeds": (80, repeated("torch.manual_seed($)\nx$ = torch.rand(3)\n")),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip
 

@@ -125,7 +125,7 @@ def _is_known(program: Program, call: tree.Call, frame: Frame) -> bool:
 def _is_put_back(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether the state of the generator is saved before and put back after, on every way to the call."""
     to_call = ways(program.ev, facts, scope, call.site)
-    return all(any(is_undone(waypoint.scope, waypoint.site) for waypoint in way) for way in to_call)
+    return all(any(is_undone(program.ev, waypoint.scope, waypoint.site) for waypoint in way) for way in to_call)
 
 
 def _generator_argument(program: Program, call: tree.Call, frame: Frame) -> tree.Arg | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.running.call_index import called_name
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["is_undone"]
 
@@ -14,11 +18,13 @@ _SAVES = re.compile(r"getstate|get_state|get_rng_states?(_all)?")
 _RESTORES = re.compile(r"setstate|set_state|set_rng_states?(_all)?")
 
 
-def is_undone(scope: Scope, site: int) -> bool:
+def is_undone(ev: Evaluator, scope: Scope, site: int) -> bool:
     """Whether the state of a generator is saved above a place of a function and restored below it; of a context
     manager, by `__exit__`.
     """
-    if not any(call.site < site for call in _calls(scope, _SAVES)):
+    none: list[tree.Call] = []
+    saving = ev.remembered(("saving calls", id(scope)), lambda: _calls(scope, _SAVES), none)
+    if not any(call.site < site for call in saving):
         return False
     return any(one is not scope or call.site > site for one in _closing(scope) for call in _calls(one, _RESTORES))
 

@@ -116,7 +116,7 @@ def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding
     ):
         return None  # from entropy, or hidden behind a star
     for index, waypoint in enumerate(way):
-        if _keeps_state(waypoint.scope) or _is_of_the_first_call(waypoint) or _is_of_a_trial(waypoint):
+        if _keeps_state(ev, waypoint.scope) or _is_of_the_first_call(waypoint) or _is_of_a_trial(waypoint):
             return None
         loop = _epoch_loop(ev, waypoint)
         hook = waypoint.scope.node if loop is None and is_training_hook(ev, waypoint.facts, waypoint.scope) else None
@@ -241,16 +241,17 @@ def _is_of_a_trial(waypoint: Waypoint) -> bool:
     return any(says(test, holds, function_words("same_data")) is True for test, holds in tests)
 
 
-def _keeps_state(scope: Scope) -> bool:
+def _keeps_state(ev: Evaluator, scope: Scope) -> bool:
     """Whether a function, or the class around it, saves the state of a generator or puts it back."""
-    scopes = [scope]
-    if scope.parent is not None and isinstance(scope.parent.node, tree.ClassDef):
-        scopes.extend(scope.parent.children)
-    return any(
-        sets_apart(call) or function_words("keeps_state").fullmatch(called_name(call.func) or "") is not None
-        for one in scopes
-        for call, _ in one.calls
-    )
+    parent = scope.parent
+    around = parent if parent is not None and isinstance(parent.node, tree.ClassDef) else None
+    scopes = (scope,) if around is None else around.children
+    return ev.remembered(("keeps state", id(around or scope)), lambda: any(map(_has_state_kept, scopes)), False)
+
+
+def _has_state_kept(scope: Scope) -> bool:
+    words = function_words("keeps_state")
+    return any(sets_apart(call) or words.fullmatch(called_name(call.func) or "") is not None for call, _ in scope.calls)
 
 
 def _is_helper(scope: Scope) -> bool:

@@ -27,7 +27,7 @@ __all__ = ["is_for_the_run"]
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
     """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while."""
-    if is_undone(one.frame.scope, one.site.number):
+    if is_undone(program.ev, one.frame.scope, one.site.number):
         return False
     if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False

@@ -145,7 +145,7 @@ def is_innocent(program: Program, one: Evidence) -> bool:
     """Whether a seeding call may use another seed each time: that of a test, a worker or an environment, or a mock."""
     if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
         return True
-    if is_undone(one.frame.scope, one.site.number):
+    if is_undone(program.ev, one.frame.scope, one.site.number):
         return True
     ways = ways_of(program, one)
     return runs_in_workers(ways) or any(
