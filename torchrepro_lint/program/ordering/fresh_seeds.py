@@ -13,7 +13,7 @@ from torchrepro_lint.program.ordering.generators import GENERATOR
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.statements import blocks_of
+from torchrepro_lint.program.running.statements import block_of
 from torchrepro_lint.program.running.ways import ways
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def _behind_what_is_quiet(program: Program, call: KnownCall) -> Iterator[tree.St
     """The statements of the block above the call, the nearest first, without those that surely draw nothing."""
     parents = parents_of(program.ev, call.facts)
     statement = parents.statement(call.call)
-    around = parents.of(statement)
-    blocks = (call.facts.body,) if around is None else blocks_of(around)  # type: ignore[arg-type]
-    block = next((block for block in blocks if any(one is statement for one in block)), ())
-    above = list(takewhile(lambda one: one is not statement, block))
+    above = list(takewhile(lambda one: one is not statement, block_of(parents, call.facts, statement)))
     return (one for one in reversed(above) if not _is_quiet(program, call, one))
 
 

@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.parents import Node, Parents, is_named, par
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_of_a_part", "part_names", "parts_a_set"]
+__all__ = ["is_of_a_part", "is_parted", "part_names", "parts_a_set", "uses_below"]
 
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
 _BATCH: Final = re.compile(r"batch", re.IGNORECASE)
@@ -46,13 +46,14 @@ def part_names(node: tree.Expr) -> bool:
 
 def parts_a_set(program: Program, call: KnownCall) -> bool:
     """Whether slices of the permutation are the parts of a data set, by name or by what they are given to."""
-    return _is_parted(parents_of(program.ev, call.facts), call.call, call.scope, set())
+    return is_parted(parents_of(program.ev, call.facts), call.call, call.scope)
 
 
-def _is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int]) -> bool:
-    """Whether an expression in `scope` that is the permutation, or data in its order, is cut into the parts of a data
-    set.
+def is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int] | None = None) -> bool:
+    """Whether an expression in `scope` that is a permutation, or data in its order, is cut into the parts of a data
+    set. Those in `seen` are known not to be.
     """
+    seen = set() if seen is None else seen
     if id(node) in seen:
         return False
     seen.add(id(node))
@@ -65,27 +66,27 @@ def _is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int]) 
                 return False
             if attr in cuts:
                 return _are_parts(parents, outer)
-            return attr in method_words("permutations") and _is_parted(parents, outer, scope, seen)
+            return attr in method_words("permutations") and is_parted(parents, outer, scope, seen)
         case tree.Arg():
             outer = parents.of(above)
             match outer:
                 case tree.Call(func=tree.Name(id="list" | "tuple")):
-                    return _is_parted(parents, outer, scope, seen)
+                    return is_parted(parents, outer, scope, seen)
                 case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in cuts and first is above:
                     return _are_parts(parents, outer)
         case tree.Subscript(value=value):
-            return _is_part(parents, above, scope) if value is node else _is_parted(parents, above, scope, seen)
-    return any(_is_parted(parents, use, scope, seen) for use in _uses_of(parents, node))
+            return _is_part(parents, above, scope) if value is node else is_parted(parents, above, scope, seen)
+    return any(is_parted(parents, use, scope, seen) for use in _uses_of(parents, node))
 
 
 def _uses_of(parents: Parents, value: tree.Expr) -> Iterator[tree.Expr]:
     """The uses of the name that a value is given by its assignment, alone or as one of several."""
     target = parents.target_of(value)
     if target is not None:
-        yield from _uses_below(parents, target, value)
+        yield from uses_below(parents, target, value)
 
 
-def _uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterator[tree.Expr]:
+def uses_below(parents: Parents, target: tree.Expr, value: tree.Expr) -> Iterator[tree.Expr]:
     """The uses of a name, or of an attribute of `self`, below the value that it is given, in the same function."""
     uses: Sequence[tree.Expr] = ()
     match target:
@@ -114,7 +115,7 @@ def _go_as_parts(parents: Parents, cut: tree.Call) -> bool:
     match parents.of(cut):
         case tree.Assign(targets=(tree.Display(items=items) as target,)):
             return part_names(target) or any(
-                _goes_into_a_subset(parents, use) for item in items for use in _uses_below(parents, item, cut)
+                _goes_into_a_subset(parents, use) for item in items for use in uses_below(parents, item, cut)
             )
     return False
 

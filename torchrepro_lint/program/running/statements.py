@@ -1,12 +1,17 @@
-"""The blocks that a statement has inside, and the statements in them."""
+"""The blocks that a statement has inside, the one that it is in, and the statements in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
 
-__all__ = ["blocks_of", "own_statements"]
+if TYPE_CHECKING:
+    from torchrepro_lint.program.running.parents import Node, Parents
+
+__all__ = ["block_of", "blocks_of", "own_statements"]
 
 
 def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
@@ -30,6 +35,18 @@ def blocks_of(statement: tree.Stmt) -> Iterator[tree.Block]:
         case tree.Match(cases=cases):
             for case in cases:
                 yield case.body
+
+
+def block_of(parents: Parents, facts: ModuleFacts, statement: Node) -> tree.Block:
+    """The block in which a statement of the file is."""
+    match parents.of(statement):
+        case None:
+            return facts.body
+        case tree.Handler(body=body) | tree.Case(body=body):
+            return body
+        case around:
+            blocks = blocks_of(around)  # type: ignore[arg-type]
+            return next(block for block in blocks if any(one is statement for one in block))
 
 
 def own_statements(block: tree.Block) -> Iterator[tree.Stmt]:

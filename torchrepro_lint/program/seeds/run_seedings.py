@@ -1,4 +1,4 @@
-"""Seeding calls that are for a whole run, and not for a worker, a test, a loop or a choice of samples."""
+"""Seeding calls that are for a whole run, and not for a worker, a test, a loop, a split or a choice of samples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.split_seeds import is_for_a_split
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -26,7 +27,9 @@ __all__ = ["is_for_the_run"]
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
-    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while."""
+    """Whether a seeding call is the program's own, and none of a worker, a test, a loop, a split or a mock, nor for a
+    while.
+    """
     if is_undone(program.ev, one.frame.scope, one.site.number):
         return False
     if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
@@ -37,7 +40,9 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
-    return _says_so(program, one) and not runs_in_workers(ways) and not repeats(program.ev, ways)
+    if not _says_so(program, one) or runs_in_workers(ways) or repeats(program.ev, ways):
+        return False
+    return not is_for_a_split(program, one)
 
 
 def _is_of_test(program: Program, one: Evidence) -> bool:

@@ -50,6 +50,8 @@ Not reported
     - Splits (TRL202, TRL209).
     - Seeds in worker init functions, in epoch loops, in tests, and in the method `seed` with which gym seeds an
       environment.
+    - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split: it keeps the
+      split.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python

@@ -1,0 +1,61 @@
+"""Seeds that are set for one split: `np.random.seed(42)`, `np.random.shuffle(indices)`, and the parts are cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
+from torchrepro_lint.program.running.blocks import expressions_in
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.statements import block_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
+
+__all__ = ["is_for_a_split"]
+
+#: A seed of torch reaches the weights as well.
+_RNGS: Final = frozenset({"python", "numpy"})
+
+
+def is_for_a_split(program: Program, one: Evidence) -> bool:
+    """Whether a seed stands alone right before the permutation that splits a data set: it keeps that split, and does
+    not say that the run is to be repeated.
+    """
+    if not one.seeds <= _RNGS or not isinstance(one.node, tree.Call):
+        return False
+    parents = parents_of(program.ev, one.frame.facts)
+    statement = parents.statement(one.node)
+    block = block_of(parents, one.frame.facts, statement)
+    at = next((index for index, other in enumerate(block) if other is statement), None)
+    if at is None or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at]):
+        return False
+    permuted = _permuted(parents, block[at + 1 : at + 2])
+    return any(is_parted(parents, order, one.frame.scope) for order in permuted)
+
+
+def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:
+    """Whether a statement beside the seed is a seed as well."""
+    sites = {node.site for node in walk(list(expressions_in((statement,))))}
+    return any(
+        other.effect == "seed" and other.site.path == one.site.path and other.site.number in sites
+        for other in program.evidence
+    )
+
+
+def _permuted(parents: Parents, block: tree.Block) -> Iterator[tree.Expr]:
+    """What is in a drawn order after a statement: a permutation that it makes, the uses of a list that it shuffles."""
+    for node in walk(list(expressions_in(block))):
+        if not isinstance(node, tree.Call):
+            continue
+        name = called_name(node.func)
+        if name in method_words("permutations", "makes"):
+            yield node
+        elif name in method_words("permutations", "shuffles") and node.args:
+            yield from uses_below(parents, node.args[0].value, node)
