@@ -17,7 +17,7 @@ from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings import SettingsOverride, override_from_table
 from torchrepro_lint.source.prefilter import is_wanted
-from torchrepro_lint.source.root import absolute
+from torchrepro_lint.source.root import absolute, is_installed
 from torchrepro_lint.source.stamps import stamp
 
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ class Plugin:
     def run(self) -> Iterator[tuple[int, int, str, type[Plugin]]]:
         """Row, column from 0, text with the code in front, and this class, for each finding in the file."""
         text = "".join(self._lines)
-        # What is installed is nobody's project, though flake8 would walk into it.
-        data = text.encode("utf-8", "replace")
-        wanted = is_wanted(data)
-        if not wanted or "site-packages" in Path(self._filename).parts:
+        # flake8 would walk into an environment that is below the project.
+        if is_installed(absolute(self._filename)) or not is_wanted(text.encode("utf-8", "replace")):
             return
         for finding in _findings(absolute(self._filename), text):
             start = finding.location.start

@@ -43,6 +43,14 @@ def test_a_text_that_does_not_parse_is_remembered_too(write) -> None:
         assert [one.code for one in session.check({root / "a.py": "import torch\nf("}).findings] == ["TRL900"]
 
 
+def test_libraries_are_not_looked_at(write) -> None:
+    root = write({f"lib/site-packages/{path}": text for path, text in {**PACKAGE, "six.py": ""}.items()})
+    loader = root / "lib/site-packages/pkg/loader.py"
+    session = Session()
+    assert session.check({loader: LOADER}).findings == ()
+    assert not any(one.code for one in session.check({loader: LOADER, root / "a.py": "x = 1\n"}).findings)
+
+
 def test_settings_are_read_again_when_they_are_forgotten(write) -> None:
     root = write({**PACKAGE, "torchrepro-lint.toml": ""})
     session = Session()

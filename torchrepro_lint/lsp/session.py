@@ -12,6 +12,7 @@ from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.selection import require_known_rules
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.root import is_installed
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["EDITOR", "Session"]
@@ -46,12 +47,13 @@ class Session:
         self._projects = Projects(self._override)
 
     def check(self, texts: Mapping[Path, str]) -> Report:
-        """The findings in the files with these texts, but for those that their project leaves out.
+        """The findings in the files with these texts, but for those that their project leaves out, and for libraries:
+        an editor opens these where somebody looks up a definition.
 
         TorchReproLintError where settings do not say what they should.
         """
         projects = self._projects
-        paths = [path for path in texts if not projects.leaves_out(path)]
+        paths = [path for path in texts if not (is_installed(path) or projects.leaves_out(path))]
         if paths:  # between two files, an editor may have none open
             self._programs.keep({projects.of(path).root for path in paths})
         return check(paths, self._override, overlay=texts, projects=projects, toolkit=self._toolkit)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from torchrepro_lint.source.imported_folders import ImportedFolders
 
-__all__ = ["absolute", "folder_above", "is_marked", "is_shared_folder", "local_root", "project_root"]
+__all__ = ["absolute", "folder_above", "is_installed", "is_marked", "is_shared_folder", "local_root", "project_root"]
 
 MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MANY = 3
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def absolute(path: Path | str) -> Path:
@@ -71,6 +72,11 @@ def folder_above(folder: Path, imported: ImportedFolders, below: Path | None = N
     if named is None or named == below or is_shared_folder(named):
         return None
     return named if below is None or named.is_relative_to(below) else None
+
+
+def is_installed(path: Path) -> bool:
+    """Whether a file is part of an installed package: nobody's project, and all packages there would be one program."""
+    return not _INSTALLED.isdisjoint(path.parts)
 
 
 def is_shared_folder(folder: Path) -> bool:
