@@ -65,7 +65,7 @@ def test_who_waits_for_another_that_makes_the_same_check_takes_its_answer(
     project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def locked(store: Store, wait: float) -> Iterator[None]:
+    def locked(store: Store, key: str, wait: float) -> Iterator[None]:
         others.append(cached(project))
         yield
 

@@ -182,7 +182,7 @@ def test_one_at_a_time_has_the_lock(folder: Path) -> None:
     inside: list[str] = []
 
     def enter(name: str) -> None:
-        with Store(folder).locked(300):
+        with Store(folder).locked("report-a", 300):
             inside.append(name)
             began.set()
             go_on.wait()
@@ -200,12 +200,17 @@ def test_one_at_a_time_has_the_lock(folder: Path) -> None:
 
 
 def test_who_has_waited_long_enough_goes_on_without_the_lock(folder: Path) -> None:
-    with Store(folder).locked(0), Store(folder).locked(0.01):
+    with Store(folder).locked("report-a", 0), Store(folder).locked("report-a", 0.01):
         Store(folder).put({"key": b"text"})
     assert Store(folder).get("key") == b"text"
 
 
+def test_who_makes_another_result_does_not_wait(folder: Path) -> None:
+    with Store(folder).locked("report-a", 0), Store(folder).locked("report-b", 0):
+        assert len(list(folder.glob(".results-lock-*"))) == 2
+
+
 def test_where_there_can_be_no_lock_none_is_needed(folder: Path) -> None:
     folder.write_text("not a folder")
-    with Store(folder).locked(300):
+    with Store(folder).locked("report-a", 300):
         assert folder.read_text() == "not a folder"

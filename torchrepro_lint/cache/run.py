@@ -84,7 +84,7 @@ class CachedRun:
         if self._store is None:
             yield False
         else:
-            with self._store.locked(wait):
+            with self._store.locked(self._key, wait):
                 yield True
 
     def save(

@@ -31,7 +31,7 @@ _MARKS = {
 
 
 _TEMPORARY = ".results-"
-_LOCK = f"{_TEMPORARY}lock"
+_LOCK = f"{_TEMPORARY}lock-"  # and the last digit of the key
 
 
 def _is_own(name: str) -> bool:
@@ -75,13 +75,13 @@ class Store:
             self._replace(_bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole))
 
     @contextmanager
-    def locked(self, wait: float) -> Iterator[None]:
-        """While no other process has the lock of the folder; without it after so many seconds, or where it cannot be
-        had. The system takes it from a process that ends.
+    def locked(self, key: str, wait: float) -> Iterator[None]:
+        """While no other process has the lock of `key`; without it after so many seconds, or where it cannot be had.
+        The system takes it from a process that ends. Keys share sixteen locks, so that there are never more files.
         """
         from filelock import FileLock
 
-        lock = FileLock(self.folder / _LOCK)
+        lock = FileLock(self.folder / f"{_LOCK}{key[-1]}")
         # A timeout is an OSError; some file systems have no locks.
         with suppress(OSError, NotImplementedError):
             self._make_folder()
