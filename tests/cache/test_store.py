@@ -9,6 +9,7 @@ from threading import Event
 from typing import BinaryIO
 
 import pytest
+from filelock import FileLock
 
 from torchrepro_lint.cache import store
 from torchrepro_lint.cache.store import FOLDER, Store, clean
@@ -197,6 +198,27 @@ def test_one_at_a_time_has_the_lock(folder: Path) -> None:
         first.result(), second.result()
     assert inside == ["a", "a", "b", "b"]
     assert clean(folder) and not folder.exists()
+
+
+def test_who_has_waited_does_not_keep_others_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    acquire = FileLock.acquire
+
+    def told(lock: FileLock, timeout: float) -> object:
+        if timeout:
+            waits.set()
+        return acquire(lock, timeout=timeout)
+
+    def enter() -> None:
+        with Store(folder).locked("report-a", 300):
+            acquire(FileLock(folder / ".results-lock-a"), timeout=0).lock.release()
+
+    waits = Event()
+    monkeypatch.setattr(FileLock, "acquire", told)
+    with ThreadPoolExecutor(1) as threads:
+        with Store(folder).locked("report-a", 0):
+            waiting = threads.submit(enter)
+            waits.wait()
+        waiting.result()
 
 
 def test_who_has_waited_long_enough_goes_on_without_the_lock(folder: Path) -> None:

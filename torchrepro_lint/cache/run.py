@@ -78,7 +78,7 @@ class CachedRun:
 
     @contextmanager
     def alone(self, wait: float) -> Iterator[bool]:
-        """While this process is the only one that makes the result, or after so many seconds. Whether another may have
+        """While no other process makes the result, or after one has, or after so many seconds. Whether another may have
         made it until then.
         """
         if self._store is None:

@@ -76,16 +76,22 @@ class Store:
 
     @contextmanager
     def locked(self, key: str, wait: float) -> Iterator[None]:
-        """While no other process has the lock of `key`; without it after so many seconds, or where it cannot be had.
-        The system takes it from a process that ends. Keys share sixteen locks, so that there are never more files.
+        """With the lock of `key`, or without it after another process has had it, after so many seconds, or where it
+        cannot be had. Who has waited for a result does not keep the next one waiting, should there be none.
+
+        The system takes the lock from a process that ends. Keys share sixteen, so that there are never more files.
         """
-        from filelock import FileLock
+        from filelock import FileLock, Timeout
 
         lock = FileLock(self.folder / f"{_LOCK}{key[-1]}")
         # A timeout is an OSError; some file systems have no locks.
         with suppress(OSError, NotImplementedError):
             self._make_folder()
-            lock.acquire(timeout=wait)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                lock.acquire(timeout=wait)
+                lock.release()
         try:
             yield
         finally:
