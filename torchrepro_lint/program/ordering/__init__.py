@@ -33,10 +33,11 @@ element_removals.py      the same, by what is taken out of it
 Where it goes:
 order_flow.py            the walk along the uses; order_carriers.py: what is followed, and how it ends
 order_returns.py         from functions to what calls them
-order_places.py          uses that still have the order
+order_places.py          uses that still have the order; order_datasets.py: those that are the samples of a data set
 order_calls.py           what calls make of it
 order_grown.py           lists, tables and texts that a loop makes longer by a new value; order_texts.py: texts
 order_loops.py           what loops make of it; order_nested.py: several in one another
+order_turns.py           what the turns of a loop name: the element, its position, a counter
 order_parts.py           loops that send each element to a part of a split; order_pieces.py: slices that go to parts
 order_lookups.py         what a look-up by position makes of it; order_beside.py: in lists that are filled side by side
 order_draws.py           positions that are drawn

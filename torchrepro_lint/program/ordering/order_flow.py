@@ -24,9 +24,10 @@ from torchrepro_lint.program.ordering import (
     order_rows,
 )
 from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
-from torchrepro_lint.program.ordering.order_places import attribute_uses, decides_samples, is_target, name_uses
+from torchrepro_lint.program.ordering.order_places import attribute_uses, is_target, name_uses
 from torchrepro_lint.program.ordering.permutations import is_of_a_part
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.ordering.order_places import is_target, iterates_samples
+from torchrepro_lint.program.ordering.order_datasets import iterates_samples
+from torchrepro_lint.program.ordering.order_places import is_target
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 
 if TYPE_CHECKING:

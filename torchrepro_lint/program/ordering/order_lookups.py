@@ -11,7 +11,8 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_draws, order_flow, order_loops
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_places import is_item_asked_for, is_target, scope_around
+from torchrepro_lint.program.ordering.order_datasets import is_item_asked_for
+from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements

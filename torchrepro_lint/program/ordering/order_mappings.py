@@ -10,8 +10,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_calls, order_nested, order_returns
 from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, sorts_all
-from torchrepro_lint.program.ordering.order_places import decides_samples, is_property, is_target
+from torchrepro_lint.program.ordering.order_places import is_property, is_target
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:

@@ -1,16 +1,15 @@
-"""The uses of a name or an attribute that still have the order it was given; what makes them a data set's samples."""
+"""The uses of a name or an attribute that still have the order it was given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
-from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
@@ -26,23 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "attribute_uses",
+    "project_bases",
     "calls_in_bases",
-    "decides_samples",
-    "is_item_asked_for",
+    "class_around",
+    "is_named_dataset",
     "is_property",
     "is_target",
-    "iterates_samples",
     "name_uses",
     "own_bindings",
     "parameter_uses",
-    "prepares_samples",
     "scope_around",
     "sorts",
 ]
-
-_FETCHING: Final = frozenset({"__getitem__", "__iter__", "__getitems__"})
-#: What a data set of PyG defines in the place of `__getitem__` and `__len__`.
-_GRAPHS: Final = frozenset({"get", "len"})
 
 
 def scope_around(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> Scope:
@@ -179,7 +173,7 @@ def attribute_uses(
     is sorted. What gives it its value is assigned to `target`, or is a property. With them come the reads of what the
     class of a library makes of it.
     """
-    own = _class_around(parents_of(program.ev, facts), target)
+    own = class_around(parents_of(program.ev, facts), target)
     if own is None or (isinstance(target, tree.Attribute) and not isinstance(target.value, tree.Name)):
         return
     name = target.name if isinstance(target, tree.FunctionDef) else target.attr
@@ -189,7 +183,7 @@ def attribute_uses(
 
 def _made_by_a_library(cls: tree.ClassDef, name: str) -> Iterator[str]:
     """The attributes that the base of a data set makes of one of the class, in the same order."""
-    if _is_named_so(cls):
+    if is_named_dataset(cls):
         own = {one.name for one in cls.body if isinstance(one, tree.FunctionDef)}
         yield from sorted(ordering_names("paths_of_names", name) - own)
 
@@ -198,7 +192,7 @@ def _uses_in_family(
     program: Program, facts: ModuleFacts, own: tree.ClassDef, target: tree.Attribute | tree.FunctionDef, name: str
 ) -> Iterator[tuple[ModuleFacts, tree.Attribute]]:
     found: list[tuple[ModuleFacts, tree.Attribute]] = []
-    for home, cls in ((facts, own), *_bases(program, facts, own)):
+    for home, cls in ((facts, own), *project_bases(program, facts, own)):
         reads = _reads_unsorted(program, home, cls, target, name)
         if reads is None:
             return
@@ -227,7 +221,9 @@ def _reads_unsorted(
     return found
 
 
-def _bases(program: Program, facts: ModuleFacts, own: tree.ClassDef) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
+def project_bases(
+    program: Program, facts: ModuleFacts, own: tree.ClassDef
+) -> Iterator[tuple[ModuleFacts, tree.ClassDef]]:
     """The bases of a class in the project, each with its file."""
     if parents_of(program.ev, facts).of(own) is None:
         for base in attributes.mro(program.ev, ClassValue(own, program.ev.module_frame(facts))):
@@ -240,12 +236,6 @@ def is_property(function: tree.FunctionDef) -> bool:
     return any(decorator_name(one) in method_words("decorators", "properties") for one in function.decorators)
 
 
-def iterates_samples(program: Program, facts: ModuleFacts, function: tree.FunctionDef) -> bool:
-    """Whether what a function yields or returns are the samples of a data set, one after the other."""
-    cls = _class_around(parents_of(program.ev, facts), function)
-    return function.name == "__iter__" and cls is not None and _is_named_so(cls)
-
-
 def calls_in_bases(
     program: Program, facts: ModuleFacts, function: tree.FunctionDef
 ) -> Iterator[tuple[ModuleFacts, tree.Call]]:
@@ -253,7 +243,7 @@ def calls_in_bases(
     own = parents_of(program.ev, facts).of(function)
     if not isinstance(own, tree.ClassDef):
         return
-    for home, base in _bases(program, facts, own):
+    for home, base in project_bases(program, facts, own):
         parents = parents_of(program.ev, home)
         for use in parents.attributes_in(function.name, base):
             call = parents.of(use)
@@ -263,7 +253,8 @@ def calls_in_bases(
                     yield home, call
 
 
-def _class_around(parents: Parents, node: tree.Expr | tree.Stmt) -> tree.ClassDef | None:
+def class_around(parents: Parents, node: tree.Expr | tree.Stmt) -> tree.ClassDef | None:
+    """The class in which a node is."""
     return next((above for above in parents.around(node) if isinstance(above, tree.ClassDef)), None)
 
 
@@ -285,66 +276,6 @@ def is_target(program: Program, facts: ModuleFacts, node: tree.Expr) -> bool:
     return _is_target(parents_of(program.ev, facts), node)
 
 
-def decides_samples(program: Program, facts: ModuleFacts, use: tree.Expr) -> bool:
-    """Whether a data set fetches its samples from what it holds by position, or iterates over it."""
-    parents = parents_of(program.ev, facts)
-    function = next((above for above in parents.around(use) if isinstance(above, tree.FunctionDef)), None)
-    if function is None or not _is_dataset(program, facts, _class_around(parents, use)):
-        return False
-    match parents.of(use):
-        case tree.Subscript(value=value, index=index) if value is use:
-            outer = parents.of(use)
-            by_position = not isinstance(index, (tree.Const, tree.Opaque)) and function.name != "__init__"
-            by_position = by_position or _is_cut_for_an_item(facts, function, index)
-            return by_position and not (isinstance(outer, tree.Subscript) and _is_target(parents, outer))
-        case tree.For(iter=iterated) if iterated is use:
-            return function.name == "__iter__"
-    return False
-
-
-def _is_cut_for_an_item(facts: ModuleFacts, function: tree.FunctionDef, index: tree.Expr) -> bool:
-    """Whether a slice is taken for one item of a data set, from where its number says: `self.tokens[i : i + size]`."""
-    if not isinstance(index, tree.Opaque) or function.name not in ("__getitem__", "get"):
-        return False
-    scope = facts.scope_of(function)
-    names = {part.id for part in walk([index]) if isinstance(part, tree.Name)} - {scope.self_name}
-    return any(name in scope.bindings for name in names)
-
-
-def is_item_asked_for(program: Program, facts: ModuleFacts, lookup: tree.Subscript) -> bool:
-    """Whether the `__getitem__` of a data set looks something up by the number of the item that is asked for."""
-    parents = parents_of(program.ev, facts)
-    match parents.function(lookup):
-        case tree.FunctionDef(name="__getitem__", params=(_, index, *_)):
-            by_number = any(isinstance(one, tree.Name) and one.id == index.name for one in walk([lookup.index]))
-            return by_number and _is_dataset(program, facts, _class_around(parents, lookup))
-    return False
-
-
-def prepares_samples(program: Program, facts: ModuleFacts, node: tree.Expr | tree.Stmt) -> bool:
-    """Whether a node is in the method by which a data set of a library saves its samples, once, to fetch them later."""
-    parents = parents_of(program.ev, facts)
-    match parents.function(node):
-        case tree.FunctionDef(name=name) if name in ordering_names("paths_of_names", "prepared_by"):
-            return _is_dataset(program, facts, _class_around(parents, node))
-    return False
-
-
-def _is_dataset(program: Program, facts: ModuleFacts, cls: tree.ClassDef | None) -> bool:
-    if cls is None:
-        return False
-    classes = [cls, *(base for _, base in _bases(program, facts, cls))]
-    methods = {one.name for each in classes for one in each.body if isinstance(one, tree.FunctionDef)}
-    named = any(map(_is_named_so, classes))
-    shaped = "__len__" in methods and _may_hold_samples(cls)
-    return (bool(methods & _FETCHING) and (named or shaped)) or (named and methods >= _GRAPHS)
-
-
-def _may_hold_samples(cls: tree.ClassDef) -> bool:
-    """Whether a class has a base, which may be a data set, or says by its name that it holds samples."""
-    bases = [called_name(base.value) for base in cls.bases if base.keyword is None]
-    return any(base != "object" for base in bases) or function_words("holds_samples").search(cls.name) is not None
-
-
-def _is_named_so(cls: tree.ClassDef) -> bool:
+def is_named_dataset(cls: tree.ClassDef) -> bool:
+    """Whether a base of a class says by its name that it is a data set."""
     return any("Dataset" in (called_name(base.value) or "") for base in cls.bases)

@@ -13,7 +13,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_places import calls_in_bases, is_property, iterates_samples
+from torchrepro_lint.program.ordering.order_datasets import iterates_samples
+from torchrepro_lint.program.ordering.order_places import calls_in_bases, is_property
 from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of

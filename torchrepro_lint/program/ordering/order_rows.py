@@ -11,7 +11,8 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow, order_groups
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_places import decides_samples, name_uses
+from torchrepro_lint.program.ordering.order_datasets import decides_samples
+from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
