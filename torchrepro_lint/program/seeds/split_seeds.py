@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.entry_points import is_main_guard
+from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.statements import block_of
 
@@ -36,8 +40,10 @@ def is_for_a_split(program: Program, one: Evidence) -> bool:
     at = next((index for index, other in enumerate(block) if other is statement), None)
     if at is None or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at]):
         return False
-    permuted = _permuted(parents, block[at + 1 : at + 2])
-    return any(is_parted(parents, order, one.frame.scope) for order in permuted)
+    below = block[at + 1 : at + 2]
+    if any(_is_the_run(statement) for statement in below):
+        return False
+    return any(is_parted(parents, order, one.frame.scope) for order in _permuted(program, one, parents, below))
 
 
 def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:
@@ -49,13 +55,26 @@ def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:
     )
 
 
-def _permuted(parents: Parents, block: tree.Block) -> Iterator[tree.Expr]:
-    """What is in a drawn order after a statement: a permutation that it makes, the uses of a list that it shuffles."""
+def _is_the_run(statement: tree.Stmt) -> bool:
+    """Whether a statement is the whole program, or trains: what it splits is only a part of what it does."""
+    calls = (node for node in walk(list(expressions_in((statement,)))) if isinstance(node, tree.Call))
+    return is_main_guard(statement) or any(called_name(call.func) in training_steps() for call in calls)
+
+
+def _permuted(program: Program, one: Evidence, parents: Parents, block: tree.Block) -> Iterator[tree.Expr]:
+    """What a generator that is seeded orders in statements: a permutation, the uses of a list that is shuffled."""
     for node in walk(list(expressions_in(block))):
-        if not isinstance(node, tree.Call):
+        if not isinstance(node, tree.Call) or not _may_draw_from(program, one, node):
             continue
         name = called_name(node.func)
         if name in method_words("permutations", "makes"):
             yield node
         elif name in method_words("permutations", "shuffles") and node.args:
             yield from uses_below(parents, node.args[0].value, node)
+
+
+def _may_draw_from(program: Program, one: Evidence, call: tree.Call) -> bool:
+    """Whether nothing says that a call draws from another generator than the one that is seeded."""
+    names = names_called(program, program.ev.values(call.func, one.frame))
+    drawn = [effect.rng for name in sorted(names) for effect in rng_effects(name) if effect.kind == "draw"]
+    return not drawn or any(rng in one.seeds for rng in drawn)
