@@ -20,6 +20,14 @@ CASES = [
     ("def f(args, rank):\n    args.seed += rank\n    MARK\n", "args.seed", None),
     ("def f(args, step):\n    args.seed += step\n    MARK\n", "args.seed", "args.seed"),
     ("seed = rank_seed(1)\nMARK\n", "seed", None),
+    ("offset = 10 * rank\nseed = 3 + offset\nMARK\n", "seed", None),
+    ("offset = 10 * step\nseed = 3 + offset\nMARK\n", "seed", "seed"),
+    ("base = 3 + rank\nseed = base * 2\nMARK\n", "seed + local_rank", None),
+    ("shift = rank\nseed = 3\nseed += shift\nMARK\n", "seed", None),
+    ('SEED = 3\nseed, place = SEED + rank, "cpu"\nMARK\n', "seed", "SEED"),
+    ("seed, place = 3, rank\nMARK\n", "seed", "seed"),
+    ("seed, place = setup(rank)\nMARK\n", "seed", None),
+    ("torch.manual_seed(seed := 3 + rank)\nMARK\n", "seed", "3"),
     ("def f():\n    other = 1\n    seed = other + rank\n\n\nMARK\n", "seed", None),
 ]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import zip_longest
 
 import libcst as cst
 
@@ -13,6 +15,7 @@ __all__ = ["seed_of_all_ranks"]
 
 _OR_DEFAULT = re.compile(r"(?P<seed>.+) or (?P<default>\d+)")
 _PLUS_RANK = re.compile(r"(?P<seed>.+?)\s*\+\s*[\w.]*rank[\w.]*(?:\(\))?", re.IGNORECASE)
+_DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
 _RANK = re.compile(r"rank", re.IGNORECASE)
 
 
@@ -26,6 +29,12 @@ def seed_of_all_ranks(document: Document, text: str, at: cst.BaseStatement) -> s
     if optional is not None:
         seed = seed_of_all_ranks(document, optional["seed"], at)
         return f"{seed} or {optional['default']}" if seed is not None else None
+    seed = _outside_the_rank(document, text, at)
+    return seed if seed is not None and not _has_rank(document, seed, set()) else None
+
+
+def _outside_the_rank(document: Document, text: str, at: cst.BaseStatement) -> str | None:
+    """The seed expression without a rank that it, or what is assigned to it, names."""
     plain = _without_rank(text)
     if plain is None:
         return None
@@ -48,14 +57,41 @@ def _without_rank(text: str) -> str | None:
     return match["seed"] if match is not None and not _RANK.search(match["seed"]) else None
 
 
+def _has_rank(document: Document, text: str, seen: set[str]) -> bool:
+    """Whether a rank takes part in an expression, or in what the file assigns to the names in it, and to those in that:
+    `offset = 10 * rank`, `seed = args.seed + offset`.
+    """
+    if _RANK.search(text):
+        return True
+    names = set(_DOTTED.findall(text)) - seen
+    seen |= names
+    return any(
+        value is None or _has_rank(document, document.text_of(value), seen)
+        for name in sorted(names)
+        for value in _assigned(document, name)
+    )
+
+
 def _assigned(document: Document, text: str) -> list[cst.BaseExpression | None]:
     """What the file assigns to an expression; None for an addition in place in which a rank takes part."""
     found: list[cst.BaseExpression | None] = []
     for node in document.walk():
-        if isinstance(node, cst.Assign) and any(document.text_of(one.target) == text for one in node.targets):
-            found.append(node.value)
+        if isinstance(node, cst.Assign):
+            found += [value for one in node.targets for value in _given(document, one.target, node.value, text)]
         elif isinstance(node, cst.AugAssign) and document.text_of(node.target) == text:
-            found += [None] if _RANK.search(document.text_of(node.value)) else []
-        elif isinstance(node, cst.AnnAssign) and node.value is not None and document.text_of(node.target) == text:
-            found.append(node.value)
+            found += [None] if _has_rank(document, document.text_of(node.value), {text}) else []
+        elif isinstance(node, (cst.AnnAssign, cst.NamedExpr)) and node.value is not None:
+            found += [node.value] if document.text_of(node.target) == text else []
     return found
+
+
+def _given(
+    document: Document, target: cst.BaseExpression, value: cst.BaseExpression, text: str
+) -> Iterator[cst.BaseExpression]:
+    """What an assignment gives to an expression, also as one of several: `seed, place = value, "cpu"`."""
+    if document.text_of(target) == text:
+        yield value
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        values = value.elements if isinstance(value, (cst.Tuple, cst.List)) else ()
+        for one, other in zip_longest(target.elements, values if len(values) == len(target.elements) else ()):
+            yield from _given(document, one.value, other.value if other is not None else value, text)
