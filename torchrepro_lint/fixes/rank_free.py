@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 
 import libcst as cst
@@ -19,18 +19,22 @@ _DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
 _RANK = re.compile(r"rank", re.IGNORECASE)
 
 
-def seed_of_all_ranks(document: Document, text: str, at: cst.BaseStatement) -> str | None:
+def seed_of_all_ranks(
+    document: Document, text: str, at: cst.BaseStatement, by_rank: Collection[str] = ()
+) -> str | None:
     """The seed expression `text` without the rank of the process, as it can be written before the statement `at`; None
-    where the rank cannot be taken out.
+    where the rank cannot be taken out. The names `by_rank` hold another number on each rank.
 
     What the file assigns to the expression counts: in `seed = args.seed + rank`, `seed` is another one on each rank.
     """
     optional = _OR_DEFAULT.fullmatch(text)
     if optional is not None:
-        seed = seed_of_all_ranks(document, optional["seed"], at)
+        seed = seed_of_all_ranks(document, optional["seed"], at, by_rank)
         return f"{seed} or {optional['default']}" if seed is not None else None
     seed = _outside_the_rank(document, text, at)
-    return seed if seed is not None and not _has_rank(document, seed, set()) else None
+    if seed is None or not set(by_rank).isdisjoint(_DOTTED.findall(seed)) or _has_rank(document, seed, set()):
+        return None
+    return seed
 
 
 def _outside_the_rank(document: Document, text: str, at: cst.BaseStatement) -> str | None:

@@ -150,7 +150,7 @@ class _Plan:
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
         seed = find_seed(self.document, at, self.around.seed, self.around.passed)
-        text = seed_of_all_ranks(self.document, seed.text, at) or str(self.around.seed)
+        text = seed_of_all_ranks(self.document, seed.text, at, self.around.by_rank) or str(self.around.seed)
         torch = self._torch(at)
         return torch if isinstance(torch, Declined) else f"{torch}.Generator({device}).manual_seed({text})"
 

@@ -42,12 +42,14 @@ class Surroundings:
         seed: The constant for programs that have no seed of their own.
         repeated: Whether the function around the call runs more than once per training; None to decide by the file.
         passed: Seeds that the function gets through its parameters.
+        by_rank: The parameters for which callers pass what hangs on the rank of the process.
         known: The calls in the file that create loaders, whatever they are called.
     """
 
     seed: int = 0
     repeated: bool | None = None
     passed: Sequence[PassedSeed] = ()
+    by_rank: frozenset[str] = frozenset()
     known: KnownLoaders | None = None
 
 

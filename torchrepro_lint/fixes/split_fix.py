@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
@@ -20,6 +22,7 @@ from torchrepro_lint.fixes.seeding_request import Ranks
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names
+from torchrepro_lint.program.workers.rank_names import depends_on_rank
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -52,7 +55,7 @@ def generator_fix(
         node,
         parameter.name,
         parameter.position,
-        surroundings(program, call.facts, call.scope),
+        replace(surroundings(program, call.facts, call.scope), by_rank=_passed_by_rank(program, call)),
         alone=not ranks_differ and (seeds_by_rank or is_distributed(program, call.facts.path)),
         device=_device_of(document, node),
         ranks=Ranks(mentioned=ranks_differ, started=ranks_differ, in_seed=ranks_differ),
@@ -72,6 +75,15 @@ def _is_dealt_out(document: Document, sampler: cst.Call) -> bool:
         for call in document.nodes(cst.Call)
         if "distributed" in document.text_of(call.func).lower()
         for argument in call.args
+    )
+
+
+def _passed_by_rank(program: Program, call: KnownCall) -> frozenset[str]:
+    """The parameters of the function around a call for which its callers pass what hangs on the rank."""
+    node = call.scope.node
+    names = [param.name for param in node.params] if isinstance(node, tree.FunctionDef) else []
+    return frozenset(
+        name for name in names if depends_on_rank(program.ev, tree.Name(call.call.site, name), call.facts, call.scope)
     )
 
 
@@ -96,9 +108,9 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
     passed = passed_seeds(program, call.facts, call.scope)
-    at, default = document.statement(node), program.settings.seed
+    at, default, by_rank = document.statement(node), program.settings.seed, _passed_by_rank(program, call)
     # The parts have to be the same on all ranks.
-    seed = seed_of_all_ranks(document, find_seed(document, at, default, passed).text, at) or str(default)
+    seed = seed_of_all_ranks(document, find_seed(document, at, default, passed).text, at, by_rank) or str(default)
     old = given(node, parameter.name)
     edits = (
         [replace_argument(document, old, seed)]
