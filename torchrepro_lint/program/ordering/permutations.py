@@ -25,6 +25,7 @@ __all__ = ["is_of_a_part", "is_parted", "part_names", "parts_a_set", "uses_below
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
 _BATCH: Final = re.compile(r"batch", re.IGNORECASE)
 _ANEW: Final = re.compile(r"__(?:iter|next|getitem|call)__|episode|task|batch", re.IGNORECASE)
+_EPISODE: Final = re.compile(r"__(?:iter|next|getitem)__|episode", re.IGNORECASE)
 _FILLS: Final = frozenset({"append", "extend"})
 
 
@@ -168,7 +169,8 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
             case tree.AugAssign(target=target, op="+"):
                 return _names_a_part(target) and _is_drawn_once(parents, above, scope)
             case tree.Assign(targets=targets):
-                return any(_names_a_part(target) for target in targets) or _picks_a_part(parents, piece, scope)
+                named = any(_names_a_part(target) for target in targets) and not _is_of_an_episode(parents, piece)
+                return named or _picks_a_part(parents, piece, scope)
             case tree.DictDisplay(items=items) if is_of_a_part(parents, items, piece):
                 return True
             case tree.Return():
@@ -253,6 +255,12 @@ def _is_drawn_once(parents: Parents, node: Node, scope: Scope) -> bool:
     function = parents.function(node)
     anew = isinstance(function, tree.FunctionDef) and _ANEW.search(function.name)
     return not anew and not _is_in_an_epoch(parents, node, scope)
+
+
+def _is_of_an_episode(parents: Parents, node: Node) -> bool:
+    """Whether a function gives samples one by one, or episodes of them: what it names a part is one of those."""
+    function = parents.function(node)
+    return isinstance(function, tree.FunctionDef) and _EPISODE.search(function.name) is not None
 
 
 def _is_in_an_epoch(parents: Parents, node: Node, scope: Scope) -> bool:
