@@ -48,6 +48,7 @@ Fix safety
 Not reported
     - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.
     - `torch.randperm` that shuffles or drops within a batch.
+    - What a sampler cuts out of a permutation for one episode (`__iter__`, `sample_episode`), by whatever names.
     - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
       afterwards (`sampler.generator = g`).
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
