@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Site, Values
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
@@ -146,8 +147,8 @@ def _to_optimizer(program: Program, load: KnownCall) -> tuple[int, int] | None:
     below = (
         (reader.steps, node.site - reader.start)
         for reader in readers(program, load)
-        for name, node in parents_of(program.ev, reader.facts).texts
-        if _names_optimizer(name) and node.site > reader.start and _is_in(program, node, reader)
+        for name, node in _keys_in(program, reader)
+        if node.site > reader.start and _names_optimizer(name)
     )
     return min(below, default=None)
 
@@ -155,13 +156,22 @@ def _to_optimizer(program: Program, load: KnownCall) -> tuple[int, int] | None:
 def _reads_progress(program: Program, load: KnownCall, *, here: bool) -> bool:
     """Whether a function that has a checkpoint, or only the file that loads it, takes the epoch or step out of it."""
     if here:
-        return any(
-            _PROGRESS.search(name) and _is_in(program, node, reader)
-            for reader in readers(program, load)
-            for name, node in parents_of(program.ev, reader.facts).texts
-        )
+        return any(_PROGRESS.search(name) for reader in readers(program, load) for name, _ in _keys_in(program, reader))
     return any(_PROGRESS.search(name) for name, _ in parents_of(program.ev, load.facts).texts)
 
 
-def _is_in(program: Program, node: tree.Expr, reader: Reader) -> bool:
-    return parents_of(program.ev, reader.facts).function(node) is reader.function
+def _keys_in(program: Program, reader: Reader) -> Sequence[tuple[str, tree.Subscript]]:
+    """The texts by which the function of a reader looks something up."""
+    nothing: dict[int, list[tuple[str, tree.Subscript]]] = {}
+    by_function = program.ev.remembered(
+        ("keys-by-function", id(reader.facts)), lambda: _keys_by_function(program, reader.facts), nothing
+    )
+    return by_function.get(id(reader.function), ())
+
+
+def _keys_by_function(program: Program, facts: ModuleFacts) -> dict[int, list[tuple[str, tree.Subscript]]]:
+    parents = parents_of(program.ev, facts)
+    found: dict[int, list[tuple[str, tree.Subscript]]] = {}
+    for name, node in parents.texts:
+        found.setdefault(id(parents.function(node)), []).append((name, node))
+    return found
