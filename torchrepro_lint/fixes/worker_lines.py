@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,11 @@ def worker_lines(
         info = planner.find("torch.utils.data", "get_worker_info", at=at)
         info = info or f"{planner.require('torch', at=at)}.utils.data.get_worker_info"
         lines.append(f"{dataset} = {info}().dataset")
-    for index, target in enumerate(targets):
+    twins: Counter[Reseeding] = Counter()
+    for target in targets:
         # Two generators with one seed would draw the same numbers.
-        twin = sum(other.reseeding == target.reseeding for other in targets[:index])
+        twin = twins[target.reseeding]
+        twins[target.reseeding] += 1
         place = f"{dataset}.{target.attribute}" if target.attribute else target.global_name
         modules = {module: planner.require(module, at=at) for module in target.reseeding.modules}
         own = f"[{seed}, {twin}]" if twin else seed
