@@ -138,8 +138,9 @@ def check(
             require_known_rules(override, toolkit.rules())
         analysis = _Analysis(overlay, contents, toolkit, run)
         wait = run.cache.wait if run.cache is not None else 0
-        with cached.alone(wait) if cached is not None and wait else nullcontext(False) as may_be_made:
-            report = _stored(cached, requested, projects) if may_be_made else None
+        with cached.alone(wait) if cached is not None and wait else nullcontext():
+            # Who has waited finds what another process has made meanwhile.
+            report = _stored(cached, requested, projects) if wait else None
             report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
     # Not stored: the permissions of a folder can change without any file doing so.
     report = replace(report, notices=(*projects.notices(on_disk), *report.notices))

@@ -9,8 +9,8 @@ of the changes alters what that run has seen of these files: see `record`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,16 +76,9 @@ class CachedRun:
             self._known.keep()
         return stored
 
-    @contextmanager
-    def alone(self, wait: float) -> Iterator[bool]:
-        """While no other process makes the result, or after one has, or after so many seconds. Whether another may have
-        made it until then.
-        """
-        if self._store is None:
-            yield False
-        else:
-            with self._store.locked(self._key, wait):
-                yield True
+    def alone(self, wait: float) -> AbstractContextManager[None]:
+        """While no other process makes the result, or after one has, or after so many seconds."""
+        return nullcontext() if self._store is None else self._store.locked(self._key, wait)
 
     def save(
         self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], dependencies: Dependencies
