@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+ROOT = Path(__file__).resolve().parents[1]
+
 # How long an example takes says how busy the machine is. The same examples in each run: a failure is then of the
 # change, and not of chance. `--hypothesis-profile=search` looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,3 +33,13 @@ def write(tmp_path: Path) -> Write:
         return tmp_path
 
     return write_files
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of one file run in one process (`--dist loadgroup`), since they share what the file has made once;
+    tests that are marked with a group of their own run with that group.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))

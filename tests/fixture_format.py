@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
@@ -19,6 +24,17 @@ SETTINGS_FILE = "torchrepro-lint.toml"
 Places = Counter[tuple[str, int, str]]
 
 
+def by_rule(fixtures: Iterable[Fixture]) -> list[object]:
+    """Fixtures as parameters of a test. Those of one rule are tested in one process, so that what is found in a program
+    and what the fix makes of it are computed once, while the rules are spread over all processes.
+    """
+    return [
+        pytest.param(fixture, id=fixture.name, marks=pytest.mark.xdist_group(f"fixtures of {fixture.rule}"))
+        for fixture in fixtures
+    ]
+
+
+@cache
 def known_codes() -> frozenset[str]:
     """The codes that the tool can report."""
     return frozenset({rule.code for rule in (*HOUSEKEEPING, *all_rules())})
@@ -41,12 +57,13 @@ def expected(fixture: Fixture) -> Places:
     return places
 
 
-def found(fixture: Fixture, scratch: Path) -> Places:
+def found(fixture: Fixture) -> Places:
     """What the tool finds in the fixture, in the same form."""
-    root = copied(fixture, scratch)
-    report = check([root])
-    assert not report.errors, report.errors
-    return as_places(report.findings, root)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = copied(fixture, Path(scratch))
+        report = check([root])
+        assert not report.errors, report.errors
+        return as_places(report.findings, root)
 
 
 def as_places(findings: Iterable[Finding], root: Path) -> Places:
@@ -57,11 +74,39 @@ def as_places(findings: Iterable[Finding], root: Path) -> Places:
     )
 
 
-def fixed_texts(fixture: Fixture, scratch: Path, times: int = 1) -> dict[str, str]:
-    """What `--fix` makes of the program without its marks, by file; with `times`, fixed so often in a row."""
-    root = copied(fixture, scratch, stripped=True)
-    for _ in range(times):
+@cache
+def fixed_texts(fixture: Fixture) -> dict[str, str]:
+    """What `--fix` makes of the program without its marks, by file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root = copied(fixture, Path(scratch), stripped=True)
         fix([root])
+        return _texts(root)
+
+
+@contextmanager
+def as_fixed(fixture: Fixture) -> Iterator[Path]:
+    """The program without its marks and after `--fix`, as a project of itself in a folder."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root = copied(fixture, Path(scratch), stripped=True)
+        for name, text in fixed_texts(fixture).items():
+            (root / name).write_text(text, encoding="utf-8")
+        yield root
+
+
+def findings_left(fixture: Fixture) -> list[Finding]:
+    """What the tool finds in the program after `--fix`."""
+    with as_fixed(fixture) as root:
+        return list(check([root]).findings)
+
+
+def fixed_again(fixture: Fixture) -> dict[str, str]:
+    """What a second `--fix` makes of the program, by file."""
+    with as_fixed(fixture) as root:
+        fix([root])
+        return _texts(root)
+
+
+def _texts(root: Path) -> dict[str, str]:
     return {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
 
 

@@ -1,7 +1,9 @@
 """What each fixture claims about its run is what is seen, and is no longer so after the fix.
 
-All programs are run for the first of these tests, in as many processes at a time as there are cores: the tests of this
-file must stay in one process, as `--dist loadfile` has it.
+All programs are run for the first of these tests, in as many processes at a time as there are cores. The tests of this
+file stay in one process, as conftest.py has it. The verdicts of programs that passed are kept in pytest's cache, and only
+what has changed since (the program, the `verify` package, torch, NumPy or Python) is run again; a clean checkout, as
+in CI, has none, and `--cache-clear` forgets them.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from pathlib import Path
 
 import pytest
 from fixture_format import FOLDER, all_fixtures
+from kept_verdicts import KeptVerdicts
 from test_fix_proofs import NO_CHANGE, NOT_SHOWN
 
 from torchrepro_lint.verify.fixtures.claims import Claim, NotShown
-from torchrepro_lint.verify.fixtures.fixture import Fixture, find_fixtures
+from torchrepro_lint.verify.fixtures.fixture import Fixture, find_fixtures, read_fixture
 from torchrepro_lint.verify.fixtures.judge import Outcome
 from torchrepro_lint.verify.fixtures.suite import Plan, Row, verify
 
@@ -44,6 +47,13 @@ def and_the_faults(fixture: Fixture) -> Fixture:
     return replace(fixture, claims=(*fixture.claims, *faults(fixture)))
 
 
+def is_settled(rows: list[Row]) -> bool:
+    """Whether all that a program claims of itself was seen, and every other claim could be judged."""
+    own = read_fixture(rows[0].fixture.path).claims
+    fine = (Outcome.PASSED, Outcome.NOT_SHOWN)
+    return all(row.verdict.outcome in (fine if row.claim in own else (*fine, Outcome.FAILED)) for row in rows)
+
+
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
     """All claims on the CPU of the programs that the selected tests ask about, from one run of them all."""
@@ -53,10 +63,13 @@ def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
             fixture = item.callspec.params["fixture"]
             asked |= {fixture.path, fixture.twin or fixture.path}
     chosen = [and_the_faults(fixture) for fixture in EVERY if fixture.path in asked]
-    rows: dict[Path, list[Row]] = {}
-    for row in verify(chosen, Plan(devices=("cpu",), available=("cpu",))):
-        rows.setdefault(row.fixture.path, []).append(row)
-    return rows
+    kept = KeptVerdicts(request.config)
+    rows = {fixture.path: known for fixture in chosen if (known := kept.get(fixture)) is not None}
+    made: dict[Path, list[Row]] = {}
+    for row in verify([one for one in chosen if one.path not in rows], Plan(devices=("cpu",), available=("cpu",))):
+        made.setdefault(row.fixture.path, []).append(row)
+    kept.add(rows for rows in made.values() if is_settled(rows))
+    return rows | made
 
 
 @pytest.mark.parametrize("fixture", EVERY, ids=lambda fixture: fixture.name)

@@ -26,18 +26,18 @@ each_profile = pytest.mark.parametrize("profile", ["default", "strict"])
 
 @each_program
 @each_profile
-def test_the_fault_is_reported_once(row: dict[str, str], profile: str, tmp_path: Path) -> None:
+def test_the_fault_is_reported_once(row: dict[str, str], profile: str) -> None:
     fixture = _in_profile(row["folder"], row["bad"], profile)
     speaks = profile == "strict" or _profile_of(fixture.rule) == "default"
-    places = found(fixture, tmp_path)
+    places = found(fixture)
     assert places == (expected(fixture) if speaks else Counter())
     assert [code for _, _, code in places.elements()] == [fixture.rule] * speaks
 
 
 @each_program
 @each_profile
-def test_the_twin_is_clean(row: dict[str, str], profile: str, tmp_path: Path) -> None:
-    assert found(_in_profile(row["folder"], row["twin"], profile), tmp_path) == Places()
+def test_the_twin_is_clean(row: dict[str, str], profile: str) -> None:
+    assert found(_in_profile(row["folder"], row["twin"], profile)) == Places()
 
 
 def _in_profile(folder: str, name: str, profile: str) -> Fixture:

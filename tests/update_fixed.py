@@ -7,7 +7,6 @@ written, and where the tool writes something else, it is the tool that is to be 
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from fixture_format import FOLDER, fixed_texts, header_of
@@ -20,15 +19,14 @@ def main(paths: list[str]) -> int:
     for bad in find_fixtures([Path(path) for path in paths] or [FOLDER]):
         if bad.twin is None:
             continue
-        with tempfile.TemporaryDirectory() as scratch:
-            for name, text in fixed_texts(bad, Path(scratch)).items():
-                target = bad.twin / name if bad.twin.is_dir() else bad.twin
-                old = target.read_text(encoding="utf-8") if target.exists() else ""
-                new = header_of(old) + text
-                if new != old or not target.exists():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_text(new, encoding="utf-8")
-                    print(f"rewrote {target}")
+        for name, text in fixed_texts(bad).items():
+            target = bad.twin / name if bad.twin.is_dir() else bad.twin
+            old = target.read_text(encoding="utf-8") if target.exists() else ""
+            new = header_of(old) + text
+            if new != old or not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(new, encoding="utf-8")
+                print(f"rewrote {target}")
     return 0
 
 
