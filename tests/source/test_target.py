@@ -46,7 +46,7 @@ CASES = {
     "included": ({"requirements.txt": "-r more/base.txt", "more/base.txt": "torch<1.9\n-r base.txt"}, "<1.9"),
     "requirements folder": ({"requirements/train.txt": "torch~=1.8"}, "~=1.8"),
     "another requirements file": ({"dev-requirements.txt": "torch<2"}, "<2"),
-    "other packages": ({"requirements.txt": "torchvision==0.9\npytorch-lightning==1.5\ntorch-scatter>=2"}, None),
+    "other packages": ({"requirements.txt": "timm==0.9\ntorch-scatter>=2\ntorch_geometric==2"}, None),
     "no version": ({"requirements.txt": "torch\n"}, None),
     "not a version": ({"requirements.txt": "torch==${VERSION}\n"}, None),
     "conda": ({"environment.yml": "dependencies:\n  - python=3.8\n  - pytorch=1.10\n"}, "==1.10.*"),

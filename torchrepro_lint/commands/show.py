@@ -13,6 +13,7 @@ from torchrepro_lint.selection import is_ignored, is_selected, require_known_rul
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.target import described
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["show_files", "show_settings"]
@@ -45,8 +46,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     print(f"# The settings in effect for {path}, including defaults.")
     print(f"# project: {project.root}")
     print(f"# settings file: {', which extends '.join(map(str, settings.files)) or 'none'}")
-    where = f" (from {target.origin})" if target.known else ""
-    print(f"# torch: {target.specifier or 'unknown, so all versions are considered'}{where}")
+    print(f"# torch: {described(target)}")
     for line in _as_toml(settings):
         print(line)
     print("\n# rules that run:")

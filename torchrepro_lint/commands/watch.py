@@ -14,6 +14,7 @@ from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.source.configurations import yaml_files
+from torchrepro_lint.source.inferred_target import python_files
 from torchrepro_lint.source.package_versions import version_files
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.requirements import requirement_files
@@ -77,5 +78,6 @@ def _beside(project: Project) -> Iterator[Path]:
     if project.settings.baseline is not None:
         yield project.settings.baseline
     yield from requirement_files(project.root)
+    yield from python_files(project.root)
     yield from version_files(project.root)
     yield from yaml_files(project.root)

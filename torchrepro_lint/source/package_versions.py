@@ -19,7 +19,8 @@ __all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "versi
 
 _FILES = (
     "requirements*.txt", "requirements/*.txt", "*requirements*.in", "setup.py", "setup.cfg", "pyproject.toml",
-    "Pipfile", "environment*.y*ml", "conda*.y*ml", "Dockerfile*", "docker/Dockerfile*", "*.lock", "pylock.toml",
+    "Pipfile", "environment*.y*ml", "env.y*ml", "conda*.y*ml", "Dockerfile*", "docker/Dockerfile*", "*.lock",
+    "pylock.toml",
 )  # fmt: skip
 _MAX_BYTES = 2_000_000
 #: A version above all that there will be.

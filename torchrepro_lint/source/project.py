@@ -36,7 +36,7 @@ class Project:
     @cached_property
     def target(self) -> TargetTorch:
         """The torch that the project is written for."""
-        own = find_target(self.root, self.settings)
+        own = find_target(self.root, self.settings, lambda: self.files)
         return self.outer.target if self.outer is not None and not own.known else own
 
 

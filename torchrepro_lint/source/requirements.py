@@ -16,9 +16,12 @@ from typing import Any
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
-__all__ = ["declared_torch", "requirement_files"]
+__all__ = ["ENVIRONMENTS", "declared_torch", "requirement_files"]
 
 Declared = tuple[tuple[str, ...], str]
+
+#: The files in which projects describe a conda environment.
+ENVIRONMENTS = ("environment*.y*ml", "env.y*ml", "conda*.y*ml")
 
 
 def declared_torch(root: Path) -> Declared | None:
@@ -58,15 +61,18 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
     yield root / "Pipfile", _pipfile
     for path in main:
         yield path, _requirements_lines
-    for name in ("environment.yml", "environment.yaml", "conda.yml", "conda.yaml"):
-        yield root / name, _environment
+    for pattern in ENVIRONMENTS:
+        yield from ((path, _environment) for path in _matching(root, pattern))
     for folder in (root, root / "requirements"):
         for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
-            try:
-                paths = sorted(folder.glob(pattern))
-            except OSError:
-                paths = []
-            yield from ((path, _requirements_lines) for path in paths)
+            yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except OSError:
+        return []
 
 
 def _name(path: Path, root: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -9,18 +10,19 @@ from pathlib import Path
 from torchrepro_lint.knowledge.torch_releases import torch_releases
 from torchrepro_lint.settings import Settings
 
-__all__ = ["TargetTorch", "find_target"]
+__all__ = ["TargetTorch", "described", "find_target"]
 
 
 @dataclass(frozen=True)
 class TargetTorch:
     """The versions of torch that count. `alternatives` are version specifiers of which one or another holds; empty
     means that nothing is known, and every release counts. `origin` is the file that says so, relative to the project,
-    or `target-torch` for the settings; None where nothing is known.
+    or `target-torch` for the settings, or what it was `inferred` from; None where nothing is known.
     """
 
     alternatives: tuple[str, ...] = ()
     origin: str | None = None
+    inferred: bool = False
 
     @property
     def known(self) -> bool:
@@ -80,11 +82,26 @@ def _admitted(alternatives: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(one) for one in sorted(admitted & known or admitted))
 
 
-def find_target(root: Path, settings: Settings) -> TargetTorch:
-    """The target of the project at `root`: from the settings, else from the metadata of the project."""
+def find_target(root: Path, settings: Settings, files: Callable[[], Iterable[Path]] = tuple) -> TargetTorch:
+    """The target of the project at `root`: from the settings, else from what its metadata says of torch, else inferred
+    from the rest of its metadata and from its code, the `files`.
+    """
     if settings.target_torch is not None:
         return TargetTorch((settings.target_torch,), "target-torch")
     from torchrepro_lint.source.requirements import declared_torch
 
     declared = declared_torch(root)
-    return TargetTorch(*declared) if declared else TargetTorch()
+    if declared:
+        return TargetTorch(*declared)
+    from torchrepro_lint.source.inferred_target import inferred_torch
+
+    inferred = inferred_torch(root, files())
+    return TargetTorch((inferred[0],), inferred[1], inferred=True) if inferred else TargetTorch()
+
+
+def described(target: TargetTorch) -> str:
+    """The versions that count, and what says so, in words."""
+    if not target.known:
+        return "unknown, so all versions are considered; `target-torch` in the settings states it"
+    origin = "inferred from" if target.inferred else "from"
+    return f"{target.specifier} ({origin} {target.origin})"
