@@ -255,29 +255,6 @@ def test_who_imports_whom(tmp_path: Path) -> None:
     assert names(program.runs_with([tmp_path / "apart.py", tmp_path / "main.py"])) == ["apart.py", "main.py"]
 
 
-def test_a_name_that_the_file_uses_already_comes_first(tmp_path: Path) -> None:
-    program = program_of(tmp_path, {"main.py": "from src.q import d\n", "src/q/c.py": "", "src/q/d.py": ""})
-    assert program.project.importable_name(tmp_path / "main.py", tmp_path / "src/q/c.py") == "src.q.c"
-
-
-@pytest.mark.parametrize(
-    ("importer", "target", "name"),
-    [
-        ("main.py", "p/a.py", "p.a"),
-        ("main.py", "p/__init__.py", "p"),
-        ("p/b.py", "p/a.py", "p.a"),
-        ("main.py", "src/q/c.py", "q.c"),
-        ("main.py", "scripts/my-tool.py", None),
-    ],
-)
-def test_by_which_name_a_file_can_be_imported(tmp_path: Path, importer: str, target: str, name: str | None) -> None:
-    files = dict.fromkeys(
-        ["main.py", "p/__init__.py", "p/a.py", "p/b.py", "src/q/__init__.py", "src/q/c.py", "scripts/my-tool.py"], ""
-    )
-    program = program_of(tmp_path, files)
-    assert program.project.importable_name(tmp_path / importer, tmp_path / target) == name
-
-
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_a_folder_on_sys_path_is_that_file_s_alone(first: str, tmp_path: Path) -> None:
     files = {
@@ -310,11 +287,3 @@ def test_a_project_that_is_a_namespace_package_knows_its_own_name(
 ) -> None:
     program = program_of(tmp_path / folder, {"training/main.py": imports, "data/sets.py": "v = 1"})
     assert named(program, "x", "training/main.py") == meant
-
-
-def test_what_a_namespace_package_imports_is_named_as_it_does(tmp_path: Path) -> None:
-    files = {"training/main.py": "from pkg.data import sets", "data/sets.py": "", "seeds.py": ""}
-    project = program_of(tmp_path / "pkg", files).project
-    main, seeds = tmp_path / "pkg/training/main.py", tmp_path / "pkg/seeds.py"
-    assert project.importable_name(main, seeds) == "pkg.seeds"
-    assert program_of(tmp_path / "app", files).project.importable_name(tmp_path / "app/training/main.py", seeds) is None

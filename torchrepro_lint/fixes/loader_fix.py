@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
-from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.going_on import goes_on, steps_what_is_kept
+from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.spread_options import keywords_in_spread
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
-from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
-from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_one_step
@@ -83,7 +81,7 @@ def loader_fix(
     needs = LoaderNeeds(
         init=init,
         generator=generator,
-        existing_init=_existing_init(program, loader.facts.path) if init and not also_seeds else None,
+        existing_init=existing_init(program, loader.facts.path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
         may_hold=keywords_in_spread(program, loader),
@@ -96,7 +94,7 @@ def loader_fix(
         return None, edits.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
-    after = _other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
+    after = other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(Applicability.SAFE, message, tuple(edits), after), None
 
 
@@ -222,51 +220,3 @@ def _holds(program: Program, path: Path, words: re.Pattern[bytes]) -> bool:
     above = program.runs_with([path])
     files = sorted(above.union(*(program.imports.below(one) for one in above)))
     return any(program.project.holds(file, words) for file in files)
-
-
-def _existing_init(program: Program, path: Path) -> ExistingInit | None:
-    """A correct worker init function in another module that the file can import without running a script."""
-    words = last_parts(known_calls("worker_seed") | known_calls("worker_info"))
-    for file in sorted({file for word in words for file in program.project.containing(word)}):
-        module = _importable(program, path, file)
-        if module is None:
-            continue
-        found = find_worker_init(document_of(program, file))
-        if found is not None:
-            return ExistingInit(found.name.value, _relative(program, path, file) or module)
-    return None
-
-
-def _relative(program: Program, path: Path, file: Path) -> str | None:
-    """The module `file` as `path` names it in a relative import, if it imports its other neighbours so."""
-    used = [
-        len(node.relative)
-        for statement in document_of(program, path).module.body
-        if isinstance(statement, cst.SimpleStatementLine)
-        for node in statement.body
-        if isinstance(node, cst.ImportFrom) and node.relative
-    ]
-    for level in range(1, max(used, default=0) + 1):
-        base = path.parents[level - 1]
-        if file.is_relative_to(base):
-            dotted = ".".join(file.relative_to(base).with_suffix("").parts).removesuffix("__init__").rstrip(".")
-            if program.project.resolve_relative(path, level, dotted) == file:
-                return "." * level + dotted
-    return None
-
-
-def _other_homes(program: Program, path: Path) -> frozenset[Path]:
-    """The files with loaders from which this one can import a worker init function, should they be given one."""
-    files = {loader.facts.path for loader in program.loaders}
-    return frozenset(file for file in sorted(files) if _importable(program, path, file) is not None)
-
-
-def _importable(program: Program, path: Path, file: Path) -> str | None:
-    """The name of a module that something imports already, in a program that the file `path` has a part in.
-
-    What is imported in a function alone may be one of several programs, which define the same options.
-    """
-    importers, others = program.imports.above(path), program.imports.above(file)
-    if file in importers or len(others) < 2 or not others & importers or not program.imports.is_imported_at_once(file):
-        return None
-    return program.project.importable_name(path, file)

@@ -24,7 +24,6 @@ __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
 _SYS_PATH = re.compile(rb"sys\.path")
-_IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
@@ -143,32 +142,6 @@ class Project(ProjectTexts):
         if key not in self._resolved:
             self._resolved[key] = self._search(importer, dotted)
         return self._resolved[key]
-
-    def importable_name(self, importer: Path, target: Path) -> str | None:
-        """The dotted name by which `importer` can import the file `target`; None if by none.
-
-        Of several (`src.pkg` and `pkg`), the one that starts as an import of the file does, else the shortest.
-        """
-        names: list[str] = []
-        for root in self._roots(importer):
-            # A module inside a package sees its neighbours only where it is run as a script.
-            if not target.is_relative_to(root) or (root / "__init__.py" in self.known and names):
-                continue
-            parts = list(target.relative_to(root).with_suffix("").parts)
-            if parts and parts[-1] == "__init__":
-                parts.pop()
-            dotted = ".".join(parts)
-            if not parts or not all(part.isidentifier() for part in parts):
-                continue
-            if root == self.root and self._below_its_own_name(importer, f"{root.name}.{dotted}") == target:
-                names.append(f"{root.name}.{dotted}")
-            if self.resolve(importer, dotted) == target:
-                names.append(dotted)
-        if len(names) < 2:
-            return names[0] if names else None
-        source = self.source(importer)
-        used = set(_IMPORTED.findall(source.text)) if source is not None else set()
-        return min(names, key=lambda name: (name.partition(".")[0] not in used, name.count(".")))
 
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]

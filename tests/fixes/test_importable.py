@@ -1,0 +1,155 @@
+"""A worker init function of another module is imported only where that works in every way to start the program."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from torchrepro_lint.fix_loop import fix
+
+SEEDING = """
+    import random
+
+    import numpy as np
+    import torch
+
+
+    def set_seed(seed):
+        random.seed(seed)
+        np.random.seed(seed)
+        torch.manual_seed(seed)
+
+
+    def seed_worker(worker_id):
+        worker_seed = torch.initial_seed() % 2**32
+        np.random.seed(worker_seed)
+        random.seed(worker_seed)
+    """
+
+DATA = """
+    import numpy as np
+    from torch.utils.data import DataLoader, Dataset
+    {imports}
+
+    class Noise(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return np.random.rand()
+
+
+    def loaders(generator):
+        return DataLoader(Noise(), num_workers=2, generator=generator)
+    """
+
+TRAIN = """
+    import torch
+    {imports}
+
+    def main():
+        set_seed(7)
+        generator = torch.Generator()
+        generator.manual_seed(7)
+        print(loaders(generator))
+
+
+    if __name__ == "__main__":
+        main()
+    """
+
+#: What a program needs of torch and NumPy to start: the imports are what is tested.
+STAND_INS = {
+    "numpy.py": "class random:\n    seed = rand = staticmethod(lambda *a: None)\n",
+    "torch/__init__.py": "initial_seed = lambda: 0\nmanual_seed = lambda n: None\n"
+    "class Generator:\n    manual_seed = lambda self, n: self\n",
+    "torch/utils/__init__.py": "",
+    "torch/utils/data.py": "class Dataset:\n    pass\nclass DataLoader:\n"
+    "    def __init__(self, *a, worker_init_fn=None, **k):\n        worker_init_fn(0)\n",
+}
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
+
+
+def package(folder: str, train: str, data: str, *, inits: bool = False) -> dict[str, str]:
+    """A program in `folder`, whose train.py and data.py import so."""
+    files = {
+        f"{folder}train.py": TRAIN.format(imports=train.replace("\n", "\n    ")),
+        f"{folder}data.py": DATA.format(imports=data.replace("\n", "\n    ")),
+        f"{folder}tools/reproducibility.py": SEEDING,
+    }
+    if inits:
+        files |= {f"{folder}__init__.py": "", f"{folder}tools/__init__.py": ""}
+    return files
+
+
+BELOW = "from pkg.data import loaders\nfrom pkg.tools.reproducibility import set_seed\n"
+BESIDE = "from data import loaders\nfrom tools.reproducibility import set_seed\n"
+RELATIVE = "from .data import loaders\nfrom .tools.reproducibility import set_seed\n"
+BOTH = """
+    from pkg.data import loaders
+
+
+    def test_loaders():
+        assert loaders(None)
+    """
+
+SCRIPT = ["pkg/train.py"]
+MODULE = ["-m", "pkg.train"]
+
+
+@pytest.mark.parametrize(
+    ("files", "starts", "imported"),
+    [
+        pytest.param(package("", BESIDE, ""), [["train.py"]], "from tools.reproducibility import", id="scripts"),
+        pytest.param(package("pkg/", BESIDE, ""), [SCRIPT], "from tools.reproducibility import", id="script in a folder"),
+        pytest.param(package("pkg/", BELOW, ""), [MODULE], "from pkg.tools.reproducibility import", id="namespace package"),
+        pytest.param(
+            package("pkg/", BELOW, "", inits=True), [MODULE], "from pkg.tools.reproducibility import", id="package"
+        ),
+        pytest.param(
+            package("pkg/", RELATIVE, "from . import tools\n", inits=True),
+            [MODULE], "from .tools.reproducibility import", id="relative",
+        ),
+        pytest.param(package("pkg/", RELATIVE, "", inits=True), [MODULE], None, id="nothing shows how it imports"),
+        pytest.param(
+            {**package("pkg/", BESIDE, ""), "tests/test_data.py": BOTH}, [SCRIPT, ["-c", "import pkg.data"]], None,
+            id="imported in two ways",
+        ),
+        pytest.param(
+            package("src/pkg/", BELOW, "from pkg import tools\n", inits=True),
+            [MODULE], "from pkg.tools.reproducibility import", id="src",
+        ),
+    ],
+)  # fmt: skip
+def test_the_import_resolves_in_the_way_the_program_is_started(
+    tmp_path: Path, files: dict[str, str], starts: list[list[str]], imported: str | None
+) -> None:
+    root = tmp_path / "project"
+    write(root, {**files, "pyproject.toml": ""})
+    write(tmp_path / "stand_ins", STAND_INS)
+    result = fix([root], {"target_torch": "==1.8.0", "select": ("TRL101",)})
+    assert [finding.code for finding in result.fixed] == ["TRL101"], (result.report.findings, result.rejected)
+    (data,) = (path for path in root.rglob("data.py"))
+    text = data.read_text(encoding="utf-8")
+    if imported is None:
+        assert "def seed_worker(" in text
+    else:
+        assert imported in text
+        assert "def seed_worker(" not in text
+    path = os.pathsep.join([str(tmp_path / "stand_ins"), *([str(root / "src")] if "src" in str(data) else [])])
+    for start in starts:
+        run = subprocess.run(
+            [sys.executable, *start], cwd=root, env={"PYTHONPATH": path}, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
