@@ -17,6 +17,7 @@ from torchrepro_lint.fixes.worker_init import canonical_body, is_known_call, res
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines
 
 __all__ = [
+    "is_commented",
     "plan_appended_seed",
     "plan_canonical_body",
     "plan_in_range",
@@ -95,6 +96,12 @@ def _is_head(line: cst.BaseStatement) -> bool:
         or (isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString | cst.ConcatenatedString))
         for small in line.body
     )
+
+
+def is_commented(document: Document, function: cst.FunctionDef) -> bool:
+    """Whether a comment stands among the statements that `plan_canonical_body` would replace."""
+    assert isinstance(function.body, cst.IndentedBlock)
+    return any(document.nodes(cst.Comment, line) for line in _lines(function.body))
 
 
 def plan_canonical_body(document: Document, function: cst.FunctionDef, more: str = "") -> list[Edit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -12,24 +13,26 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.init_body import (
+    is_commented,
     plan_appended_seed,
     plan_canonical_body,
     plan_in_range,
     plan_seeds,
     seeds_alone,
 )
+from torchrepro_lint.fixes.init_parameter import plan_parameter
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
-from torchrepro_lint.program.workers.init_shape import CalledInit, misfit
+from torchrepro_lint.program.workers.init_shape import CalledInit, Misfit, misfit
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["definition_of", "is_called", "passed_fix", "range_fix", "reseed_fix", "seed_numpy_fix"]
+__all__ = ["definition_of", "is_called", "parameter_fix", "passed_fix", "range_fix", "reseed_fix", "seed_numpy_fix"]
 
 Planned = tuple[Fix | None, str | None]
 
@@ -38,7 +41,13 @@ _SEEDS = frozenset({"numpy", "python", "torch", "torch-cuda", "torch-device"})
 
 
 def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
-    """Seed from torch's worker seed: the canonical body where the function only seeds, else another seed."""
+    """Seed from torch's worker seed: the canonical body where the function only seeds, else another seed. A function
+    that lacks its parameter gets it as well.
+    """
+    return _with_parameter(program, found.run, _reseeded(program, found))
+
+
+def _reseeded(program: Program, found: FaultySeeding) -> Planned:
     run = found.run
     canonical = _canonical_fix(program, run)
     if canonical is not None:
@@ -66,6 +75,10 @@ def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
 
 def seed_numpy_fix(program: Program, run: InitRun) -> Planned:
     """Let a function that leaves NumPy out seed it too."""
+    return _with_parameter(program, run, _numpy_seeded(program, run))
+
+
+def _numpy_seeded(program: Program, run: InitRun) -> Planned:
     canonical = _canonical_fix(program, run)
     if canonical is not None:
         return canonical, None
@@ -83,7 +96,32 @@ def range_fix(program: Program, found: FaultySeeding) -> Planned:
     edits = plan_in_range(document, call) if call is not None and found.seeding.is_direct else None
     if edits is None:
         return None, "the seed is given by a function that the init function calls"
-    return Fix(Applicability.SAFE, "Bring the seed into the range of NumPy's seeds", tuple(edits)), None
+    fix = Fix(Applicability.SAFE, "Bring the seed into the range of NumPy's seeds", tuple(edits))
+    return _with_parameter(program, found.run, (fix, None))
+
+
+def parameter_fix(program: Program, wrong: Misfit) -> Planned:
+    """Give a function the parameter that it lacks for the worker's number."""
+    if wrong.lacking is None:
+        return None, None
+    planned = plan_parameter(program, wrong.lacking)
+    if isinstance(planned, str):
+        return None, planned
+    return Fix(planned.applicability, "Take the worker's number", planned.edits), None
+
+
+def _with_parameter(program: Program, run: InitRun, planned: Planned) -> Planned:
+    """The fix, and with it the parameter that the worker's number needs."""
+    fix, _ = planned
+    wrong = misfit(program.ev, run.value) if fix is not None else None
+    if fix is None or wrong is None:
+        return planned
+    parameter, declined = parameter_fix(program, wrong)
+    if parameter is None:
+        return None, declined or f"the worker calls it with its number, and it {wrong.reason}"
+    safe = fix.applicability is parameter.applicability is Applicability.SAFE
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    return replace(fix, applicability=applicability, edits=(*fix.edits, *parameter.edits)), None
 
 
 def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
@@ -91,15 +129,19 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
     if called.function is None or called.call.args or not called.written:
         return None, "it is called with arguments, or not in the loader's own call"
     wrong = misfit(program.ev, called.function)
+    parameter: tuple[Edit, ...] = ()
     if wrong is not None:
-        return None, f"the worker calls it with its number, and it {wrong.reason}"
+        planned = plan_parameter(program, called.function, apart=called.call) if wrong.lacking is not None else ""
+        if isinstance(planned, str):
+            return None, planned or f"the worker calls it with its number, and it {wrong.reason}"
+        parameter = planned.edits
     document = document_of(program, loader.facts.path)
     call = _call_at(program, document, Site(loader.facts.path, called.call.site))
     if call is None or call.lpar:
         return None, "the call could not be located"
     end = document.outer_span(call.func)[1]
     edit = document.replacement(end, document.end(call), "")
-    return Fix(Applicability.SAFE, f"Pass `{called.name}` itself", (edit,)), None
+    return Fix(Applicability.SAFE, f"Pass `{called.name}` itself", (edit, *parameter)), None
 
 
 # --- parts ----------------------------------------------------------------------------------------------------
@@ -107,7 +149,7 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part
-    and cannot be kept, or does not keep the ranks apart.
+    and cannot be kept, or does not keep the ranks apart. None where comments say something about the body.
     """
     found = definition_of(program, run)
     if found is None or run.function is None or run.site is None or is_called(program, run):
@@ -117,7 +159,7 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
         return None
     calls = [_call_at(program, document, seeding.site) for seeding in run.seedings]
     located = [call for call in calls if call is not None]
-    if not seeds_alone(document, function, located):
+    if not seeds_alone(document, function, located) or is_commented(document, function):
         return None
     rank = _rank_terms(document, located)
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")

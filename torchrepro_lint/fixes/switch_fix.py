@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.program.evaluation.values import Constant
@@ -18,13 +20,17 @@ if TYPE_CHECKING:
 
 __all__ = ["deterministic_algorithms_fix", "set_value_fix"]
 
+# What is said to other tools stays true.
+_FOR_A_TOOL = re.compile(r"#\s*(noqa|type:|pylint:|fmt:|yapf:|nosec|pragma|mypy:|pyright:|ruff:)")
 _NO_STATEMENT = "no separate statement can be placed next to the switch"
 
 
 def set_value_fix(
     program: Program, one: Evidence, text: str, applicability: Applicability = Applicability.SAFE
 ) -> tuple[Fix | None, str | None]:
-    """The fix that writes `text` in the place of the value that a switch gets, or why there is none."""
+    """The fix that writes `text` in the place of the value that a switch gets, or why there is none. Unsafe where a
+    comment stands beside the switch: what it says of the value may become false.
+    """
     if one.value is None:
         return None, "the value is not written where it is switched"
     if isinstance(one.node, tree.Assign) and len(one.node.targets) > 1:
@@ -34,7 +40,27 @@ def set_value_fix(
     if value is None:
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(value), text)
+    if _is_commented(document, value):
+        applicability = Applicability.UNSAFE
     return Fix(applicability, f"Set it to {text}", (edit,)), None
+
+
+def _is_commented(document: Document, value: cst.BaseExpression) -> bool:
+    """Whether a comment for people stands in the statement of a value, behind it, or right above it."""
+    line = document.statement(value)
+    if not isinstance(line, cst.SimpleStatementLine):
+        return False
+    above: list[str] = []
+    for empty in line.leading_lines:
+        above = [*above, empty.comment.value] if empty.comment is not None else []
+    own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in _comments(document, part)]
+    return not all(_FOR_A_TOOL.match(comment) for comment in (*above, *own))
+
+
+def _comments(document: Document, node: cst.CSTNode) -> list[cst.Comment]:
+    if isinstance(node, cst.TrailingWhitespace):
+        return [node.comment] if node.comment is not None else []
+    return document.nodes(cst.Comment, node)
 
 
 def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:

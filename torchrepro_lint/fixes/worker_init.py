@@ -17,6 +17,7 @@ __all__ = [
     "ExistingInit",
     "canonical_body",
     "find_worker_init",
+    "is_annotated",
     "is_known_call",
     "resolved_name",
     "seed_in_range",
@@ -45,7 +46,7 @@ def worker_init_source(
     `modules` are the names under which the file knows torch, NumPy and random. The definition is annotated where the
     functions of the file are.
     """
-    argument, returns = ("worker_id: int", " -> None") if document.once(_is_annotated) else ("worker_id", "")
+    argument, returns = ("worker_id: int", " -> None") if document.once(is_annotated) else ("worker_id", "")
     body = canonical_body(document.indent_unit, document.newline, *modules)
     first, last = (
         "".join(f"{document.indent_unit}{line}".rstrip() + document.newline for line in lines)
@@ -120,7 +121,7 @@ def is_known_call(scope: Scope, func: cst.CSTNode, table: CallTable) -> bool:
     return canonical(resolved_name(scope, func) or "") in known_calls(table)
 
 
-def _is_annotated(document: Document) -> bool:
+def is_annotated(document: Document) -> bool:
     functions = document.nodes(cst.FunctionDef)
     typed = [
         function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ __all__ = [
     "is_opposed",
     "is_taken_back",
     "not_heeded",
+    "seedings_at",
     "ways_of",
 ]
 
@@ -59,18 +61,28 @@ def intent_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evi
     A seed or switch counts where it runs in the module that runs the place, or in one that imports that. What is in
     another arm of the same `if` is left out, and so is what only the tests of the place run, and a seed for one draw.
     """
+    found = [one for one in _shown_at(program, path, places) if one.level is not None]
+    return sorted(found, key=lambda one: (one.level != "deterministic", one.site.path != path))
+
+
+def seedings_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evidence]:
+    """What seeds a generator in the programs that run the place to which `places` lead, torch's own first."""
+    found = [one for one in _shown_at(program, path, places) if one.effect == "seed"]
+    return sorted(found, key=lambda one: (one.level is None, one.site.path != path))
+
+
+def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> Iterator[Evidence]:
     above = _programs(program, places)
     if not program.is_test(path):
         above -= program.tests
-    found = [
+    return (
         one
         for one in program.evidence
-        if one.level is not None
+        if (one.level is not None or one.effect == "seed")
         and not above.isdisjoint(one.roots)
         and not never_together(ways_of(program, one), places)
         and not _is_for_one_draw(program, one)
-    ]
-    return sorted(found, key=lambda one: (one.level != "deterministic", one.site.path != path))
+    )
 
 
 def _is_for_one_draw(program: Program, one: Evidence) -> bool:

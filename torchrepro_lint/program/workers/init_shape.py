@@ -47,11 +47,14 @@ class CalledInit:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something that cannot be called with the worker's number: its definition, its name, and why."""
+    """Something that cannot be called with the worker's number: its definition, its name, and why. `lacking` is the
+    function that could be if it had one parameter more, after its others.
+    """
 
     site: Site
     name: str
     reason: str
+    lacking: FunctionValue | None = None
 
 
 def called_init(ev: Evaluator, loader: Loader) -> CalledInit | None:
@@ -176,7 +179,12 @@ def _of_function(function: FunctionValue, skip: int, positional: int, keywords: 
     if isinstance(node, tree.FunctionDef) and node.decorators:
         return None
     reason = _why_not(node.params, skip, positional, keywords)
-    return Misfit(Site(function.frame.facts.path, node.site), function.name, reason) if reason is not None else None
+    if reason is None:
+        return None
+    places = [param for param in node.params if param.kind == "positional"]
+    is_short = len(places) == skip + positional and not any(param.kind == "keyword" for param in node.params)
+    lacking = function if is_short and not keywords else None
+    return Misfit(Site(function.frame.facts.path, node.site), function.name, reason, lacking)
 
 
 def _why_not(params: tuple[tree.Param, ...], skip: int, positional: int, keywords: frozenset[str]) -> str | None:

@@ -2,8 +2,9 @@
 
 What it does
     Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
-    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism or seeds torch. The trace shows where
-    it does so.
+    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism (an error), or that seeds at least two
+    of `random`, NumPy and torch (a warning). The trace shows where it does so. In the profile `strict`, a seed of torch
+    alone is enough.
 
 Why is this bad?
     In benchmark mode, cuDNN times several algorithms for each new shape and keeps the fastest. Which one wins can
@@ -36,11 +37,12 @@ How it is proven
     whether two runs differ depends on the GPU and its load.
 
 Fix safety
-    Safe: replaces the value by `False`, as the program's own request for repeatable runs requires. cuDNN then always
-    uses the same one of these algorithms; the program may become slower.
+    Safe where the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
+    always uses the same one of these algorithms; the program may become slower. Unsafe where the program only seeds,
+    since its author may have chosen speed, and where a comment beside the switch says what it is for.
 
 Not reported
-    - Programs that ask neither for determinism nor seed.
+    - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
@@ -62,7 +64,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -73,11 +75,13 @@ from torchrepro_lint.program.switches.intent_at import (
     is_opposed,
     is_taken_back,
     not_heeded,
+    seedings_at,
     ways_of,
 )
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
+_GLOBAL_RNGS = frozenset({"python", "numpy", "torch"})
 _OPTION = re.compile("benchmark", re.IGNORECASE)
 
 
@@ -91,17 +95,29 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
                 continue
             places = ways_of(program, one)
-            intent = not_heeded(program, one, intent_at(program, one.site.path, places), "benchmark-off")
-            level = program.settings.intent or (intent[0].level if intent else None)
-            if level is None or is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
+            shown = not_heeded(program, one, intent_at(program, one.site.path, places), "benchmark-off")
+            intent = [other for other in shown if other.level == "deterministic"]
+            level = program.settings.intent or ("deterministic" if intent else "seeded")
+            if level == "seeded":
+                intent = not_heeded(program, one, seedings_at(program, one.site.path, places), "benchmark-off")
+                if not self._is_meant(program, intent):
+                    continue
+            if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue
             yield self._report(program, one, intent, level)
 
+    def _is_meant(self, program: Program, seedings: list[Evidence]) -> bool:
+        """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else."""
+        seeded = {rng for one in seedings for rng in one.seeds} & _GLOBAL_RNGS
+        return program.settings.intent is not None or len(seeded) > 1 or (program.strict and "torch" in seeded)
+
     def _report(self, program: Program, one: Evidence, intent: list[Evidence], level: str) -> Finding:
-        wish = "asks for determinism" if level == "deterministic" else "seeds torch"
+        wish = "asks for determinism" if level == "deterministic" else "seeds its random numbers"
         message = f"cuDNN benchmark mode picks algorithms by timing, in a program that {wish}: set it to False"
         site = switch_site(one)
         trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches benchmark mode on")]
-        fix, declined = set_value_fix(program, one, "False")
-        severity = Severity.ERROR if level == "deterministic" else Severity.WARNING
+        is_asked = level == "deterministic"
+        applicability = Applicability.SAFE if is_asked else Applicability.UNSAFE
+        fix, declined = set_value_fix(program, one, "False", applicability)
+        severity = Severity.ERROR if is_asked else Severity.WARNING
         return self.finding(program, site, message, trace, severity=severity, fix=fix, declined=declined)

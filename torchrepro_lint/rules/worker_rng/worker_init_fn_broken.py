@@ -58,9 +58,10 @@ How it is proven
     `verify` on torch 2.13: the program raises, or its workers ignore the function.
 
 Fix safety
-    Safe: removes `()` if a function without arguments is called in the loader's own call, and adds `% 2**32` to a seed
-    that is out of range. Before, the function was not passed, or raised. A function that takes other arguments is left
-    to its author.
+    Safe: removes `()` if a function without arguments is called in the loader's own call, adds `% 2**32` to a seed that
+    is out of range, and gives a function that lacks only the parameter for the worker's number this parameter. Before,
+    the function was not passed, or raised. The parameter is an unsafe fix if the function is also mentioned elsewhere
+    than at loaders. A function that is called elsewhere, or takes other arguments, is left to its author.
 
 Not reported
     - A call that returns a function (a factory), a factory that explicitly returns None (`return None`), `partial` that
@@ -77,7 +78,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.fixes.init_fix import passed_fix, range_fix
+from torchrepro_lint.fixes.init_fix import parameter_fix, passed_fix, range_fix
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
@@ -135,4 +136,5 @@ class WorkerInitFnBroken(Rule):
                         links.append(link)
         for wrong, links in found.items():
             message = f"the worker cannot run `{wrong.name}` with its number: it {wrong.reason}"
-            yield self.finding(program, wrong.site, message, links)
+            fix, declined = parameter_fix(program, wrong)
+            yield self.finding(program, wrong.site, message, links, fix=fix, declined=declined)
