@@ -18,7 +18,7 @@ from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, read_source, split_lines
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind"]
+__all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
 
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
@@ -137,7 +137,7 @@ class Attempts:
             return _Refusal(str(error))
         key = (path, old, *edits)
         if key not in self._refusals:
-            self._refusals[key] = _why_refused(path, old, new, edits)
+            self._refusals[key] = why_refused(path, old, new, edits)
         refusal = self._refusals[key]
         return new if refusal is None else _Refusal(refusal)
 
@@ -171,7 +171,8 @@ class _Refusal:
     reason: str
 
 
-def _why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | None:
+def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | None:
+    """Why a text must not be written in the place of the old one, or None if it may."""
     from torchrepro_lint.fixes.verified import verify_edit
 
     return why_not_written(path, old, new) or verify_edit(

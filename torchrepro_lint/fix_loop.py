@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions
-from torchrepro_lint.fix_attempts import Attempts, Chosen, Rejection, counts, kind
+from torchrepro_lint.fix_attempts import Attempts, Chosen, Rejection, counts, kind, why_refused
 from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, select_compatible
 from torchrepro_lint.settings import Settings, SettingsOverride
-from torchrepro_lint.source.cells import is_notebook
+from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
@@ -167,22 +167,22 @@ def _tidied(attempts: Attempts, report: Report) -> Report:
     """The report after removing the imports that fixes have made unused."""
     from torchrepro_lint.fixes.document import Document
     from torchrepro_lint.fixes.unused_imports import newly_unused_imports
-    from torchrepro_lint.fixes.verified import verify_edit
 
     texts = dict(attempts.overlay)
     for path, text in attempts.overlay.items():
         old = attempts.sources[path].text
-        if text != old and not is_notebook(path):
-            edits = newly_unused_imports(Document(path, old), Document(path, text))
+        if text != old:
+            before, after = Document(path, python_text(path, old)), Document(path, python_text(path, text))
+            edits = newly_unused_imports(before, after)
             tidy = apply_edits(text, edits)
-            texts[path] = tidy if edits and verify_edit(text, tidy, edits) is None else text
+            texts[path] = tidy if edits and why_refused(path, text, tidy, edits) is None else text
     if texts == attempts.overlay:
         return report
-    after = attempts.check(texts)
-    if len(after.errors) > len(report.errors) or counts(after) != counts(report):
+    tidied = attempts.check(texts)
+    if len(tidied.errors) > len(report.errors) or counts(tidied) != counts(report):
         return report
     attempts.overlay = texts
-    return after
+    return tidied
 
 
 def _finished(attempts: Attempts, first: Report, last: Report, *, write: bool) -> FixReport:

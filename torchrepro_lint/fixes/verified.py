@@ -35,6 +35,8 @@ def verify_edit(
             warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
             compile(new_text, "<fixed>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
+        if awaits and isinstance(error, SyntaxError) and "__future__" in str(error):
+            return "a cell below the first imports from `__future__`, so the cells cannot be checked as one program"
         return f"the result does not compile ({error})"
     if edits is not None and not outside_is_equal(old_text, new_text, edits):
         return "the result differs outside of its edits"

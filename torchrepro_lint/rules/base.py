@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import ClassVar, Literal
 
-from torchrepro_lint.diagnostics import Finding, Fix, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -42,7 +43,9 @@ class Rule(ABC):
         fix: Fix | None = None,
         declined: str | None = None,
     ) -> Finding:
-        """A finding of this rule at a site."""
+        """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change."""
+        if fix is not None and any(program.is_test(edit.path) for edit in fix.edits):
+            fix = replace(fix, applicability=Applicability.UNSAFE)
         return Finding(
             self.code,
             self.name,
