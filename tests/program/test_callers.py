@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.callers import contexts, instances_of, visible_calls
+from torchrepro_lint.program.running.callers import MAX_CALLS, MAX_CONTEXTS, contexts, instances_of, visible_calls
 
 
 def the_scope(program: Program, name: str, file: str = "main.py") -> Scope:
@@ -83,9 +83,18 @@ def test_callers_in_other_files(tmp_path: Path) -> None:
     assert runs(program_of(tmp_path, files), "f", "a", "p/a.py") == ["1", "2", "3"]
 
 
-def test_many_callers_are_bounded(tmp_path: Path) -> None:
-    source = "def f(a): pass\n" + "".join(f"f({number})\n" for number in range(200))
-    assert len(runs(program_of(tmp_path, source), "f", "a")) <= 16
+def _called_so_often(tmp_path: Path, count: int) -> list[str]:
+    source = "def f(tag, a): pass\n" + "".join(f"f('{number}', {number % 2})\n" for number in range(count))
+    return runs(program_of(tmp_path, source), "f", "a")
+
+
+def test_the_calls_past_those_that_are_told_apart_are_joined(tmp_path: Path) -> None:
+    assert _called_so_often(tmp_path, MAX_CONTEXTS) == ["0"] * 8 + ["1"] * 8
+    assert _called_so_often(tmp_path, MAX_CONTEXTS + 2) == ["0"] * 8 + ["0 | 1"] + ["1"] * 8
+
+
+def test_of_more_calls_than_are_looked_at_nothing_is_known_of_the_arguments(tmp_path: Path) -> None:
+    assert _called_so_often(tmp_path, MAX_CALLS + 1) == ["0"] * 8 + ["1"] * 8 + ["nothing"]
 
 
 def test_the_calls_themselves(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "Protocol",
     "Runs",
     "called_methods",
+    "described_packages",
     "external_callable",
     "starters",
 ]
@@ -104,6 +105,12 @@ def external_callable(qualname: str) -> ExternalCallable | None:
 def called_methods(protocol: MethodProtocol) -> tuple[str, ...]:
     """The methods of an argument that a library calls which takes it as `protocol`."""
     return tuple(read_words("protocols.toml", protocol))
+
+
+@cache
+def described_packages() -> frozenset[str]:
+    """The packages of which callables are described."""
+    return frozenset(name.partition(".")[0] for name, _ in _rows())
 
 
 @cache

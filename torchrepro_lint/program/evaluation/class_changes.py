@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import (
     SequenceValue,
     Values,
     union,
+    unknown,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def with_class_changes(ev: Evaluator, cls: ClassValue, attr: str, values: Values
     owner = next((base for base in bases if class_attribute(ev, base, attr)), None)
     if owner is None:
         return values
-    return ev.remembered(("class-changes", owner, attr), lambda: _changed(ev, owner, attr, values), values)
+    return ev.remembered(("class-changes", owner, attr), lambda: _changed(ev, owner, attr, values), values, unknown())
 
 
 def _changed(ev: Evaluator, owner: ClassValue, attr: str, values: Values) -> Values:

@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.values import (
     FunctionValue,
     Values,
     union,
+    unknown,
     values_of,
 )
 
@@ -31,7 +32,7 @@ __all__ = ["assigned_to_class", "outside_stores"]
 
 def assigned_to_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
     """What class methods assign to `cls.attr`, and what the file of the class assigns to `Name.attr`."""
-    return ev.remembered(("class-stores", cls, attr), lambda: _assigned(ev, cls, attr), NOTHING)
+    return ev.remembered(("class-stores", cls, attr), lambda: _assigned(ev, cls, attr), NOTHING, unknown())
 
 
 def _assigned(ev: Evaluator, cls: ClassValue, attr: str) -> Values:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["choices_of", "defaults_of", "handlers_of", "is_assigned", "is_never_none", "is_parsed"]
 
+#: How many files are asked for the declarations of an option, or for its handlers. Where more may have them, nothing is
+#: known of it.
 MAX_FILES = 12
 _PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
 _SEVERAL = ("+", "*")
@@ -78,7 +80,8 @@ def handlers_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
 
 def _handlers(ev: Evaluator, name: str) -> Iterator[Value]:
     spelt = set(ev.project.containing(name))
-    for path in [path for path in ev.project.containing("set_defaults") if path in spelt][:MAX_FILES]:
+    files = [path for path in ev.project.containing("set_defaults") if path in spelt]
+    for path in files if len(files) <= MAX_FILES else ():
         facts = ev.project.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():
             for call, _ in scope.calls:
@@ -172,7 +175,7 @@ def _declared(ev: Evaluator, parsed_in: Path, name: str) -> Iterator[tuple[tree.
         return
     spelt = set(ev.project.containing(name)) | set(ev.project.containing(name.replace("_", "-")))
     others = [path for path in ev.project.containing("add_argument") if path in spelt and path != parsed_in]
-    for path in sorted(others)[:MAX_FILES]:
+    for path in sorted(others) if len(others) <= MAX_FILES else ():
         other = ev.project.facts(path)
         if other is not None and not is_assigned(other, name):
             for scope, call in _declared_in(ev, other, name):

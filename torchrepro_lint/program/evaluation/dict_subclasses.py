@@ -37,7 +37,7 @@ def dict_of(ev: Evaluator, instance: Instance) -> Values:
     """The dict that an object is; nothing where it is none."""
     if _DICTS.isdisjoint(external_bases(ev, instance.cls)):
         return NOTHING
-    return ev.remembered(("dict-of", instance), lambda: _dict_of(ev, instance), NOTHING)
+    return ev.remembered(("dict-of", instance), lambda: _dict_of(ev, instance), NOTHING, unknown())
 
 
 def _dict_of(ev: Evaluator, instance: Instance) -> Values:

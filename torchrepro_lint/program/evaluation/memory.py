@@ -3,8 +3,10 @@
 Functions that call each other make questions that come back to themselves. All questions of such a cycle hang on the
 one that was asked first, its root. On the inner turn an open question is answered with an assumption, at first that
 there is nothing; when the root has its answer, and some assumption was too little, the cycle is gone through again with
-what was found. Then all answers of the cycle are kept, not the root's alone: the cost of a program is that of its
-distinct questions, however many of them hang on each other. (The components are found as in Tarjan's algorithm.)
+what was found. A cycle that has not settled after some rounds is widened: it is gone through once more with each open
+question taken to be anything, so that what is kept holds whatever further rounds would add. Then all answers of the
+cycle are kept, not the root's alone: the cost of a program is that of its distinct questions, however many of them hang
+on each other. (The components are found as in Tarjan's algorithm.)
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ Answer = TypeVar("Answer")
 
 MAX_NESTED_QUESTIONS: Final = 220
 MAX_STEPS: Final = 60_000
-#: How often a cycle is gone through at most. What has not settled by then is left as it is: it may lack what only the
-#: next turn of the loop would add.
+#: How often a cycle is gone through, each time with what was found before. What has not settled by then is widened: the
+#: questions of the cycle are answered once more with each of them taken to be anything.
 MAX_ROUNDS: Final = 3
 #: An answer that hangs on a limit is found anew by the next question, so often at most. It is kept at once where the
 #: present question took more steps than this and yet not all of its budget: to find it anew would cost as much again.
@@ -80,9 +82,14 @@ class Memory:
         # What open questions are taken to be, and which were asked within themselves in the present round.
         self._assumed: dict[Hashable, object] = {}
         self._met: list[Hashable] = []
+        # From which place in the nesting on an open question is taken to be anything: that of a cycle being widened.
+        self._widened_from = _NONE_OPEN
         # Whether the present answer hangs on a limit, and which of those in memory do.
         self._is_cut = False
         self._cut: set[Hashable] = set()
+        # Whether the present answer lacks what lies past a limit, and which of those that were found do.
+        self._lacks = False
+        self._lacking: set[Hashable] = set()
         self._dropped: Counter[Hashable] = Counter()
         self._entered: Counter[Hashable] = Counter()
         self._inside: Counter[Hashable] = Counter()
@@ -91,6 +98,7 @@ class Memory:
     def begin_question(self) -> None:
         """Starts a new question with a budget of its own, also where many are asked to answer one."""
         self._close()
+        self._lacks = False
         self.steps = 0
         if len(self._memo) > max(MAX_KEPT, 2 * self._stayed):
             self._forget_details()
@@ -100,6 +108,7 @@ class Memory:
         """Drops what is many and found again soon."""
         self._memo = {key: answer for key, answer in self._memo.items() if not _is_about_one_frame(key)}
         self._cut &= self._memo.keys()
+        self._lacking &= self._memo.keys()
         self._sets.clear()
 
     @property
@@ -150,22 +159,29 @@ class Memory:
     ) -> Answer:
         """The answer to the question `key`, computed once.
 
-        `again` is what the question is taken to be inside itself at first; `beyond` is the answer where it lies past
-        the limits of nesting and steps, `again` if there is none. An `upward` question is one about callers.
+        `again` is what the question is taken to be inside itself at first; `beyond` says that it may be anything: the
+        answer past the limits of nesting and steps, and what the question is taken to be inside a cycle that does not
+        settle; `again` if there is none. An `upward` question is one about callers.
         """
         answer = self._memo.get(key, _MISSING)
         if answer is not _MISSING:
             if self._cut and key in self._cut:
                 self._is_cut = True
+            if self._lacking and key in self._lacking:
+                self._lacks = True
             return answer  # type: ignore[return-value]
         place = self._active.get(key)
         if place is not None:
             self._hangs_on = min(self._hangs_on, place)
+            if place >= self._widened_from:
+                assumed: Any = self._assumed.get(key, again)
+                return self._anything(assumed, again, beyond, upward)
             self._met.append(key)
             return self._assumed.setdefault(key, again)  # type: ignore[return-value]
         provisional = self._provisional.get(key)
         if provisional is not None:
             self._hangs_on = min(self._hangs_on, self._floor(provisional[1]))
+            self._lacks = self._lacks or key in self._lacking
             return provisional[0]  # type: ignore[return-value]
         depth = len(self._active)
         self.steps += 1
@@ -175,8 +191,19 @@ class Memory:
         if depth >= MAX_NESTED_QUESTIONS or self.steps > MAX_STEPS:
             self._is_cut = True
             self.ran_out = self.ran_out or self.steps > MAX_STEPS
-            return again if beyond is None else beyond
-        return self._answered(key, compute, depth)
+            return self._anything(again, again, beyond, upward)
+        return self._answered(key, compute, depth, beyond)
+
+    def _anything(self, found: Answer, again: Answer, beyond: Answer | None, upward: bool) -> Answer:
+        """What a question that cannot be answered is taken to be. Where no answer of its kind says that it may be
+        anything, as a list of calls cannot, what was `found` lacks something, and who needs it may be anything.
+        """
+        if beyond is not None:
+            return beyond
+        if again is None or upward:
+            return again
+        self._lacks = True
+        return found
 
     def of_project(self, name: str, compute: Callable[[], Answer], again: Answer) -> Answer:
         """A table of the whole project, computed once: a question of its own, as the one that first needs it may have
@@ -185,7 +212,7 @@ class Memory:
 
         def whole() -> Answer:
             answer = compute()
-            self._is_cut = False
+            self._is_cut = self._lacks = False
             return answer
 
         steps, self.steps = self.steps, 0
@@ -202,23 +229,28 @@ class Memory:
             answers[key] = compute()
         return answers[key]  # type: ignore[no-any-return]
 
-    def _answered(self, key: Hashable, compute: Callable[[], Answer], depth: int) -> Answer:
-        outer, outer_cut = self._hangs_on, self._is_cut
+    def _answered(self, key: Hashable, compute: Callable[[], Answer], depth: int, beyond: Answer | None) -> Answer:
+        outer, outer_cut, outer_lacks = self._hangs_on, self._is_cut, self._lacks
         start, met, assumed = len(self._found), len(self._met), len(self._assumed)
         self._active[key] = depth
         self.computed += 1
-        self._is_cut = False
+        self._is_cut = self._lacks = False
         hangs_on = _NONE_OPEN
         try:
             for rounds in range(1, MAX_ROUNDS + 1):
                 self._hangs_on = _NONE_OPEN
                 answer = compute()
                 hangs_on = self._hangs_on
-                if hangs_on != depth or rounds == MAX_ROUNDS or self._is_enough(answer, start):
-                    break
-                if not self._assume_more(key, answer, met):
+                if hangs_on != depth or self._is_enough(answer, start) or not self._assume_more(key, answer, met):
                     break
                 self._forget(start, met)
+                if rounds == MAX_ROUNDS:
+                    answer, hangs_on = self._widened(compute, depth)
+            if self._lacks:
+                if beyond is not None:
+                    answer, self._lacks = beyond, False
+                else:
+                    self._lacking.add(key)
         except BaseException:
             self._forget(start, met)
             self._assume_no_more(assumed)
@@ -227,6 +259,7 @@ class Memory:
             del self._active[key]
             self._hangs_on = min(outer, hangs_on) if hangs_on < depth else outer
             is_cut, self._is_cut = self._is_cut, self._is_cut or outer_cut
+            self._lacks = self._lacks or outer_lacks
         if isinstance(answer, frozenset):
             answer = self._sets.setdefault(answer, answer)
         if hangs_on < depth:
@@ -243,6 +276,16 @@ class Memory:
         if not depth:
             self._close()
         return answer
+
+    def _widened(self, compute: Callable[[], Answer], depth: int) -> tuple[Answer, int]:
+        """The answer of the cycle whose root is at `depth`, with its open questions taken to be anything."""
+        outer, self._widened_from = self._widened_from, min(self._widened_from, depth)
+        self._hangs_on = _NONE_OPEN
+        try:
+            answer = compute()
+        finally:
+            self._widened_from = outer
+        return answer, self._hangs_on
 
     def _is_enough(self, answer: object, start: int) -> bool:
         """Whether an answer on which no other hangs says already that it may be anything."""
@@ -294,4 +337,5 @@ class Memory:
                 if self._dropped[key] < MAX_ANEW:
                     self._dropped[key] += 1
                     self._memo.pop(key, None)
+                    self._lacking.discard(key)
         self._cut.clear()

@@ -237,7 +237,7 @@ def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
         for file in ev.project.files
         if file.parent == package.folder and file.name != "__init__.py" and file.stem.endswith(ending)
     ]
-    return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else NOTHING
+    return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else unknown()
 
 
 def _beginning(text: tree.Expr) -> str:

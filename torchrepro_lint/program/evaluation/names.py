@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.changes import after_changes, opened
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
+from torchrepro_lint.program.evaluation.rebinding import is_unseen, may_be_bound_since
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
@@ -83,11 +84,27 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
         values = binding_values(ev, binding, frame)
         if binding.kind in ("assign", "param") and not binding.unpack:
             values = after_changes(ev, name, values, binding, site, frame)
+        if frame.scope.parent is None:
+            values = _after_rebinding(ev, binding, values, site, frame)
         for later in bindings[:index]:
             if later.order > binding.order and later.path[:-1] == binding.path:
                 values = past_rebinding(ev, name, values, later, frame)
         parts.append(values)
     return at_use(ev, name, union(*parts), site, frame), certain
+
+
+def _after_rebinding(ev: Evaluator, binding: Binding, values: Values, site: int, frame: Frame) -> Values:
+    """What a global name can be if code after one of its bindings may have bound it again without naming it."""
+    if may_be_bound_since(ev, binding, site, frame):
+        values = union(values, unknown())
+    for star in frame.scope.stars:
+        if binding.order < star.site < site and not binding.name.startswith("_"):
+            path = _source_of(ev, star, frame)
+            if path is None and binding.kind == "assign" and (star.level or is_unseen(star.module)):
+                values = union(values, unknown())
+            elif path is not None and path != frame.facts.path and _may_give(ev, path, binding.name):
+                values = union(values, *(ev.attribute(module, binding.name) for module in module_at(ev, path)))
+    return values
 
 
 def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
@@ -115,7 +132,8 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
         case "context", _:
             return containers.unpack(ev, _entered(ev, ev.values(node, frame)), binding.unpack)  # type: ignore[arg-type]
         case "augmented", tree.AugAssign():
-            return ev.remembered(("augmented", node, frame), lambda: _augmented(ev, node, binding, frame), NOTHING)
+            question = "augmented", node, frame
+            return ev.remembered(question, lambda: _augmented(ev, node, binding, frame), NOTHING, unknown())
         case "import", tree.Import(module=module, alias=alias):
             return import_module(ev, frame.facts.path, module if alias else module.partition(".")[0])
         case "import-from", tree.ImportFrom():
@@ -352,7 +370,7 @@ def _external_star(module: str, name: str) -> Values:
 
 def _beyond_bindings(ev: Evaluator, name: str, frame: Frame) -> Values:
     module = ev.module_frame(frame.facts)
-    starred = ev.remembered(("star", module, name), lambda: _from_stars(ev, name, module), NOTHING)
+    starred = ev.remembered(("star", module, name), lambda: _from_stars(ev, name, module), NOTHING, unknown())
     if starred:
         return starred
     if name == "__file__":

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.tensors import graph_words
 from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import frame_without_callers, visible_calls
+from torchrepro_lint.program.running.callers import all_calls, frame_without_callers
 from torchrepro_lint.program.running.epochs import takes_steps
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
@@ -97,7 +97,7 @@ def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding,
 
 def _is_handed_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, parameter: Parameter, depth: int) -> bool:
     """Whether all calls of a function that are seen hand data to a parameter."""
-    handed = [(written_argument(call, parameter), at) for call, at in visible_calls(ev, facts, scope)]
+    handed = [(written_argument(call, parameter), at) for call, at in all_calls(ev, facts, scope)]
     return bool(handed) and all(
         given is not None and _is_of_a_batch(ev, at.facts, at.scope, given, depth) for given, at in handed
     )

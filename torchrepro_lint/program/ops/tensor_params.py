@@ -13,7 +13,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.saved_tensors import applications, is_custom_function
 from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, joined
 from torchrepro_lint.program.ops.tensor_values import by_values, external_names, is_network_class
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.callers import has_further_calls, visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["param_tensor"]
 
-MAX_CALLERS = 6
+#: How many calls of a function are asked what they pass; where there are more, nothing is said of all of them.
+MAX_CALLERS = 16
 
 
 def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
@@ -100,7 +101,9 @@ def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
         calls = tuple(applications(tensors.ev, frame.facts, scope))
     parameter = parameter_of(scope, param.name)
     written = ((written_argument(call, parameter), caller) for call, caller in calls[:MAX_CALLERS])
-    return joined([tensors.of(node, caller) for node, caller in written if node is not None])
+    passed = joined([tensors.of(node, caller) for node, caller in written if node is not None])
+    is_whole = len(calls) <= MAX_CALLERS and not has_further_calls(tensors.ev, frame.facts, scope)
+    return passed if is_whole or passed is None else passed.joined(SOME)
 
 
 _WRAPPERS = frozenset({"Optional", "Union", "Annotated", "Final"})

@@ -14,7 +14,7 @@ from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of, un
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.single_dimensions import single_by_index
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.callers import all_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _shows_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame
     if not calls_up or not isinstance(written, tree.Name) or not _is_parameter(written, frame.scope):
         return False
     parameter = parameter_of(frame.scope, written.id)
-    handed = [(written_argument(call, parameter), at) for call, at in visible_calls(ev, frame.facts, frame.scope)]
+    handed = [(written_argument(call, parameter), at) for call, at in all_calls(ev, frame.facts, frame.scope)]
     return bool(handed) and all(
         given is not None and _shows_one_place(ev, _form_of(given, at), dimension, at, calls_up - 1)
         for given, at in handed

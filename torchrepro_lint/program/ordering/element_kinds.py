@@ -29,7 +29,7 @@ from torchrepro_lint.program.ordering.element_bindings import (
 )
 from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
 from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, unpacked, values_of
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers, visible_calls
+from torchrepro_lint.program.running.callers import all_calls, called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
@@ -306,7 +306,7 @@ class Reader:
             return None
         if isinstance(owner.parent.node, tree.ClassDef) or param not in owner.node.params:
             return None
-        calls = visible_calls(self.program.ev, self.facts, owner)
+        calls = all_calls(self.program.ev, self.facts, owner)
         parameter = parameter_of(owner, param.name)
         return joined(self._given(written_argument(call, parameter), frame, depth) for call, frame in calls)
 

@@ -25,6 +25,8 @@ __all__ = [
     "calls_making",
     "calls_named",
     "calls_of",
+    "leaves_calls_out",
+    "leaves_classes_out",
     "named_subclasses",
 ]
 
@@ -46,7 +48,7 @@ class NamedCall(NamedTuple):
 
 def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
     """The calls of what has this name, in the files that can have it from where it is defined."""
-    for path in _files_mentioning(ev, facts.path, name):
+    for path in _files_mentioning(ev, facts.path, name)[:MAX_FILES]:
         if not ev.project.may_call(path, name):
             continue
         caller = ev.project.facts(path)
@@ -74,10 +76,34 @@ def calls_of(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[NamedC
         yield from distant
 
 
+def leaves_calls_out(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether `calls_of` leaves out calls of the name of this function: too many files have it, or too many that do not
+    know its class.
+    """
+    return ev.remembered(("leaves-calls-out", id(scope)), lambda: _leaves_calls_out(ev, facts, scope), False)
+
+
+def _leaves_calls_out(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    assert isinstance(scope.node, tree.FunctionDef)
+    name = scope.node.name
+    if len(_files_mentioning(ev, facts.path, name)) > MAX_FILES:
+        return True
+    if not isinstance(scope.parent and scope.parent.node, tree.ClassDef):
+        return False
+    calls = calls_named(ev, facts, name)
+    distant = (one for one in calls if not _mentions_owner(ev, one.facts, one.call, scope))
+    return sum(1 for _ in islice(distant, MAX_DISTANT + 1)) > MAX_DISTANT
+
+
 def calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
     """The calls that make an object of the class or of a subclass by their names alone."""
     for name in [cls.name, *(node.name for _, node in named_subclasses(ev, cls))][:MAX_CLASSES]:
         yield from calls_named(ev, cls.frame.facts, name)
+
+
+def leaves_classes_out(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a class may have subclasses that are not looked for."""
+    return len(named_subclasses(ev, cls)) >= MAX_CLASSES
 
 
 def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
@@ -86,7 +112,7 @@ def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
         # A name that many files use: only those that can have it from its home.
         stem = home.parent.name if home.stem == "__init__" else home.stem
         near = ev.project.mentioning(stem) | {home}
-        files = list(islice((path for path in files if path in near), MAX_FILES))
+        files = list(islice((path for path in files if path in near), MAX_FILES + 1))
     if home in files:
         files.remove(home)
         files.insert(0, home)
@@ -188,7 +214,7 @@ def named_subclasses(ev: Evaluator, cls: ClassValue) -> list[tuple[ModuleFacts, 
     pending = [cls.name]
     while pending and len(found) < MAX_CLASSES:
         wanted = pending.pop(0)
-        for path in _files_mentioning(ev, cls.frame.facts.path, wanted):
+        for path in _files_mentioning(ev, cls.frame.facts.path, wanted)[:MAX_FILES]:
             facts = ev.project.facts(path) if ev.project.may_subclass(path, wanted) else None
             if facts is None:
                 continue

@@ -7,7 +7,7 @@ its parameters are unknown, and its `self` is each object of the class that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -31,15 +31,27 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Partial,
     Value,
+    union,
+    unknown,
     values_of,
 )
 from torchrepro_lint.program.running.call_index import (
-    NamedCall,
     called_name,
     calls_in,
     calls_making,
     calls_of,
+    leaves_calls_out,
+    leaves_classes_out,
     named_subclasses,
+)
+from torchrepro_lint.program.running.callees import (
+    anything,
+    frame_without_callers,
+    frames_meaning,
+    is_meant,
+    is_open,
+    may_be,
+    without_object,
 )
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 from torchrepro_lint.program.running.started_uses import started_uses
@@ -48,6 +60,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
+    "all_calls",
     "called_name",
     "contexts",
     "decorator_uses",
@@ -55,6 +68,7 @@ __all__ = [
     "frames_meaning",
     "frames_of_call",
     "frames_of_method",
+    "has_further_calls",
     "instances_of",
     "is_called_unseen",
     "is_class",
@@ -68,7 +82,11 @@ __all__ = [
     "visible_calls",
 ]
 
+#: How many frames of a function are told apart. Those of further calls are joined into one, in which a parameter is
+#: whatever any of them gives it.
 MAX_CONTEXTS = 16
+#: How many calls of a function are looked at. Where there are more, some frames have parameters that may be anything.
+MAX_CALLS = 48
 
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
@@ -85,9 +103,27 @@ def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, .
         with ev.further_up():
             for frame in _frames_within(ev, facts, scope, outer):
                 frames.setdefault(frame)
-                if len(frames) >= MAX_CONTEXTS:
-                    return tuple(frames)
+                if len(frames) > MAX_CALLS:
+                    return (*islice(frames, MAX_CONTEXTS), frame_without_callers(ev, facts, scope))
+    if len(frames) > MAX_CONTEXTS:
+        told_apart, others = list(frames)[:MAX_CONTEXTS], list(frames)[MAX_CONTEXTS:]
+        return (*told_apart, _joined(ev, others) or frame_without_callers(ev, facts, scope))
     return tuple(frames) or (frame_without_callers(ev, facts, scope),)
+
+
+def _joined(ev: Evaluator, frames: list[Frame]) -> Frame | None:
+    """One frame for all of these; None where they are of different enclosing frames, or of objects too many to name."""
+    first = frames[0]
+    if any(frame.parent != first.parent for frame in frames):
+        return None
+    params = []
+    for name, _ in first.params:
+        given = [frame.param(name) for frame in frames]
+        values = union(*(one if one is not None else unknown() for one in given))
+        if name == first.scope.self_name and UNKNOWN in values:
+            return None
+        params.append((name, values))
+    return ev.shared(Frame(first.facts, first.scope, first.parent, tuple(params)))
 
 
 def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -99,28 +135,15 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
     elif isinstance(node, tree.FunctionDef) and not node.params:  # whoever calls it
         yield ev.shared(Frame(facts, scope, outer))
     elif isinstance(node, tree.Lambda):
-        called = tuple(islice(_frames_of_lambda(ev, facts, scope, outer), MAX_CONTEXTS)) if node.params else ()
+        called = tuple(islice(_frames_of_lambda(ev, facts, scope, outer), MAX_CALLS + 1)) if node.params else ()
         yield from called or (ev.shared(Frame(facts, scope, outer)),)
     elif isinstance(node, tree.FunctionDef):
         seen = False
         for frame in _frames_of_calls(ev, facts, scope, outer):
             seen = True
             yield frame
-        if not seen:
+        if not seen or has_further_calls(ev, facts, scope):
             yield from _frames_unseen(ev, scope, outer)
-
-
-def frame_without_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
-    """The frame of a scope of whose callers nothing is known."""
-    parent = frame_without_callers(ev, facts, scope.parent) if scope.parent is not None else None
-    if parent is None:
-        return ev.module_frame(facts)
-    if isinstance(scope.node, tree.FunctionDef) and isinstance(parent.scope.node, tree.ClassDef) and scope.self_name:
-        assert parent.parent is not None
-        cls = ClassValue(parent.scope.node, parent.parent)
-        function = FunctionValue(scope.node, parent)
-        return bound_frame(ev, function, _without_object(scope.node, cls) or _anything(Instance(cls, None, None)))
-    return ev.shared(Frame(facts, scope, parent))
 
 
 def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -128,10 +151,10 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
     assert isinstance(scope.node, tree.FunctionDef)
     function = FunctionValue(scope.node, outer)
     if not isinstance(outer.scope.node, tree.ClassDef) or outer.parent is None:
-        yield bound_frame(ev, function, _anything())
+        yield bound_frame(ev, function, anything())
         return
     cls = ClassValue(outer.scope.node, outer.parent)
-    if (given := _without_object(scope.node, cls)) is not None:
+    if (given := without_object(scope.node, cls)) is not None:
         yield bound_frame(ev, function, given)
         return
     for instance in instances_of(ev, cls):
@@ -140,20 +163,7 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
             if frames:
                 yield frames[0]
                 continue
-        yield bound_frame(ev, function, _anything(instance))
-
-
-def _without_object(node: tree.FunctionDef, cls: ClassValue) -> Arguments | None:
-    """What a static method or a class method gets where nothing visible calls it; None for the method of an object."""
-    if classes.is_static(node):
-        return _anything()
-    of_class = any(classes.decorator_name(decorator) == "classmethod" for decorator in node.decorators)
-    return _anything(cls) if of_class else None
-
-
-def _anything(*receiver: Value) -> Arguments:
-    """Arguments of which nothing is known, behind the object or the class whose method is called."""
-    return Arguments(tuple(values_of(value) for value in receiver), (), True, True)
+        yield bound_frame(ev, function, anything(instance))
 
 
 def _frames_of_lambda(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -225,10 +235,27 @@ def _frames_from(
 def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
-    """The calls in the project whose callee can be this function, each with a frame in which it runs."""
-    return ev.remembered(
-        ("calls", id(scope)), lambda: tuple(islice(_visible_calls(ev, facts, scope), MAX_CONTEXTS)), ()
-    )
+    """The calls in the project whose callee can be this function, each with a frame in which it runs: the first of
+    them, `MAX_CALLS` at most. Who needs all of them asks `all_calls`.
+    """
+    return _kept_calls(ev, facts, scope)[:MAX_CALLS]
+
+
+def all_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tree.Call, Frame], ...]:
+    """All calls in the project whose callee can be this function; none where there are more than are looked at, so that
+    nothing is said of all of them.
+    """
+    return () if has_further_calls(ev, facts, scope) else visible_calls(ev, facts, scope)
+
+
+def has_further_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether there may be calls of a function, by its name, beyond those that are looked at."""
+    return len(_kept_calls(ev, facts, scope)) > MAX_CALLS or leaves_calls_out(ev, facts, scope)
+
+
+def _kept_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tree.Call, Frame], ...]:
+    kept = MAX_CALLS + 1
+    return ev.remembered(("calls", id(scope)), lambda: tuple(islice(_visible_calls(ev, facts, scope), kept)), ())
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
@@ -238,52 +265,10 @@ def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[
             yield one.call, frame
 
 
-def frames_meaning(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> Iterator[Frame]:
-    """The frames in which a call is made, and its callee is what is wanted."""
-    if is_meant(ev, one, wanted) is False:
-        return
-    for frame in contexts(ev, one.facts, one.scope):
-        if not ev.may_run(one.call.site, one.path, frame):
-            continue
-        if any(wanted(value) for value in ev.values(one.call.func, frame)):
-            yield frame
-
-
-def may_be(ev: Evaluator, node: tree.Expr, alone: Frame, wanted: Callable[[Value], bool]) -> bool:
-    """A quick check that does not look for the callers of the scope, which takes much longer: whether an expression may
-    be what is wanted. `alone` is the frame of the scope without callers.
-    """
-    values = ev.values(node, alone)
-    return not values or any(value is UNKNOWN or wanted(value) for value in values)
-
-
-def is_open(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
-    """Whether the scope, whose frame `alone` knows no callers, does not show what an expression is."""
-    return may_be(ev, node, alone, lambda value: False)
-
-
-def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
-    """A quick check that does not look for the callers of the caller: whether the callee is what is wanted, or None if
-    that is not known.
-
-    An object that came as a parameter is looked up further only where it is called by a plain name, is named or held
-    by `self` (a static method that a process is started with is given it): to follow every `model.step()` to all the
-    models that any caller passes would mean to follow everything.
-    """
-    functions = ev.values(one.call.func, frame_without_callers(ev, one.facts, one.scope))
-    if any(wanted(value) for value in functions):
-        return True
-    if functions and UNKNOWN not in functions:
-        return None if any(isinstance(value, (Partial, Instance)) for value in functions) else False
-    match one.call.func:
-        case tree.Attribute(value=tree.Name(id=owner)) if owner != "self":
-            if any(binding.kind == "param" for binding in one.scope.bindings.get(owner, ())):
-                return False
-    return None
-
-
 def instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
-    """The objects of the class or its subclasses that the project makes; if it makes none, one made unseen of each."""
+    """The objects of the class or its subclasses that the project makes; if it makes none, one made unseen of each. An
+    object made unseen is also among them where there are more than `MAX_CONTEXTS`, or more subclasses than are known.
+    """
     return ev.remembered(
         ("instances", cls.node, cls.frame),
         lambda: _instances_of(ev, cls),
@@ -299,8 +284,10 @@ def _instances_of(ev: Evaluator, cls: ClassValue) -> tuple[Instance, ...]:
                 if isinstance(value, ClassValue) and is_class(ev, cls, value):
                     made = Instance(value, ev.arguments(one.call.args, frame), ev.site(one.call, frame))
                     found.setdefault(made)
-                    if len(found) >= MAX_CONTEXTS:
-                        return tuple(found)
+                    if len(found) > MAX_CONTEXTS:
+                        return (*islice(found, MAX_CONTEXTS), Instance(cls, None, None))
+    if found and leaves_classes_out(ev, cls):
+        found.setdefault(Instance(cls, None, None))
     return tuple(found) or tuple(_made_unseen(ev, cls))
 
 
@@ -357,4 +344,8 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
         if isinstance(value, MethodValue) and value.receiver == instance:
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)
-    return list(frames)[:MAX_CONTEXTS]
+    if len(frames) > MAX_CONTEXTS or has_further_calls(ev, facts, scope):
+        assert isinstance(scope.node, tree.FunctionDef)
+        unseen = bound_frame(ev, FunctionValue(scope.node, class_frame), anything(instance))
+        return [*islice(frames, MAX_CONTEXTS), unseen]
+    return list(frames)

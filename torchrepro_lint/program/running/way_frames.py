@@ -27,8 +27,8 @@ def may_come_through(ev: Evaluator, way: Way) -> bool:
         if call is None:
             return True
         entered = (frame for caller in frames for frame in frames_of_call(ev, call, caller, inner.scope))
-        frames = list(islice(entered, _MAX_FRAMES))
-        if not frames:
+        frames = list(islice(entered, _MAX_FRAMES + 1))
+        if not frames or len(frames) > _MAX_FRAMES:
             return True
         frames = [frame for frame in frames if ev.may_run(inner.site, inner.path, frame)]
         if not frames:

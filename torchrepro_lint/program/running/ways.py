@@ -60,10 +60,12 @@ Way = tuple[Waypoint, ...]
 
 
 def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
-    """The ways that lead to a place, shortest first; never empty, and at most `MAX_WAYS` of them.
+    """The ways that lead to a place, shortest first; never empty. Where there are more than `MAX_WAYS`, one more that
+    is the place alone says so: nothing is proven of all of them then.
 
     A function that nothing in the project calls ends a way, as a module does.
     """
+    is_whole = True
     found: list[Way] = []
     pending: list[Way] = [(_waypoint(facts, scope, site),)]
     while pending and len(found) < MAX_WAYS:
@@ -72,8 +74,9 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
         outer = [waypoint for waypoint in outer if all(waypoint.scope is not one.scope for one in way)]
         if not outer:
             found.append(way)
+        is_whole = is_whole and len(outer) <= MAX_WAYS - len(found)
         pending.extend((*way, waypoint) for waypoint in outer[: MAX_WAYS - len(found)])
-    return tuple(found)
+    return tuple(found) if is_whole and not pending else (*found, own_way(facts, scope, site))
 
 
 def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
@@ -93,7 +96,7 @@ def _outward(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
     if not isinstance(node, tree.FunctionDef):
         yield _waypoint(waypoint.facts, scope.parent, node.site)
         return
-    uses = places_of_use(ev, waypoint.facts, scope)
+    uses = places_of_use(ev, waypoint.facts, scope, MAX_WAYS + 1)
     for facts, around, use in uses:
         yield _waypoint(facts, around, use.site)
     if not uses and node.name == "__init__":
@@ -105,7 +108,7 @@ def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
     cls = waypoint.scope.parent
     if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
         return
-    for one in making_places(ev, ClassValue(cls.node, ev.module_frame(waypoint.facts))):
+    for one in making_places(ev, ClassValue(cls.node, ev.module_frame(waypoint.facts)), MAX_WAYS + 1):
         yield _waypoint(one.facts, one.scope, one.call.site)
 
 
@@ -145,6 +148,9 @@ def runs_with(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
 
 
 def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Waypoint, Waypoint]]:
+    """Where the ways meet; nowhere if there are more of them than are known."""
+    if max(len(first), len(second)) > MAX_WAYS:
+        return []
     return [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
 
 
