@@ -203,6 +203,7 @@ TABLE = [
     Crossed("running/callers.py:MAX_CONTEXTS", lambda: _made(callers.MAX_CONTEXTS + 1)),
     Crossed("running/callers.py:MAX_CALLS", lambda: _calling(callers.MAX_CALLS + 1)),
     Crossed("running/call_index.py:MAX_FILES", lambda: _calling_files(call_index.MAX_FILES)),
+    Crossed("running/call_index.py:MAX_NEAR", lambda: _calling_files(call_index.MAX_NEAR)),
     Crossed("running/call_index.py:MAX_DISTANT", lambda: _distant_calls(call_index.MAX_DISTANT + 1)),
     Crossed("running/call_index.py:MAX_CLASSES", lambda: _subclasses(call_index.MAX_CLASSES)),
     Crossed("../facts/scopes.py:MAX_BINDINGS", lambda: _several(MAX_BINDINGS + 1)),

@@ -12,6 +12,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.chances import decided
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
@@ -191,10 +192,13 @@ def decide(ev: Evaluator, path: ArmPath, frame: Frame) -> bool | None:
 
 
 def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
-    """Whether what is at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, nor
-    one that leaves proven to be taken before it (`if workers is None: return None`).
+    """Whether what is at `site`, in these arms, may run: that neither an arm of it is proven not to be taken, also of
+    the conditional expression that a call is in, nor one that leaves proven to be taken before it (`if workers is None:
+    return None`).
     """
     if ev.decide(path, frame) is False:
+        return False
+    if any(_holds(ev, test, frame) is (not wanted) for test, wanted in tests_inside(ev, frame.facts, site)):
         return False
     scope = frame.scope
     own = dict(path)
@@ -220,14 +224,19 @@ def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | No
     statement = frame.scope.branches.get(branch)
     match statement:
         case tree.If(test=test):
-            within = ev.relevant(test, frame)
-            holds = ev.remembered(("truth", test, within), lambda: truth(ev, test, within), None)
+            holds = _holds(ev, test, frame)
             return None if holds is None else holds is (arm == "then")
         case tree.Try():
             return True if arm == "try" else None
         case tree.Match(subject=subject, cases=cases):
             return _decide_case(ev, ev.values(subject, frame), cases, arm, frame)
     return None
+
+
+def _holds(ev: Evaluator, test: tree.Expr, frame: Frame) -> bool | None:
+    """What a test is proven to be."""
+    within = ev.relevant(test, frame)
+    return ev.remembered(("truth", test, within), lambda: truth(ev, test, within), None)
 
 
 def _decide_case(

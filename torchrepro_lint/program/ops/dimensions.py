@@ -20,6 +20,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import fewest_dimensions, keeps_dimensions, loses_dimensions, places_dimensions
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
@@ -62,8 +63,8 @@ class _Dimensions:
                 return self._of_call(node, frame)
             case tree.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
                 return max(self.of(left, frame), self.of(right, frame))  # the smaller is broadcast
-            case tree.Conditional(body=body, orelse=orelse):
-                return min(self.of(body, frame), self.of(orelse, frame))
+            case tree.Conditional():
+                return min(self.of(option, frame) for option in options_of(self.ev, node, frame))
         return 0
 
     def _of_name(self, node: tree.Name, frame: Frame) -> int:

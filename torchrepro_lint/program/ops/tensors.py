@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.ops.graph_leaves import off_the_graph
 from torchrepro_lint.program.ops.tensor_arithmetic import combined
 from torchrepro_lint.program.ops.tensor_attributes import attribute_tensor
@@ -61,8 +62,8 @@ class Tensors:
             case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in _NO_TENSOR_OPERATORS:
                 found = joined((self.of(left, frame), self.of(right, frame)))
                 return Tensor(found.on_cpu, False, False) if found is not None else None
-            case tree.Conditional(body=body, orelse=orelse):
-                return joined((self.of(body, frame), self.of(orelse, frame)))
+            case tree.Conditional():
+                return joined([self.of(option, frame) for option in options_of(self.ev, node, frame)])
             case tree.Walrus(value=value) | tree.Starred(value=value):
                 return self.of(value, frame)
         return None

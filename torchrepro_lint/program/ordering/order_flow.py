@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.ordering import (
     order_calls,
     order_iterators,
@@ -27,9 +28,9 @@ from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, S
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
-from torchrepro_lint.program.ordering.order_places import attribute_uses, is_target, name_uses
+from torchrepro_lint.program.ordering.order_places import attribute_uses, is_target, name_uses, scope_around
 from torchrepro_lint.program.ordering.permutations import is_of_a_part
-from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -136,14 +137,22 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
                 yield from stored(program, carrier, assigned)
         case tree.Binary(op="-" | "|" | "&" | "^") if _are_keys(node):
             return  # a set, whose order is its own
-        case tree.Binary() | tree.Boolean() if not carrier.rows:
+        case tree.Binary() if not carrier.rows:
             yield carrier.to(above)
-        case tree.Conditional(test=test) if test is not node:
+        case tree.Boolean() if not carrier.rows and _may_give(program, carrier, above, node):
+            yield carrier.to(above)
+        case tree.Conditional() if _may_give(program, carrier, above, node):
             yield carrier.to(above)
         case tree.With(items=items):
             for context, bound in items:
                 if context is node and bound is not None:
                     yield from stored(program, carrier, bound)
+
+
+def _may_give(program: Program, carrier: Carrier, whole: tree.Conditional | tree.Boolean, part: tree.Expr) -> bool:
+    """Whether a part of an expression may be what the expression gives."""
+    alone = frame_without_callers(program.ev, carrier.facts, scope_around(program, carrier.facts, whole))
+    return any(option is part for option in options_of(program.ev, whole, alone))
 
 
 def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Carrier | Sink]:

@@ -13,6 +13,7 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
+from torchrepro_lint.program.evaluation.aliases import aliases_in, shares_object
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
@@ -57,7 +58,7 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         (binding.order for binding in scope.bindings[target.id] if _is_of(parents, binding.node, statement)),
         default=target.site,
     )
-    sorted_at: int | None = None
+    sorted_at: int | None = _sorted_under_another_name(program, facts, target, scope)
     for use in parents.names_in(target.id, function):
         if use is target or (sorted_at is not None and use.site > sorted_at):
             continue
@@ -70,10 +71,25 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         if not any(binding.order <= ends for binding in reaching):
             continue
         if use.site > target.site and sorts(parents, use) and not _leaves_ties(program, facts, parents, use):
-            sorted_at = use.site
+            sorted_at = use.site if sorted_at is None else min(sorted_at, use.site)
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
             yield use
+
+
+def _sorted_under_another_name(program: Program, facts: ModuleFacts, target: tree.Name, scope: Scope) -> int | None:
+    """Where what a name has is sorted under another name that its scope gives it: `alias = files`, `files.sort()`."""
+    parents = parents_of(program.ev, facts)
+    sites = [
+        use.site
+        for other in aliases_in(scope).get(target.id, ())
+        for use in parents.names_in(other, parents.function(target))
+        if use.site > target.site
+        and shares_object(scope, target.id, other, use.site)
+        and sorts(parents, use)
+        and not _leaves_ties(program, facts, parents, use)
+    ]
+    return min(sites, default=None)
 
 
 def parameter_uses(program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str) -> Iterator[tree.Name]:

@@ -30,7 +30,10 @@ __all__ = [
     "named_subclasses",
 ]
 
+#: Of more files that have a name, those are asked for its calls that can have it from where it is defined.
 MAX_FILES = 48
+#: How many of those are asked. Where there are more, calls may be left out.
+MAX_NEAR = 256
 #: How many calls of a method's name are looked at in files that do not know its class: of what a registry made.
 MAX_DISTANT = 4
 #: How many names of a class and its subclasses are looked for.
@@ -48,7 +51,7 @@ class NamedCall(NamedTuple):
 
 def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
     """The calls of what has this name, in the files that can have it from where it is defined."""
-    for path in _files_mentioning(ev, facts.path, name)[:MAX_FILES]:
+    for path in _files_mentioning(ev, facts.path, name)[:MAX_NEAR]:
         if not ev.project.may_call(path, name):
             continue
         caller = ev.project.facts(path)
@@ -86,7 +89,7 @@ def leaves_calls_out(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
 def _leaves_calls_out(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
     assert isinstance(scope.node, tree.FunctionDef)
     name = scope.node.name
-    if len(_files_mentioning(ev, facts.path, name)) > MAX_FILES:
+    if len(_files_mentioning(ev, facts.path, name)) > MAX_NEAR:
         return True
     if not isinstance(scope.parent and scope.parent.node, tree.ClassDef):
         return False
@@ -112,7 +115,10 @@ def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
         # A name that many files use: only those that can have it from its home.
         stem = home.parent.name if home.stem == "__init__" else home.stem
         near = ev.project.mentioning(stem) | {home}
-        files = list(islice((path for path in files if path in near), MAX_FILES + 1))
+        package = home.parent / "__init__.py"
+        if package in files:  # which gives it on under its own name
+            near = near | ev.project.mentioning(home.parent.name)
+        files = list(islice((path for path in files if path in near), MAX_NEAR + 1))
     if home in files:
         files.remove(home)
         files.insert(0, home)
@@ -214,7 +220,7 @@ def named_subclasses(ev: Evaluator, cls: ClassValue) -> list[tuple[ModuleFacts, 
     pending = [cls.name]
     while pending and len(found) < MAX_CLASSES:
         wanted = pending.pop(0)
-        for path in _files_mentioning(ev, cls.frame.facts.path, wanted)[:MAX_FILES]:
+        for path in _files_mentioning(ev, cls.frame.facts.path, wanted)[:MAX_NEAR]:
             facts = ev.project.facts(path) if ev.project.may_subclass(path, wanted) else None
             if facts is None:
                 continue

@@ -86,7 +86,7 @@ __all__ = [
 #: whatever any of them gives it.
 MAX_CONTEXTS = 16
 #: How many calls of a function are looked at. Where there are more, some frames have parameters that may be anything.
-MAX_CALLS = 48
+MAX_CALLS = 256
 
 
 def contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions, words_in
+from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -103,10 +104,8 @@ def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
             case tree.Try(site=site) if arm != "try":
                 # What an exception decides is not a condition that could be read.
                 yield Guard(tree.Opaque(site, ()), (branch, arm), False)
-    facts = place.facts
-    nothing: dict[int, tuple[Guard, ...]] = {}
-    inner = ev.remembered(("inner-guards", id(facts)), lambda: _inner_guards(facts), nothing)
-    yield from inner.get(place.site.number, ())
+    for test, holds in tests_inside(ev, place.facts, place.site.number):
+        yield Guard(test, None, holds)
 
 
 def left_before(place: Place) -> Iterator[Guard]:
@@ -121,55 +120,6 @@ def left_before(place: Place) -> Iterator[Guard]:
         for left, stays in (("then", "else"), ("else", "then")):
             if (branch, left) in scope.ended and (branch, stays) not in scope.ended:
                 yield Guard(statement.test, (branch, stays), stays == "then")
-
-
-def _inner_guards(facts: ModuleFacts) -> dict[int, tuple[Guard, ...]]:
-    """For each call: the tests of conditional expressions and the left sides of `and`/`or` that it stands after."""
-    found: dict[int, tuple[Guard, ...]] = {}
-
-    def visit(node: tree.Expr, tests: tuple[Guard, ...]) -> None:
-        if isinstance(node, tree.Call) and tests:
-            found[node.site] = tests
-        match node:
-            case tree.Conditional(test=test, body=body, orelse=orelse):
-                visit(test, tests)
-                visit(body, (*tests, Guard(test, None, True)))
-                visit(orelse, (*tests, Guard(test, None, False)))
-            case tree.Boolean(op=op, left=left, right=right):
-                visit(left, tests)
-                visit(right, (*tests, Guard(left, None, op == "and")))
-            case tree.Lambda(body=body):
-                visit(body, ())
-            case tree.Comprehension(key=key, element=element, clauses=clauses):
-                for clause in clauses:
-                    visit(clause.iter, tests)
-                for part in (key, element):
-                    if part is not None:
-                        visit(part, tests)
-            case _:
-                for part in sub_expressions(node):
-                    visit(part, tests)
-
-    for scope in facts.walk_scopes():
-        for expression in _roots(scope):
-            visit(expression, ())
-    return found
-
-
-def _roots(scope: Scope) -> Iterator[tree.Expr]:
-    """Expressions that hold all conditional ones of the scope: what is bound, stored, returned, handed to calls."""
-    for bindings in scope.bindings.values():
-        for binding in bindings:
-            if binding.kind in ("assign", "element", "context") and binding.node is not None:
-                yield binding.node  # type: ignore[misc]
-    for store in scope.stores:
-        yield store.value
-    for statement, _ in scope.returns:
-        if statement.value is not None:
-            yield statement.value
-    for call, _ in scope.calls:
-        for arg in call.args:
-            yield arg.value
 
 
 # --- what a test depends on -------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.attributes import find_method, mro
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_assigned, is_parsed
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
@@ -99,12 +100,8 @@ class _Reader:
                 return known if known is not None else self._within(node, (value,), frame)
             case tree.Call():
                 return self._call(node, frame)
-            case tree.Boolean(left=left, right=right):
-                return _either((self.of(left, frame), self.of(right, frame)))
-            case tree.Conditional(test=test, body=body, orelse=orelse):
-                holds = self.ev.truth(test, frame)
-                options = ([body] if holds is not False else []) + ([orelse] if holds is not True else [])
-                return _either([self.of(option, frame) for option in options])
+            case tree.Boolean() | tree.Conditional():
+                return _either([self.of(option, frame) for option in options_of(self.ev, node, frame)])
             case tree.Lambda() | tree.Const():
                 return None
             case tree.Subscript(value=value):

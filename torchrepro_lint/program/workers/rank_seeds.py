@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ExternalObject,
@@ -16,7 +17,7 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Values,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
@@ -99,10 +100,10 @@ def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope
             return any_of(value)
         case tree.Name(id=name):
             return depth < MAX_DEPTH and _bound_to_what_differs(ev, name, facts, scope, depth)
-        case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
+        case tree.Binary(left=left, right=right):
             return any_of(left, right)
-        case tree.Conditional(body=left, orelse=right):
-            return any_of(left, right)
+        case tree.Boolean() | tree.Conditional():
+            return any_of(*options_of(ev, node, frame_without_callers(ev, facts, scope)))
         case tree.Call(func=tree.Name(id="int" | "abs"), args=args):
             return any_of(*(arg.value for arg in args))
         case tree.Call(func=tree.Name(id="getattr") | tree.Attribute(attr="get" | "getint")):

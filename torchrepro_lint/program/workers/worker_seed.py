@@ -18,6 +18,7 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ClassValue,
@@ -98,12 +99,8 @@ class SeedReader(WorkerFrames):
                 return of_item(self.of(value, frame), value, index) | self.of(index, frame).narrow
             case tree.Binary(op=op, left=left, right=right):
                 return combined(op, self.of(left, frame), self.of(right, frame), self.ev.values(right, frame))
-            case tree.Boolean(left=left, right=right):
-                return joined((self.of(left, frame), self.of(right, frame)))
-            case tree.Conditional(test=test, body=body, orelse=orelse):
-                holds = self.ev.truth(test, frame)
-                options = ([body] if holds is not False else []) + ([orelse] if holds is not True else [])
-                return joined(self.of(option, frame) for option in options)
+            case tree.Boolean() | tree.Conditional():
+                return joined(self.of(option, frame) for option in options_of(self.ev, node, frame))
             case tree.Walrus(value=value) | tree.Await(value=value) | tree.Starred(value=value):
                 return self.of(value, frame)
             case tree.Comprehension(element=element, clauses=clauses):
