@@ -174,8 +174,8 @@ class Memory:
         if place is not None:
             self._hangs_on = min(self._hangs_on, place)
             if place >= self._widened_from:
-                assumed: Any = self._assumed.get(key, again)
-                return self._anything(assumed, again, beyond, upward)
+                taken: Answer = self._assumed.get(key, again)  # type: ignore[assignment]
+                return self._anything(taken, again, beyond, upward)
             self._met.append(key)
             return self._assumed.setdefault(key, again)  # type: ignore[return-value]
         provisional = self._provisional.get(key)
