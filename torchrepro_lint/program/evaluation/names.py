@@ -170,8 +170,8 @@ def _attribute_augmented(ev: Evaluator, node: tree.AugAssign, frame: Frame) -> V
     if not before:
         before = ev.instances_attribute(frame.receiver(), node.target.attr)
     added = ev.values(node.value, frame)
-    # What is added to may be this very thing, of which nothing else is known yet.
-    result = ev.combine(node.op, before, added) if before else added
+    # What is added to may be this very thing, of which nothing else is known yet, or which may be anything.
+    result = union(ev.combine(node.op, before, added), added) if before else added
     return union(*(opened(value) or unknown() for value in result)) if result else NOTHING
 
 
