@@ -62,7 +62,7 @@ def seed_loader(
         Surroundings(seed=seed, repeated=repeated),
         Ranks(mentioned=in_distributed, started=starts_ranks),
     )
-    return f"declined: {plan.reason}" if isinstance(plan, Declined) else applied(text, plan)
+    return f"declined: {plan.reason}" if isinstance(plan, Declined) else applied(text, list(plan.edits))
 
 
 def seed_all(text: str, *, in_distributed: bool = False) -> str:

@@ -80,7 +80,7 @@ def plans(text: str) -> list[Fix]:
         plan_worker_seeding(parsed, call, LoaderNeeds(init=_lacks_init(call), generator=True))
         for call in loaders(parsed)
     ]
-    return [Fix(Applicability.SAFE, "", tuple(plan)) for plan in found if not isinstance(plan, Declined)]
+    return [Fix(Applicability.SAFE, "", plan.edits) for plan in found if not isinstance(plan, Declined)]
 
 
 def _lacks_init(call: cst.Call) -> bool:

@@ -49,7 +49,7 @@ def test_one_round_gives_the_same(path: Path) -> None:
             )
             for call in loaders(parsed)
         ]
-        fixes = [Fix(Applicability.SAFE, "", tuple(plan)) for plan in plans if not isinstance(plan, Declined)]
+        fixes = [Fix(Applicability.SAFE, "", plan.edits) for plan in plans if not isinstance(plan, Declined)]
         edits = merge_edits(select_compatible(fixes)).get(PATH, [])
         if not edits:
             break

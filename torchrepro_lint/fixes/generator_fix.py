@@ -9,7 +9,9 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
-from torchrepro_lint.fixes.seed_expression import find_seed
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.placement import Declined
+from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -28,9 +30,13 @@ def seed_generator_fix(program: Program, made: Site) -> Planned:
         return None, "the call could not be located"
     if document.loops(call):
         return None, "the generator is made in a loop, and one seed would give the same numbers in each iteration"
-    seed = find_seed(document, document.statement(call), program.settings.seed).text
-    edit = document.insertion(document.end(call), f".manual_seed({seed})")
-    return Fix(Applicability.SAFE, f"Seed it with {seed}", (edit,)), None
+    planner = ImportPlanner(document)
+    # A generator that is never seeded draws the same numbers on every rank: so does the seeded one.
+    seed = seed_around(program, made.path, document.statement(call), planner, of_all_ranks=True)
+    if isinstance(seed, Declined):
+        return None, seed.reason
+    edit = document.insertion(document.end(call), f".manual_seed({seed.text})")
+    return Fix(seed.applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
 
 
 def seed_with_number_fix(program: Program, seeding: Site) -> Planned:
@@ -41,9 +47,12 @@ def seed_with_number_fix(program: Program, seeding: Site) -> Planned:
         return None, "the call could not be located"
     if not isinstance(document.parent(call), cst.Expr):
         return None, "the seed that `seed()` draws is used elsewhere"
-    seed = find_seed(document, document.statement(call), program.settings.seed).text
-    edit = document.replacement(document.start(call.func.attr), document.end(call), f"manual_seed({seed})")
-    return Fix(Applicability.SAFE, f"Seed it with {seed}", (edit,)), None
+    planner = ImportPlanner(document)
+    seed = seed_around(program, seeding.path, document.statement(call), planner)
+    if isinstance(seed, Declined):
+        return None, seed.reason
+    edit = document.replacement(document.start(call.func.attr), document.end(call), f"manual_seed({seed.text})")
+    return Fix(seed.applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
 
 
 def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Planned:
@@ -61,11 +70,13 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
         return _of_seeding_call(document, node, keep_seeding=keep_seeding)
     if not isinstance(node, cst.Attribute):
         return None, "torch is not named where the generator is"
-    seed = find_seed(document, document.statement(node), program.settings.seed).text
-    text = f"{document.text_of(node.value)}.Generator().manual_seed({seed})"
-    return Fix(
-        Applicability.SAFE, "Use a separate generator", (document.replacement(*document.span(node), text),)
-    ), None
+    planner = ImportPlanner(document)
+    seed = seed_around(program, site.path, document.statement(node), planner)
+    if isinstance(seed, Declined):
+        return None, seed.reason
+    text = f"{document.text_of(node.value)}.Generator().manual_seed({seed.text})"
+    edit = document.replacement(*document.span(node), text)
+    return Fix(seed.applicability, "Use a separate generator", (*planner.edits(), edit)), None
 
 
 def _of_seeding_call(document: Document, call: cst.Call, *, keep_seeding: bool) -> Planned:

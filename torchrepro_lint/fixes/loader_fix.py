@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
@@ -17,6 +17,7 @@ from torchrepro_lint.fixes.going_on import goes_on, steps_what_is_kept
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import is_epoch_loop
+from torchrepro_lint.fixes.program_seed import torch_seed_of
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.spread_options import keywords_in_spread
@@ -26,6 +27,7 @@ from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_one_step
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
@@ -75,6 +77,10 @@ def loader_fix(
     call = document.node_at(*span, cst.Call)
     if call is None:
         return None, "the call could not be located"
+    if init and generator and not also_seeds and not torch_seed_at(program, loader.site).seeded:
+        # The init function is what the workers need; a seed, which nobody chose, is not.
+        generator = False
+        wanted.remove("generator")
     if init:
         also_seeds = (*_seeding_of_its_own(loader), *also_seeds)
     starts_ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
@@ -89,13 +95,14 @@ def loader_fix(
     ranks = Ranks(
         mentioned=starts_ranks or is_distributed(program, loader.facts.path), started=starts_ranks, in_seed=by_rank
     )
-    edits = plan_worker_seeding(document, call, needs, surroundings(program, loader.facts, loader.scope), ranks)
-    if isinstance(edits, Declined):
-        return None, edits.reason
+    around = surroundings(program, loader.facts, loader.scope)
+    plan = plan_worker_seeding(document, call, needs, around, ranks)
+    if isinstance(plan, Declined):
+        return None, plan.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
-    return Fix(Applicability.SAFE, message, tuple(edits), after), None
+    return Fix(plan.applicability, message, plan.edits, after), None
 
 
 def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:
@@ -112,6 +119,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surround
         repeated=_is_repeated(program, facts, scope),
         passed=passed_seeds(program, facts, scope),
         known=_known_loaders(program, facts.path),
+        torch_seed=torch_seed_of(program, facts.path),
     )
 
 

@@ -13,10 +13,12 @@ from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.seed_expression import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
-__all__ = ["find_rank", "plus_rank", "rank_call"]
+__all__ = ["find_rank", "knows_local_rank", "plus_rank", "rank_call"]
 
 _DISTRIBUTED = "torch.distributed"
-_RANKS = ("rank", "global_rank", "local_rank")
+#: A local rank is none of these: the first process of every node has the local rank 0.
+_RANKS = ("rank", "global_rank")
+_LOCAL_RANK = "local_rank"
 #: What may leave out a part of the code that is in it.
 _CHOICES = (
     cst.If, cst.IfExp, cst.BooleanOperation, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.Lambda,
@@ -56,7 +58,13 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
             found.append((not here, document.start(node), text))
     if found:
         return min(found)[2]
-    return "local_rank" if is_bound_at(document, "local_rank", at) else None
+    return None
+
+
+def knows_local_rank(document: Document) -> bool:
+    """Whether a file has the rank of the process on its node alone, so that it is one of several."""
+    names = (node.value for node in document.nodes(cst.Name))
+    return any(name.lower() == _LOCAL_RANK for name in names) or '"LOCAL_RANK"' in document.text
 
 
 def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement) -> str | None:

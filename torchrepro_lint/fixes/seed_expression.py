@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.none_tests import is_none_at
@@ -24,6 +25,7 @@ __all__ = [
     "find_seed",
     "is_configuration",
     "option_seed",
+    "seed_written_above",
     "seeding_argument",
     "string_key",
 ]
@@ -46,10 +48,24 @@ _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The text of a seed expression, and the names it reads."""
+    """A seed expression as it is written.
+
+    Attributes:
+        text: The text of the expression.
+        names: The names that it reads.
+        by_rank: Whether the rank of the process may be part of it already.
+        is_default: Whether it is a constant, for want of a seed that the program has.
+    """
 
     text: str
     names: frozenset[str] = frozenset()
+    by_rank: bool = False
+    is_default: bool = False
+
+    @property
+    def applicability(self) -> Applicability:
+        """A seed that the program has is safe; one that nobody chose is for the author to accept."""
+        return Applicability.UNSAFE if self.is_default else Applicability.SAFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +124,18 @@ def find_seed(
         names = frozenset(_names(node)) if node is not None else frozenset({node_text})
         written, optional = as_it_may_be_read(document, node_text, at)
         return Seed(f"{written} or {default}" if optional else written, names)
-    return Seed(str(default))
+    return Seed(str(default), is_default=True)
+
+
+def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
+    """What the same function hands to a seeding call above the statement `at`; the last, if there are several."""
+    function, start = document.function(at), document.start(at)
+    uses = [
+        use
+        for use in document.once(_uses)
+        if use.in_call and use.function is function and use.start < start and _is_usable(document, use, at)
+    ]
+    return uses[-1].text if uses else None
 
 
 def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) -> bool:

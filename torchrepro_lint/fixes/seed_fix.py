@@ -1,4 +1,4 @@
-"""Fixes of seeding calls: a constant in the place of a seed that differs in every run."""
+"""Fixes of seeding calls whose seed differs in every run: the program's seed, or a constant where it has none."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.program_seed import torch_seed_of
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.runs_once import runs_once
+from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
+from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.switches.intent import fetches_items
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -21,8 +26,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.seeds.seed_faults import ChangingSeed
+    from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["Planned", "constant_seed_fix"]
+__all__ = ["Planned", "changing_seed_fix"]
 
 Planned = tuple[Fix | None, str | None]
 
@@ -30,8 +36,10 @@ _BY_INIT = "seed the workers, by worker_init_fn"
 _WITH_A_SEED = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
 
 
-def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
-    """Writes the configured seed where the seed now comes from entropy."""
+def changing_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
+    """Replaces a seed that comes from entropy: by `torch.initial_seed()` where the program has seeded torch before, by
+    the configured constant where it has no other seed. The salted hash of a text becomes one that is not salted.
+    """
     if fault.fallback:
         return None, "the user can give a seed, and only the author can choose a default"
     document = document_of(program, fault.site.path)
@@ -41,15 +49,58 @@ def constant_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     if any(fetches_items(waypoint.scope) for way in ways_of(program, fault.seeding) for waypoint in way):
         instead = "take the seed from torch, which has one for each worker" if fault.drawn else _BY_INIT
         return None, f"with a constant every item would get the same draw: {instead}"
-    if not fault.seeding.seeds and fault.source is not None and _tells_texts_apart(fault.source.node):
-        return None, "with a constant every text would get the same draws: hash it with `zlib.crc32(text.encode())`"
+    if fault.source is not None and _tells_texts_apart(fault.source.node):
+        return _unsalted(document, node)
     if fault.drawn and not _is_made_once(program, fault):
         return None, "with a constant all that are made here would draw the same: hand on one that is seeded once"
-    seed = str(program.settings.seed)
+    planner = ImportPlanner(document)
+    seed = _seed_of_the_program(program, fault, document, node, planner)
+    if seed is None:
+        return None, "torch may not be seeded yet at this place: pass the program's seed to it"
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:
         return None, "the seed is not written where it could be replaced"
-    return Fix(Applicability.UNSAFE, f"Seed with {seed}", tuple(edits)), None
+    return Fix(Applicability.UNSAFE, f"Seed with {seed}", (*planner.edits(), *edits)), None
+
+
+def _seed_of_the_program(
+    program: Program, fault: ChangingSeed, document: Document, node: cst.BaseExpression | None, planner: ImportPlanner
+) -> str | None:
+    """The seed as it is written in the place of the changing one: torch's own where torch is seeded before; a constant
+    in programs that have constants alone. None where the program's seed cannot be written.
+    """
+    is_default = isinstance(node, cst.Call) and bool(node.args) and _empty_default(document, node) is not None
+    if node is not None and not is_default:
+        at = document.statement(node)
+        if torch_seed_of(program, document.path)(at).always:
+            text = f"{planner.require('torch', at=at)}.initial_seed()"
+            return text if fault.seeding.name.startswith("torch.") else f"{text} % 2**32"
+    others = program.evidence_in_programs_of(fault.seeding.frame)
+    return None if any(_is_given(program, fault, one) for one in others) else str(program.settings.seed)
+
+
+def _is_given(program: Program, fault: ChangingSeed, one: Evidence) -> bool:
+    """Whether a call seeds the program with what may be given to it: with no constant, and with nothing that differs in
+    every run.
+    """
+    if one.effect != "seed" or one.site == fault.seeding.site or one.value is None:
+        return False
+    if entropy_of(program.ev, one.value, one.frame) is not None or drawn_seed(program, one) is not None:
+        return False
+    return not one.values or any(not isinstance(value, Constant) for value in one.values)
+
+
+def _unsalted(document: Document, node: cst.BaseExpression | None) -> Planned:
+    """`zlib.crc32(repr(x).encode())` for `hash(x)`."""
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or node.args[0].star:
+        return None, "with a constant every text would get the same draws: hash it with `zlib.crc32(text.encode())`"
+    planner = ImportPlanner(document)
+    argument = document.text[slice(*document.span(node.args[0].value))]
+    if isinstance(node.args[0].value, cst.Tuple):
+        argument = document.text[slice(*document.outer_span(node.args[0].value))]
+    zlib = planner.require("zlib", at=document.statement(node))
+    edit = document.replacement(*document.span(node), f"{zlib}.crc32(repr({argument}).encode())")
+    return Fix(Applicability.UNSAFE, "Hash with zlib.crc32, which has no salt", (*planner.edits(), edit)), None
 
 
 def _is_made_once(program: Program, fault: ChangingSeed) -> bool:
@@ -59,9 +110,12 @@ def _is_made_once(program: Program, fault: ChangingSeed) -> bool:
 
 
 def _tells_texts_apart(seed: tree.Expr) -> bool:
-    """Whether a seed has the hash of something that may be another text each time, and is no constant."""
+    """Whether a seed is the hash of what a variable holds, which may be another text each time; what a call gives may
+    itself differ in every run.
+    """
     hashes = [one for one in walk([seed]) if isinstance(one, tree.Call) and called_name(one.func) == "hash"]
-    return any(isinstance(part, tree.Name) for one in hashes for arg in one.args for part in walk([arg.value]))
+    parts = [part for one in hashes for arg in one.args for part in walk([arg.value])]
+    return any(isinstance(part, tree.Name) for part in parts) and not any(isinstance(part, tree.Call) for part in parts)
 
 
 def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | None:

@@ -6,9 +6,11 @@
         random.seed(worker_seed)
 
     g = torch.Generator()
-    g.manual_seed(0)
+    g.manual_seed(torch.initial_seed())
 
     DataLoader(..., worker_init_fn=seed_worker, generator=g)
+
+The seed is the program's own (`program_seed.py`).
 
 Several loaders of one function share one generator, which is made above the first of them. That is three lines less
 for each loader than one generator each, and repeats just as well: the draws come in the order of the program. What it
@@ -25,7 +27,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Edit
+from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
@@ -33,11 +35,11 @@ from torchrepro_lint.fixes.generators import find_generator, fresh_name, generat
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
 from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
-from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
-from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
+from torchrepro_lint.fixes.program_seed import program_seed
+from torchrepro_lint.fixes.rank_expression import find_rank, knows_local_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_terms import has_rank
-from torchrepro_lint.fixes.seed_expression import Seed, find_seed
-from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
+from torchrepro_lint.fixes.seed_expression import Seed
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -59,7 +61,7 @@ def plan_worker_seeding(
     needs: LoaderNeeds,
     around: Surroundings = _NOTHING_KNOWN,
     ranks: Ranks = _NO_RANKS,
-) -> list[Edit] | Declined:
+) -> SeedingPlan | Declined:
     """The edits that give the DataLoader made by `call` the worker init function and the generator that it needs."""
     return _Plan(document, call, around, ranks, needs).make()
 
@@ -74,7 +76,7 @@ def plan_generator(
     alone: bool,
     device: str,
     ranks: Ranks = _NO_RANKS,
-) -> list[Edit] | Declined:
+) -> SeedingPlan | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
     With `alone`, the generator is created in the call and used by nothing else, and its seed is the same on all ranks
@@ -110,8 +112,9 @@ class _Plan:
         self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
         self.imports = ImportPlanner(document)
         self.pending: list[_Block] = []
+        self.seeds: list[Seed] = []
 
-    def make(self) -> list[Edit] | Declined:
+    def make(self) -> SeedingPlan | Declined:
         asked: tuple[tuple[Role, bool], ...] = (
             ("worker_init_fn", self.needs.init),
             ("generator", self.needs.generator),
@@ -129,11 +132,15 @@ class _Plan:
             if isinstance(text, Declined):
                 return text
             values[name] = text
-        return [*self._blocks(), *self._keywords(values)]
+        return self._planned([*self._blocks(), *self._keywords(values)])
+
+    def _planned(self, edits: list[Edit]) -> SeedingPlan:
+        is_safe = not any(seed.is_default for seed in self.seeds)
+        return SeedingPlan(tuple(edits), Applicability.SAFE if is_safe else Applicability.UNSAFE)
 
     def make_generator(
         self, parameter: str, position: int | None, *, alone: bool, device: str
-    ) -> list[Edit] | Declined:  # fmt: skip
+    ) -> SeedingPlan | Declined:  # fmt: skip
         passed = given(self.call, parameter, position)
         if passed is not None and dotted_name(passed.value) != "None":
             return Declined(f"{parameter} is given already")
@@ -142,17 +149,31 @@ class _Plan:
             return text
         edits = self._blocks()
         if passed is not None:
-            return [*edits, replace_argument(self.document, passed, text)]
-        return [*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])]
+            return self._planned([*edits, replace_argument(self.document, passed, text)])
+        return self._planned([*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])])
 
     def _own_generator(self, device: str) -> str | Declined:
         if self.around.repeated or self.document.loops(self.call):
             return Declined("the call is repeated, and a generator made in it would give the same order each time")
         at = self.document.statement(self.call)
-        seed = find_seed(self.document, at, self.around.seed, self.around.passed)
-        text = seed_of_all_ranks(self.document, seed.text, at, self.around.by_rank) or str(self.around.seed)
+        seed = self._seed(at, of_all_ranks=True)
         torch = self._torch(at)
-        return torch if isinstance(torch, Declined) else f"{torch}.Generator({device}).manual_seed({text})"
+        if isinstance(seed, Declined) or isinstance(torch, Declined):
+            return seed if isinstance(seed, Declined) else torch
+        self.seeds.append(seed)
+        return f"{torch}.Generator({device}).manual_seed({seed.text})"
+
+    def _seed(
+        self, at: cst.BaseStatement, *, before_the_run: bool = False, of_all_ranks: bool = False
+    ) -> Seed | Declined:
+        return program_seed(
+            self.document,
+            at,
+            self.around,
+            lambda: self._torch(at),
+            before_the_run=before_the_run,
+            of_all_ranks=of_all_ranks,
+        )
 
     # The worker init function.
 
@@ -199,7 +220,9 @@ class _Plan:
         )
         if isinstance(place, Declined):
             return place
-        seed = find_seed(document, place.statement, self.around.seed, self.around.passed)
+        seed = self._seed(place.statement)
+        if isinstance(seed, Declined):
+            return seed
         repeated = (
             self.around.repeated if self.around.repeated is not None else repeats_the_seed(document, self.call, seed)
         )
@@ -209,7 +232,9 @@ class _Plan:
             place = find_place(document, self.call, at_module_level=True)
             if isinstance(place, Declined):
                 return place
-            seed = find_seed(document, place.statement, self.around.seed, self.around.passed, before_the_run=True)
+            seed = self._seed(place.statement, before_the_run=True)
+            if isinstance(seed, Declined):
+                return seed
         if not self.ranks.in_seed:
             existing = find_generator(document, self.call, place.blocks, seed.text, repeated=repeated)
             if existing is not None:
@@ -221,9 +246,11 @@ class _Plan:
         at = place.statement
         name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
         text = seed.text
-        if (self.ranks.in_seed or self.ranks_differ) and not has_rank(document, text, at):
+        self.seeds.append(seed)
+        is_apart = seed.by_rank or has_rank(document, text, at)
+        if (self.ranks.in_seed or self.ranks_differ) and not is_apart:
             rank = find_rank(document, self.imports, at)
-            if rank is None and (self.ranks.in_seed or self.ranks.started):
+            if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
                 rank = rank_call(document, self.imports, at)
             if rank is None and self.ranks.in_seed:
                 return Declined("the generator has to be made at the top of the file, where no process has a rank")

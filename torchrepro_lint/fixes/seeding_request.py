@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.seed_expression import PassedSeed
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 
-__all__ = ["LoaderNeeds", "Ranks", "Surroundings"]
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchrepro_lint.program.seeds.torch_seeds import TorchSeed
+
+__all__ = ["LoaderNeeds", "Ranks", "SeedingPlan", "Surroundings"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedingPlan:
+    """The edits that seed a call: safe, unless they write a constant into a program that has no seed."""
+
+    edits: tuple[Edit, ...]
+    applicability: Applicability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +59,7 @@ class Surroundings:
         passed: Seeds that the function gets through its parameters.
         by_rank: The parameters for which callers pass what hangs on the rank of the process.
         known: The calls in the file that create loaders, whatever they are called.
+        torch_seed: What is known of torch's seed before a statement; None if nothing is known of the program.
     """
 
     seed: int = 0
@@ -51,6 +67,7 @@ class Surroundings:
     passed: Sequence[PassedSeed] = ()
     by_rank: frozenset[str] = frozenset()
     known: KnownLoaders | None = None
+    torch_seed: Callable[[cst.BaseStatement], TorchSeed] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings
-from torchrepro_lint.fixes.passed_seed import passed_seeds
-from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
-from torchrepro_lint.fixes.seed_expression import find_seed
+from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.fixes.seeding_request import Ranks
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -50,7 +49,7 @@ def generator_fix(
         return None, f"what is called here is not always one that takes {parameter.name}"
     seeds_by_rank = seeds_by_rank or ranks_differ
     ranks_differ = ranks_differ and not _is_dealt_out(document, node)
-    edits = plan_generator(
+    plan = plan_generator(
         document,
         node,
         parameter.name,
@@ -60,9 +59,9 @@ def generator_fix(
         device=_device_of(document, node),
         ranks=Ranks(mentioned=ranks_differ, started=ranks_differ, in_seed=ranks_differ),
     )
-    if isinstance(edits, Declined):
-        return None, edits.reason
-    return Fix(Applicability.SAFE, "Pass a seeded generator", tuple(edits)), None
+    if isinstance(plan, Declined):
+        return None, plan.reason
+    return Fix(plan.applicability, "Pass a seeded generator", plan.edits), None
 
 
 def _is_dealt_out(document: Document, sampler: cst.Call) -> bool:
@@ -107,17 +106,26 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
         return None, f"what is called here is not always one that takes {parameter.name}"
     if document.loops(node):
         return None, "the call is repeated in a loop, and one seed would give the same parts each time"
-    passed = passed_seeds(program, call.facts, call.scope)
-    at, default, by_rank = document.statement(node), program.settings.seed, _passed_by_rank(program, call)
+    planner = ImportPlanner(document)
     # The parts have to be the same on all ranks.
-    seed = seed_of_all_ranks(document, find_seed(document, at, default, passed).text, at, by_rank) or str(default)
+    seed = seed_around(
+        program,
+        call.facts.path,
+        document.statement(node),
+        planner,
+        _passed_by_rank(program, call),
+        of_all_ranks=True,
+        of_32_bits=True,
+    )
+    if isinstance(seed, Declined):
+        return None, seed.reason
     old = given(node, parameter.name)
     edits = (
-        [replace_argument(document, old, seed)]
+        [replace_argument(document, old, seed.text)]
         if old is not None
-        else add_keyword_arguments(document, node, [(parameter.name, seed)])
+        else add_keyword_arguments(document, node, [(parameter.name, seed.text)])
     )
-    return Fix(Applicability.SAFE, f"Pass {parameter.name}={seed}", tuple(edits)), None
+    return Fix(seed.applicability, f"Pass {parameter.name}={seed.text}", (*planner.edits(), *edits)), None
 
 
 def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["has_generator", "has_seeded_generator", "may_be_seeded", "seeding_of"]
+__all__ = ["has_generator", "has_seeded_generator", "imports_a_seeding_framework", "may_be_seeded", "seeding_of"]
 
 
 def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
@@ -43,9 +43,13 @@ def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
     above = {one for one in program.imports.above(path) if one == path or not program.is_test(one)}
     files = above.union(*(program.imports.below(one) for one in above))
     return any(
-        program.project.holds(file, _imports_a_framework()) or calls_foreign_seeding(program, file)
-        for file in sorted(files)
+        imports_a_seeding_framework(program, file) or calls_foreign_seeding(program, file) for file in sorted(files)
     )
+
+
+def imports_a_seeding_framework(program: Program, path: Path) -> bool:
+    """Whether a file imports a framework that seeds by its own configuration."""
+    return program.project.holds(path, _imports_a_framework())
 
 
 @cache

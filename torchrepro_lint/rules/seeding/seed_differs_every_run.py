@@ -71,7 +71,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchrepro_lint.diagnostics import Finding
-from torchrepro_lint.fixes.seed_fix import constant_seed_fix
+from torchrepro_lint.fixes.seed_fix import changing_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds
@@ -88,7 +88,7 @@ class SeedDiffersEveryRun(Rule):
         for fault in chain(changing_seeds(program), unseeded_generators(program)):
             if fault.fallback and not program.strict:
                 continue
-            fix, declined = constant_seed_fix(program, fault)
+            fix, declined = changing_seed_fix(program, fault)
             yield self.finding(program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined)
 
 

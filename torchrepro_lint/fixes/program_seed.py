@@ -1,0 +1,126 @@
+"""The seed that a fix writes at a place: the program's own, whatever it is called there.
+
+    g = torch.Generator()
+    g.manual_seed(torch.initial_seed())
+
+Where torch is seeded on every path to the place, `torch.initial_seed()` is that seed, with the rank of the process if
+the program adds it. Where torch may not be seeded yet, it is the expression that the program seeds with, as far as it
+can be written at the place. A constant is written only into programs that seed nothing at all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.late_imports import TORCH_ELSEWHERE, imports_torch_late
+from torchrepro_lint.fixes.passed_seed import passed_seeds
+from torchrepro_lint.fixes.placement import Declined
+from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
+from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_above
+from torchrepro_lint.fixes.seeding_request import Surroundings
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.seeds.torch_seeds import TorchSeed, torch_seed_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import libcst as cst
+
+    from torchrepro_lint.fixes.document import Document
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["INITIAL_SEED", "program_seed", "seed_around", "torch_seed_of"]
+
+INITIAL_SEED = "initial_seed()"
+#: The seeds of NumPy's global generator and scikit-learn's random_state are 32 bits wide.
+_OF_32_BITS = f"{INITIAL_SEED} % 2**32"
+
+
+def program_seed(
+    document: Document,
+    at: cst.BaseStatement,
+    around: Surroundings,
+    torch: Callable[[], str | Declined],
+    *,
+    before_the_run: bool = False,
+    of_all_ranks: bool = False,
+    of_32_bits: bool = False,
+) -> Seed | Declined:
+    """The seed as it can be written before the statement `at`, or why there is none.
+
+    `torch` gives the name of the module there. With `of_all_ranks`, the seed has to be the same on every rank;
+    with `of_32_bits`, it is for a library that takes no larger one, and an expression
+    that the same function seeds with above is preferred to torch's. `before_the_run`: see `find_seed`.
+    """
+    known = around.torch_seed(at) if around.torch_seed is not None else None
+    written = seed_written_above(document, at) if of_32_bits else None
+    if known is not None and known.always and written is None and not (of_all_ranks and known.by_rank):
+        name = torch()
+        if isinstance(name, Declined):
+            return name
+        return Seed(f"{name}.{_OF_32_BITS if of_32_bits else INITIAL_SEED}", by_rank=known.by_rank)
+    seed = find_seed(document, at, around.seed, around.passed, before_the_run=before_the_run)
+    if of_all_ranks and not seed.is_default:
+        text = seed_of_all_ranks(document, seed.text, at, around.by_rank)
+        if text is None:
+            return Declined("the rank of the process is part of the seed here, and all ranks need the same one")
+        seed = replace(seed, text=text)
+    if seed.is_default and known is not None and known.seeded:
+        return Declined(
+            "torch may not be seeded yet at this place, and the program's seed has no name here: seed torch before, or "
+            "pass the seed to this place"
+        )
+    return seed
+
+
+def seed_around(
+    program: Program,
+    path: Path,
+    at: cst.BaseStatement,
+    planner: ImportPlanner,
+    by_rank: frozenset[str] = frozenset(),
+    *,
+    of_all_ranks: bool = False,
+    of_32_bits: bool = False,
+) -> Seed | Declined:
+    """The seed as it can be written before the statement `at` of a file. The names `by_rank` hold another number on
+    each rank; for the rest see `program_seed`.
+    """
+    document = document_of(program, path)
+
+    def torch() -> str | Declined:
+        if planner.find("torch", at=at) is None and imports_torch_late(document):
+            return Declined(TORCH_ELSEWHERE)
+        return planner.require("torch", at=at)
+
+    place = place_of(program.ev, _site(program, path, at))
+    passed = passed_seeds(program, place.facts, place.scope) if place is not None else ()
+    around = Surroundings(
+        seed=program.settings.seed, passed=passed, by_rank=by_rank, torch_seed=torch_seed_of(program, path)
+    )
+    return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
+
+
+def torch_seed_of(program: Program, path: Path) -> Callable[[cst.BaseStatement], TorchSeed]:
+    """What is known of torch's seed before the statements of a file."""
+    return lambda at: torch_seed_at(program, _site(program, path, at))
+
+
+def _site(program: Program, path: Path, at: cst.BaseStatement) -> Site:
+    """The site of a statement: that of the first node in it."""
+    starts, sites = program.once(("sites-by-start", path), lambda: _sites_by_start(program, path))
+    return Site(path, sites[bisect_left(starts, document_of(program, path).start(at))])
+
+
+def _sites_by_start(program: Program, path: Path) -> tuple[list[int], list[int]]:
+    """The places in the text at which nodes begin, in order, and the first site of those that begin there."""
+    parsed = program.parsed(path)
+    pairs = sorted((parsed.span(site)[0], site) for site in range(len(parsed.nodes)))
+    first = [pair for index, pair in enumerate(pairs) if not index or pairs[index - 1][0] != pair[0]]
+    return [start for start, _ in first], [site for _, site in first]

@@ -1,0 +1,316 @@
+"""Whether torch is seeded on every path to a place, so that `torch.initial_seed()` is the program's seed there.
+
+`torch.initial_seed()` returns the number with which the default CPU generator of the process was last seeded
+(torch/random.py 2.13.0). A generator that nothing has seeded has a number from the system, another one in every run.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.plain_classes import plain_classes
+from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.values import ClassValue, Constant, Site
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS
+from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
+from torchrepro_lint.program.running.guards import Place, left_before, place_of
+from torchrepro_lint.program.running.if_tests import says
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.set_apart import stands_apart
+from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
+from torchrepro_lint.program.seeds.import_seeds import import_seeds
+from torchrepro_lint.program.seeds.kept_states import is_undone
+from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.switches.intent import Evidence, fetches_items, running_modules
+from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.workers.rank_names import depends_on_rank
+from torchrepro_lint.program.workers.seeding import imports_a_seeding_framework
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Path as ArmPath
+    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["TorchSeed", "torch_seed_at"]
+
+#: The argument of accelerate's `set_seed` with which it adds the rank to the seed (accelerate/utils/random.py@1.11.0).
+_ADDS_RANK: Final = "device_specific"
+
+
+@dataclass(frozen=True, slots=True)
+class TorchSeed:
+    """What is known of torch's seed at a place of a program.
+
+    Attributes:
+        always: Whether torch is seeded, with a number that comes from no entropy, on every path to the place. A seeding
+            call that is skipped only where the user gives no seed counts: such a run need not be repeatable.
+        by_rank: Whether the rank of the process may be part of that seed.
+        seeded: Whether the programs that run the place seed any generator, or may do so out of sight.
+    """
+
+    always: bool
+    by_rank: bool
+    seeded: bool
+
+
+def torch_seed_at(program: Program, site: Site) -> TorchSeed:
+    """What is known of torch's seed just before the statement at `site` runs."""
+    unknown = TorchSeed(always=False, by_rank=True, seeded=True)
+    return program.ev.remembered(("torch-seed", site), lambda: _torch_seed(program, site), unknown)
+
+
+def _torch_seed(program: Program, site: Site) -> TorchSeed:
+    place = place_of(program.ev, site)
+    if place is None:
+        return TorchSeed(always=False, by_rank=True, seeded=True)
+    near = _seedings(program, place.facts, place.scope)
+    of_torch = [one for one in near if "torch" in one.seeds]
+    usable = [(one, ways_of(program, one)) for one in of_torch if _is_of_the_run(program, one)]
+    found = _paths(program, place)
+    always = bool(usable and found) and all(_is_seeded_on(program, way, usable) for way in found or ())
+    seeded = bool(near) or _may_be_seeded_unseen(program, place.facts.path)
+    return TorchSeed(always, any(_has_rank(program, one) for one in of_torch), seeded)
+
+
+def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Evidence]:
+    """The seeding calls of the main process in the programs that run a scope."""
+    roots = running_modules(program.ev, facts, scope) or frozenset((facts.path,))
+    above = program.runs_with(roots) | program.imports.above(facts.path)
+    if not program.is_test(facts.path):
+        above -= program.tests
+    found = [one for one in program.evidence if one.effect == "seed" and not above.isdisjoint(one.roots)]
+    found += (one for rng in MAIN_RNGS for one in import_seeds(program, facts.path, rng) if one not in found)
+    return [
+        one
+        for one in found
+        if not fetches_items(one.frame.scope) and not runs_in_workers(ways_of(program, one))
+        if program.is_test(facts.path) or not program.is_test(one.site.path)
+    ]
+
+
+def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
+    """Whether a framework seeds by its own configuration, or a helper of a library that is not known by its name."""
+    above = {one for one in program.imports.above(path) if one == path or not program.is_test(one)}
+    files = above.union(*(program.imports.below(one) for one in above))
+    return any(
+        imports_a_seeding_framework(program, file) or calls_foreign_seeding(program, file) for file in sorted(files)
+    )
+
+
+def _is_of_the_run(program: Program, one: Evidence) -> bool:
+    """Whether a call seeds torch for what comes after it, and not from entropy: no mock, nor a call in a region that
+    puts the old state back.
+    """
+    if not one.always or is_stand_in(one):
+        return False
+    if one.level != "seeded" or is_undone(program.ev, one.frame.scope, one.site.number):
+        return False
+    return not (isinstance(one.node, tree.Call) and stands_apart(parents_of(program.ev, one.frame.facts), one.node))
+
+
+def _has_rank(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call may give each rank a seed of its own."""
+    if not isinstance(one.node, tree.Call):
+        return True
+    for arg in one.node.args:
+        if arg.keyword == _ADDS_RANK:
+            values = program.ev.values(arg.value, one.frame)
+            if any(not isinstance(value, Constant) or value.value for value in values):
+                return True
+        elif depends_on_rank(program.ev, arg.value, one.frame.facts, one.frame.scope):
+            return True
+    return False
+
+
+# --- the paths to a place -------------------------------------------------------------------------------------------
+
+
+def _paths(program: Program, place: Place) -> list[Way] | None:
+    """All ways that lead to a place; None where there may be more. Those through tests are left out.
+
+    What a framework calls (`train_dataloader`) runs after the object has been made.
+    """
+    found = ways(program.ev, place.facts, place.scope, place.site.number)
+    if len(found) >= MAX_WAYS:
+        return None
+    of_tests = program.is_test(place.facts.path)
+    paths: list[Way] = []
+    for way in found:
+        if program.is_test(way[-1].facts.path) and not of_tests:
+            continue
+        made = _where_made(program, way[-1])
+        if made is None:
+            paths.append(way)
+            continue
+        for one in made:
+            outer = ways(program.ev, one.facts, one.scope, one.site)
+            if len(outer) >= MAX_WAYS:
+                return None
+            paths += [(*way, *beyond) for beyond in outer if of_tests or not program.is_test(beyond[-1].facts.path)]
+        if not made:
+            paths.append(way)
+        if len(paths) >= MAX_WAYS:
+            return None
+    return paths
+
+
+def _where_made(program: Program, end: Waypoint) -> list[Waypoint] | None:
+    """Where the objects are made whose method ends a way, as a framework calls it; None for what is no such method."""
+    cls = end.scope.parent
+    if not isinstance(end.scope.node, tree.FunctionDef) or cls is None or not isinstance(cls.node, tree.ClassDef):
+        return None
+    if cls.parent is None or end.scope.name == "__init__":
+        return None
+    value = ClassValue(cls.node, frame_without_callers(program.ev, end.facts, cls.parent))
+    if all(base in plain_classes() for base in external_bases(program.ev, value)):
+        return None
+    return [
+        Waypoint(one.facts, one.scope, one.call.site, one.path) for one in making_places(program.ev, value)
+    ]  # fmt: skip
+
+
+def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tuple[Way, ...]]]) -> bool:
+    """Whether a way comes by a call that seeds, before the place where it leads to and in the same process."""
+    for waypoint in _of_one_process(way):
+        residues: list[ArmPath] = []
+        for one, leading in seedings:
+            for other in leading:
+                residue = _missing_arms(waypoint, other)
+                if residue is not None:
+                    residues.append(residue)
+            if one.frame.scope.parent is None and _imports_before(program, waypoint, one):
+                residues.append(())
+        if any(_covered(waypoint.scope, residues, ())):
+            return True
+    return False
+
+
+def _of_one_process(way: Way) -> Iterator[Waypoint]:
+    """The places of a way from the inside out, up to where a function is handed over instead of called: what it was
+    handed to may call it in another process, which begins with an unseeded generator.
+    """
+    for index, waypoint in enumerate(way):
+        inner = way[index - 1].scope.node if index else None
+        is_function = isinstance(inner, (tree.FunctionDef, tree.Lambda))
+        if is_function and waypoint.scope.call_at(waypoint.site) is None:
+            return
+        yield waypoint
+
+
+def _missing_arms(place: Waypoint, seeding: Way) -> ArmPath | None:
+    """The arms of the place's scope in which a seeding way is and the place is not; None where the seeding does not
+    come before, or hangs on something inside the functions that it goes through.
+    """
+    for index, waypoint in enumerate(seeding):
+        if waypoint.scope is place.scope:
+            starts = place.scope.statement_sites
+            if bisect_right(starts, waypoint.site) >= bisect_right(starts, place.site):
+                return None  # within one statement, sites are not in the order of execution
+            if index and waypoint.scope.call_at(waypoint.site) is None:
+                return None
+            own = set(place.path)
+            return tuple(arm for arm in waypoint.path if arm not in own and not _is_passed(waypoint, arm))
+        if any(not _is_passed(waypoint, arm) for arm in waypoint.path) or _may_be_left(waypoint):
+            return None
+        if isinstance(waypoint.scope.node, (tree.Lambda, tree.Comprehension)):
+            return None
+    return None
+
+
+def _is_passed(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
+    """Whether the run takes an arm wherever a seed is given: that of `if args.seed is not None:`, or the first of a
+    `try`.
+    """
+    if arm[1] == "try":
+        return True
+    statement = waypoint.scope.branches.get(arm[0])
+    if not isinstance(statement, tree.If):
+        return False
+    match statement.test:
+        case tree.Compare(left=tree.Name(id="__name__")):
+            return arm[1] == "then"
+    return _asks_for_the_seed(waypoint, statement.test, arm[1] == "then")
+
+
+def _asks_for_the_seed(waypoint: Waypoint, test: tree.Expr, holds: bool) -> bool:
+    """Whether a test holds, or does not, wherever a seed is given: it asks for one of the arguments of the call, or for
+    what is called a seed.
+    """
+    if says(test, holds, function_words("is_a_seed")) is True:
+        return True
+    call = waypoint.scope.call_at(waypoint.site)
+    names = sorted({name for arg in call.args for name in _last_names(arg.value)}) if call is not None else []
+    return bool(names) and says(test, holds, re.compile(rf"\A(?:{'|'.join(map(re.escape, names))})\Z")) is True
+
+
+def _last_names(node: tree.Expr) -> Iterator[str]:
+    """How what is read in a seed is called: `seed` for `int(args.seed)`."""
+    match node:
+        case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
+            yield name
+        case tree.Binary(left=left, right=right):
+            yield from _last_names(left)
+            yield from _last_names(right)
+        case tree.Call(func=tree.Name(id="int"), args=(tree.Arg(value=value),)):
+            yield from _last_names(value)
+
+
+def _may_be_left(waypoint: Waypoint) -> bool:
+    """Whether a function may return before it comes to a place although a seed is given."""
+    site = Site(waypoint.facts.path, waypoint.site)
+    place = Place(waypoint.facts, waypoint.scope, waypoint.path, site)
+    return any(not _asks_for_the_seed(waypoint, guard.test, guard.holds) for guard in left_before(place))
+
+
+def _covered(scope: Scope, residues: list[ArmPath], taken: ArmPath) -> Iterator[bool]:
+    """Yields True where one of the seedings surely runs: it is in no arm of its own, or each arm of an `if` has one."""
+    rest = [residue[len(taken) :] for residue in residues if residue[: len(taken)] == taken]
+    if any(not residue for residue in rest):
+        yield True
+        return
+    for branch in sorted({residue[0][0] for residue in rest}):
+        if isinstance(scope.branches.get(branch), tree.If):
+            if all(any(_covered(scope, residues, (*taken, (branch, arm)))) for arm in ("then", "else")):
+                yield True
+
+
+def _imports_before(program: Program, place: Waypoint, seeding: Evidence) -> bool:
+    """Whether the module of a place has imported one that seeds at its top level, above the place; functions run after
+    all imports at the top of their module.
+    """
+    path = seeding.site.path
+    if path == place.facts.path or any(not _is_passed_import(seeding, arm) for arm in seeding.path):
+        return False
+    if place.scope.parent is not None:
+        return False
+    if not program.imports.is_imported_at_once(path):
+        return False
+    for statement in place.facts.body:
+        if statement.site >= place.site:
+            return False
+        match statement:
+            case tree.Import(module=module):
+                target = program.project.resolve(place.facts.path, module)
+            case tree.ImportFrom(level=level, module=module):
+                target = program.project.resolve_from(place.facts.path, level, module)
+            case _:
+                continue
+        if target is not None and (target == path or path in program.imports.below(target)):
+            return True
+    return False
+
+
+def _is_passed_import(seeding: Evidence, arm: tuple[int, str]) -> bool:
+    statement = seeding.frame.scope.branches.get(arm[0])
+    return arm[1] == "try" and isinstance(statement, tree.Try)
