@@ -76,7 +76,6 @@ class FakeProgram:
 class WordRule:
     """Finds a word; the replacement, if there is one, is its fix."""
 
-    severity = Severity.ERROR
     profile = "default"
     summary = "a word that should not be there"
 
@@ -88,10 +87,12 @@ class WordRule:
         replacement: str | None = None,
         applicability: Applicability = Applicability.SAFE,
         profile: str = "default",
+        severity: Severity = Severity.ERROR,
     ) -> None:
         self.code, self.name, self.word, self.replacement = code, name, word, replacement
         self.applicability = applicability
         self.profile = profile
+        self.severity = severity
 
     def check(self, program: FakeProgram) -> Iterator[Finding]:
         for path, text in program.texts.items():

@@ -23,12 +23,21 @@ from torchrepro_lint.commands.check import CheckOptions, run_check
 from torchrepro_lint.commands.explain import explain
 from torchrepro_lint.commands.rule import rule
 from torchrepro_lint.commands.write_baseline import write_baseline
-from torchrepro_lint.diagnostics import Applicability, Finding, Location, Position, TorchReproLintError, TraceStep
+from torchrepro_lint.diagnostics import (
+    Applicability,
+    Finding,
+    Location,
+    Position,
+    Severity,
+    TorchReproLintError,
+    TraceStep,
+)
 
 PROJECT = Path(__file__).resolve().parents[1]
 BAD = WordRule("TRL101", "bad-word", "bad", "good")
 RISKY = WordRule("TRL102", "risky-word", "risky", "fine", Applicability.UNSAFE)
 STRICT = WordRule("TRL403", "strict-word", "strict", profile="strict")
+MILD = WordRule("TRL102", "risky-word", "risky", "fine", Applicability.UNSAFE, severity=Severity.WARNING)
 KIT = toolkit(BAD, RISKY, STRICT)
 
 
@@ -725,3 +734,28 @@ def test_the_trees_of_the_last_work_of_a_process_are_not_taken_apart(project: Pa
     )
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+
+
+def test_errors_and_warnings_are_counted_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kit = toolkit(BAD, MILD)
+    assert run_check(CheckOptions(output_format="concise"), kit) == 1
+    assert "\nFound 1 error and 1 warning.\n" in capsys.readouterr().out
+    errors_only = CheckOptions(output_format="concise", override={"min_severity": "error"})
+    assert run_check(errors_only, kit) == 1
+    assert capsys.readouterr().out.startswith("a.py:2:1: TRL101 [*] found bad\nFound 1 error.\n")
+
+
+def test_warnings_are_left_out_of_the_exit_status(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kit = toolkit(MILD)
+    assert run_check(CheckOptions(), kit) == 1
+    capsys.readouterr()
+    (project / "torchrepro-lint.toml").write_text('min-severity = "error"\n')
+    assert run_check(CheckOptions(), kit) == 0
+    assert capsys.readouterr().out == "All checks passed!\n"
+    assert run_check(CheckOptions(override={"min_severity": "warning"}), kit) == 1
+    capsys.readouterr()
+    assert run_check(CheckOptions(fix_only=True, override={"unsafe_fixes": True}), kit) == 0
+    assert (project / "a.py").read_text() == "import torch\nbad = risky\n"
+    capsys.readouterr()
+    assert explain(["a.py:2"], kit) == 0
+    assert "not reported: it is a warning, and `min-severity` is error" in capsys.readouterr().out

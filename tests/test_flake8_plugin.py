@@ -117,7 +117,7 @@ def test_folders_and_no_names_stand_for_all_files(write, monkeypatch, given: lis
     monkeypatch.chdir(root)
     for name in ("override", "disable_noqa", "named"):
         monkeypatch.setattr(Plugin, name, getattr(Plugin, name))
-    unsaid = dict.fromkeys(("profile", "target_torch", "baseline"))
+    unsaid = dict.fromkeys(("profile", "min_severity", "target_torch", "baseline"))
     Plugin.parse_options(
         argparse.Namespace(
             **{f"torchrepro_lint_{name}": value for name, value in unsaid.items()},

@@ -14,6 +14,7 @@ __all__ = [
     "Edit",
     "Finding",
     "Fix",
+    "LeftToStrict",
     "Location",
     "Position",
     "Severity",
@@ -103,6 +104,9 @@ class Finding:
 
     `statement_rows` are the first and the last row of the logical line of the finding; a `# noqa` comment on any of
     them applies. `fix_declined` says in a few words why a rule that has a fix offers none here.
+
+    `left_to_strict`: only the strict profile reports it, because none of the programs that start in these files wants
+    to repeat, or, without a file, because only tests run it. None for what every profile reports.
     """
 
     code: str
@@ -114,6 +118,7 @@ class Finding:
     fix: Fix | None = None
     fix_declined: str | None = None
     statement_rows: tuple[int, int] | None = None
+    left_to_strict: tuple[Path, ...] | None = None
 
     @property
     def sort_key(self) -> tuple[str, Position, str, str]:
@@ -129,3 +134,13 @@ class Finding:
         """Whether the chain that proves the finding passes a line."""
         places = (step.location for step in self.trace)
         return any(place.path == path and place.start.row <= row <= place.end.row for place in places)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToStrict:
+    """What a run leaves to the strict profile since no program that it concerns wants to repeat: the files in which
+    these programs start, and how many findings there are.
+    """
+
+    programs: tuple[Path, ...] = ()
+    findings: int = 0

@@ -5,25 +5,33 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.console import counted
-from torchrepro_lint.diagnostics import Applicability, Finding, Location
+from torchrepro_lint.diagnostics import Applicability, Finding, LeftToStrict, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import internal_error
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
-from torchrepro_lint.selection import RuleLike, is_ignored, require_known_rules, rules_of, runs
+from torchrepro_lint.selection import (
+    RuleLike,
+    is_ignored,
+    is_left_to_strict,
+    is_severe_enough,
+    require_known_rules,
+    rules_of,
+    runs,
+)
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
-from torchrepro_lint.suppression import Checked, settled
+from torchrepro_lint.suppression import Checked, merged, settled
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
@@ -69,7 +77,8 @@ class Report:
 
     `unsafe_allowed` are the files with findings whose project enables unsafe fixes. `notices` are remarks about files
     and folders that are not findings. `known` is the number of findings that a baseline has hidden, and `stale` the
-    number of its records for these files that matched no finding.
+    number of its records for these files that matched no finding. `left` is what the strict profile would report beside
+    the findings, in programs that do not show that they want to repeat.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -79,6 +88,7 @@ class Report:
     notices: tuple[tuple[Path, str], ...] = ()
     known: int = 0
     stale: int = 0
+    left: LeftToStrict = field(default_factory=LeftToStrict)
 
     def may_fix(self, finding: Finding) -> bool:
         """Whether `--fix` fixes the finding, under the settings of its project."""
@@ -144,7 +154,7 @@ def check(
             report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
     # Not stored: the permissions of a folder can change without any file doing so.
     report = replace(report, notices=(*projects.notices(on_disk), *report.notices))
-    return _without_known(report, known, projects, overlay, toolkit)
+    return _severe_enough(_without_known(report, known, projects, overlay, toolkit), projects)
 
 
 def _cached_run(
@@ -164,7 +174,8 @@ def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects) -> R
     if stored is None:
         return None
     unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
-    return Report(stored[0], len(files), (), unsafe, stored[1])
+    findings, notices, left = stored
+    return Report(findings, len(files), (), unsafe, notices, left=left)
 
 
 def _made(
@@ -174,7 +185,7 @@ def _made(
     with _without_collection():
         report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
     if cached is not None and not report.errors:
-        cached.save(report.findings, report.notices, dependencies)
+        cached.save(report.findings, report.notices, report.left, dependencies)
     return report
 
 
@@ -207,6 +218,7 @@ def _report(
     overlay, read = analysis.overlay, analysis.read
     candidates = of_interest(in_order(requested), projects, overlay, read)
     findings = candidates.broken
+    left: list[Finding] = []
     errors: list[str] = []
     unsafe: set[Path] = set()
     dependencies = Dependencies()
@@ -215,15 +227,32 @@ def _report(
         part = _part_of(analysis.run.progress, number, len(groups))
         commented = candidates.commented.intersection(files)
         checked, failed, program = _check_project(analysis, project, files, commented, part)
-        findings += checked.findings if suppressed_too else settled(checked, project.settings, overlay, read)
+        own = merged(checked.findings) if suppressed_too else list(settled(checked, project.settings, overlay, read))
+        for finding in own:
+            (left if is_left_to_strict(finding, project.settings) else findings).append(finding)
         errors += failed
         if program is not None:
             dependencies.outside.setdefault(project.root, {}).update(program.outside)
             dependencies.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
     findings.sort(key=lambda one: one.sort_key)
-    found = tuple(findings)
-    return Report(found, len(requested), tuple(errors), frozenset(unsafe), tuple(candidates.notices)), dependencies
+    report = Report(
+        tuple(findings),
+        len(requested),
+        tuple(errors),
+        frozenset(unsafe),
+        tuple(candidates.notices),
+        left=_left_to_strict(left, projects),
+    )
+    return report, dependencies
+
+
+def _left_to_strict(findings: Sequence[Finding], projects: Projects) -> LeftToStrict:
+    """The programs that these findings are left out for; those that only tests run are not counted."""
+    told = [
+        one for one in findings if one.left_to_strict and is_severe_enough(one, projects.of(one.location.path).settings)
+    ]
+    return LeftToStrict(tuple(in_order({path for one in told for path in one.left_to_strict or ()})), len(told))
 
 
 def _baselines(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:
@@ -258,6 +287,12 @@ def _without_known(
         stale += records.stale(group, runs(projects.of(group[0]).settings, toolkit.rules))
     known = len(report.findings) - len(findings)
     return replace(report, findings=tuple(findings), known=known, stale=stale)
+
+
+def _severe_enough(report: Report, projects: Projects) -> Report:
+    """The report less the findings that are less severe than the settings of their project ask for."""
+    findings = [one for one in report.findings if is_severe_enough(one, projects.of(one.location.path).settings)]
+    return report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
 
 
 def _check_project(

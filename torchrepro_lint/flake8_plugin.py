@@ -53,6 +53,12 @@ class Plugin:
             help="The TRL rules that run: those on by default, or all (Default: from torchrepro-lint's settings)",
         )
         add(
+            "--torchrepro-lint-min-severity",
+            choices=["warning", "error"],
+            parse_from_config=True,
+            help="Report warnings and errors, or errors only (Default: from torchrepro-lint's settings)",
+        )
+        add(
             "--torchrepro-lint-target-torch",
             metavar="VERSION",
             parse_from_config=True,
@@ -69,7 +75,8 @@ class Plugin:
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
         """Take over what flake8 was told. A rule of the strict profile runs where flake8 selects it by its code."""
-        said = {"profile": options.torchrepro_lint_profile, "target-torch": options.torchrepro_lint_target_torch}
+        names = ("profile", "min-severity", "target-torch")
+        said = {name: getattr(options, f"torchrepro_lint_{name.replace('-', '_')}") for name in names}
         try:
             # flake8 itself looks at its command line only, and not at what its configuration says.
             override = override_from_table(said, "--torchrepro-lint-")

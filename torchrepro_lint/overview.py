@@ -17,6 +17,8 @@ from torchrepro_lint.loader_view import Namer, summarised
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import wants_to_repeat
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.switches.environment import is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.report.documents import Document, Section, Table
@@ -84,6 +86,7 @@ def overview_of(
         ),
         (
             _overview(findings, silenced),
+            _programs(program, files, name),
             _seeds(program, evidence, name),
             _switches(program, evidence, name),
             _environment(program, files, name),
@@ -106,6 +109,19 @@ def _overview(findings: Sequence[Finding], silenced: Sequence[Finding]) -> Secti
 
 def _by_family(findings: Iterable[Finding]) -> Counter[str]:
     return Counter(finding.code[:4] for finding in findings)
+
+
+def _programs(program: Program, files: Collection[Path], name: Namer) -> Section:
+    rows = tuple(
+        (
+            program.places.shown(one.site, name),
+            "shows that it wants to repeat" if wants_to_repeat(program, one.path) else "seeds nothing for its run",
+        )
+        for one in entry_points(program)
+        if one.path in files
+    )
+    paragraphs = () if rows else ("No program starts in these files.",)
+    return Section("Programs", paragraphs, Table(("starts at", "what its seeds and switches show"), rows))
 
 
 def _seeds(program: Program, evidence: Sequence[Evidence], name: Namer) -> Section:

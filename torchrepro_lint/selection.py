@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from torchrepro_lint.console import PROGRAM, did_you_mean
-from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.diagnostics import Severity, TorchReproLintError
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.rule_metadata import Named, RuleMetadata
 from torchrepro_lint.settings import Settings, SettingsOverride
@@ -26,7 +26,9 @@ __all__ = [
     "is_fixable",
     "is_ignored",
     "is_ignored_in",
+    "is_left_to_strict",
     "is_selected",
+    "is_severe_enough",
     "require_known_rules",
     "rules_of",
     "runs",
@@ -81,12 +83,27 @@ def require_known_rules(override: SettingsOverride, rules: Iterable[RuleLike], w
 
 def is_selected(rule: RuleMetadata, settings: Settings) -> bool:
     """Whether `settings` select the rule; see `selected_rules`."""
-    selectors = (*settings.select, *settings.extend_select)
-    chosen = _weight(rule, selectors)
-    if chosen <= _weight(rule, settings.ignore):
+    if _weight(rule, _selectors(settings)) <= _weight(rule, settings.ignore):
         return False
-    by_itself = chosen > len(PREFIX) or any(selector.upper() == _ALL for selector in selectors)
-    return rule.profile != "strict" or settings.profile == "strict" or by_itself
+    return rule.profile != "strict" or _runs_strictly(rule, settings)
+
+
+def is_left_to_strict(finding: Finding, settings: Settings) -> bool:
+    """Whether `settings` leave out a finding that only those want who want a run to repeat: there, its rule counts as
+    one of the strict profile.
+    """
+    return finding.left_to_strict is not None and not _runs_strictly(finding, settings)
+
+
+def _runs_strictly(rule: Named, settings: Settings) -> bool:
+    """Whether a rule runs that counts as one of the strict profile: by the profile, `ALL`, or a specific selector."""
+    selectors = _selectors(settings)
+    by_itself = _weight(rule, selectors) > len(PREFIX) or any(selector.upper() == _ALL for selector in selectors)
+    return settings.profile == "strict" or by_itself
+
+
+def _selectors(settings: Settings) -> tuple[str, ...]:
+    return (*settings.select, *settings.extend_select)
 
 
 def runs(settings: Settings, rules: Callable[[], Iterable[RuleMetadata]]) -> Callable[[str], bool]:
@@ -125,6 +142,11 @@ def _matches(path: Path, pattern: str, base: Path) -> bool:
     layer = Layer(base if base in path.parents else path.parent, [pattern])
     folders = [folder for folder in path.parents if layer.base in folder.parents]
     return bool(layer.verdict(path.as_posix(), False)) or any(layer.verdict(one.as_posix(), True) for one in folders)
+
+
+def is_severe_enough(finding: Finding, settings: Settings) -> bool:
+    """Whether a finding is at least as severe as `min-severity`."""
+    return settings.min_severity == "warning" or finding.severity is Severity.ERROR
 
 
 def is_fixable(rule: Named, settings: Settings) -> bool:

@@ -1,5 +1,5 @@
 """Applies the user's decisions to the findings of a project: per-file settings, suppression comments, and unwanted
-fixes.
+fixes. What the fix of another finding on the same loader brings as well is part of that finding.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.housekeeping import HOUSEKEEPING, UNREADABLE_FILE, UNUSED_SUPPRESSION
@@ -18,7 +19,11 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.noqa import read_directives
 from torchrepro_lint.source.text import decode
 
-__all__ = ["Checked", "settled"]
+__all__ = ["Checked", "merged", "settled"]
+
+_NO_GENERATOR: Final = "TRL201"
+#: Rules about the workers of a loader, whose fixes may pass a seeded generator beside the worker init function.
+_OF_WORKERS: Final = frozenset({"TRL101", "TRL102", "TRL109"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,16 @@ class Checked:
     known: Sequence[RuleMetadata]
 
 
+def merged(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those on a loader without a generator to which the fix of another finding passes one."""
+    mended = {one.location for one in findings if one.code in _OF_WORKERS and _passes_a_generator(one)}
+    return [one for one in findings if one.code != _NO_GENERATOR or one.location not in mended]
+
+
+def _passes_a_generator(finding: Finding) -> bool:
+    return finding.fix is not None and any("generator=" in edit.content for edit in finding.fix.edits)
+
+
 def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
     """The findings that neither the settings nor a comment suppresses, and a finding for each comment that suppresses
     nothing.
@@ -43,7 +58,7 @@ def settled(checked: Checked, settings: Settings, overlay: Mapping[Path, str], r
     for finding in checked.findings:
         by_path.setdefault(finding.location.path, []).append(finding)
     for path, group in by_path.items():
-        left = [finding for finding in group if not is_ignored_in(path, finding, settings)]
+        left = merged([finding for finding in group if not is_ignored_in(path, finding, settings)])
         for finding in _in_file(path, left, checked, settings, overlay, read):
             yield finding if finding.fix is None or is_fixable(finding, settings) else _unfixable(finding)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,10 @@ def test_deep_chains_stop_going_in() -> None:
     assert max(indents) == indents[-1] == 20
 
 
+def warning() -> Finding:
+    return replace(finding(), severity=Severity.WARNING)
+
+
 def safe_only(one: Finding) -> bool:
     return one.fix is SAFE
 
@@ -168,21 +173,23 @@ def safe_only(one: Finding) -> bool:
 @pytest.mark.parametrize(
     ("findings", "fixed", "expected"),
     [
-        ([], 0, ["All checks passed!"]),
-        ([finding()], 0, ["Found 1 error."]),
-        ([finding(), finding()], 0, ["Found 2 errors."]),
+        ([], [], ["All checks passed!"]),
+        ([finding()], [], ["Found 1 error."]),
+        ([finding(), finding()], [], ["Found 2 errors."]),
+        ([warning(), finding(), warning(), finding(), warning()], [], ["Found 2 errors and 3 warnings."]),
+        ([warning()], [], ["Found 1 warning."]),
         (
             [finding(SAFE), finding(SAFE), finding(UNSAFE)],
-            0,
+            [],
             ["Found 3 errors.", "[*] 2 fixable with --fix (1 more with --unsafe-fixes)."],
         ),
-        ([finding(SAFE)], 0, ["Found 1 error.", "[*] 1 fixable with --fix."]),
-        ([finding(UNSAFE)], 0, ["Found 1 error.", "No safe fixes (1 fixable with --fix --unsafe-fixes)."]),
-        ([finding()], 2, ["Found 3 errors (2 fixed, 1 remaining)."]),
-        ([], 1, ["Found 1 error (1 fixed, 0 remaining)."]),
+        ([finding(SAFE)], [], ["Found 1 error.", "[*] 1 fixable with --fix."]),
+        ([finding(UNSAFE)], [], ["Found 1 error.", "No safe fixes (1 fixable with --fix --unsafe-fixes)."]),
+        ([finding()], [finding(), warning()], ["Found 2 errors and 1 warning (2 fixed, 1 remaining)."]),
+        ([], [finding()], ["Found 1 error (1 fixed, 0 remaining)."]),
     ],
 )
-def test_summary(findings: list[Finding], fixed: int, expected: list[str]) -> None:
+def test_summary(findings: list[Finding], fixed: list[Finding], expected: list[str]) -> None:
     assert list(summary(findings, safe_only, fixed)) == expected
 
 
@@ -207,10 +214,12 @@ def test_fix_summary() -> None:
     def never(_: Finding) -> bool:
         return False
 
-    assert fix_summary(1, [], never, written=False) == "Would fix 1 error."
-    assert fix_summary(2, [one, one], never, written=True) == "Fixed 2 errors (2 remaining)."
+    assert fix_summary([one], [], never, written=False) == "Would fix 1 error."
+    assert (
+        fix_summary([one, warning()], [one, one], never, written=True) == "Fixed 1 error and 1 warning (2 remaining)."
+    )
     left = [one, unsafe]
-    assert fix_summary(0, left, never, written=True) == "Fixed 0 errors (2 remaining, 1 fixable with --unsafe-fixes)."
+    assert fix_summary([], left, never, written=True) == "Fixed 0 errors (2 remaining, 1 fixable with --unsafe-fixes)."
 
 
 def test_list_fixes() -> None:

@@ -96,6 +96,11 @@ def _add_rules(parser: ArgumentParser) -> None:
         help="the rules that are on by default, or all of them; --select takes precedence",
     )
     rules.add_argument(
+        "--min-severity",
+        choices=["warning", "error"],
+        help="report warnings and errors (the default), or errors only",
+    )
+    rules.add_argument(
         "--target-torch", metavar="VERSION", help='the torch version that the code targets, such as 2.1 or ">=1.7,<2"'
     )
 
@@ -209,7 +214,7 @@ def _patterns_and_rules(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 # Options that are called as the settings are: lists that may be said more than once, and single words.
 _LISTS = ("select", "ignore", "extend_select", "fixable", "unfixable", "exclude", "extend_exclude")
-_SINGLE = ("profile", "target_torch")
+_SINGLE = ("profile", "min_severity", "target_torch")
 
 
 def settings_override(options: argparse.Namespace) -> SettingsOverride:

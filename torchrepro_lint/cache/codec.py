@@ -6,23 +6,41 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity, TraceStep
+from torchrepro_lint.diagnostics import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    LeftToStrict,
+    Location,
+    Position,
+    Severity,
+    TraceStep,
+)
 
 __all__ = ["Stored", "decoded", "encoded"]
 
-#: The findings, and the notices on files beside them.
-Stored = tuple[tuple[Finding, ...], tuple[tuple[Path, str], ...]]
+#: The findings, the notices on files beside them, and what is left to the strict profile.
+Stored = tuple[tuple[Finding, ...], tuple[tuple[Path, str], ...], LeftToStrict]
 
 
-def encoded(findings: Iterable[Finding], notices: Iterable[tuple[Path, str]]) -> list[Any]:
-    """The findings and the notices as lists, texts and numbers."""
-    return [[_finding(one) for one in findings], [[str(path), text] for path, text in notices]]
+def encoded(findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], left: LeftToStrict) -> list[Any]:
+    """All three as lists, texts and numbers."""
+    return [
+        [_finding(one) for one in findings],
+        [[str(path), text] for path, text in notices],
+        [[str(path) for path in left.programs], left.findings],
+    ]
 
 
 def decoded(data: Any) -> Stored:
     """What `encoded` made the data of. ValueError or TypeError where it made no such data."""
-    findings, notices = data
-    return tuple(map(_as_finding, findings)), tuple((Path(path), str(note)) for path, note in notices)
+    findings, notices, (programs, count) = data
+    return (
+        tuple(map(_as_finding, findings)),
+        tuple((Path(path), str(note)) for path, note in notices),
+        LeftToStrict(tuple(map(Path, programs)), int(count)),
+    )
 
 
 def _finding(one: Finding) -> list[Any]:
@@ -36,6 +54,7 @@ def _finding(one: Finding) -> list[Any]:
         _fix(one.fix) if one.fix is not None else None,
         one.fix_declined,
         one.statement_rows,
+        [str(path) for path in one.left_to_strict] if one.left_to_strict is not None else None,
     ]
 
 
@@ -49,7 +68,7 @@ def _fix(one: Fix) -> list[Any]:
 
 
 def _as_finding(data: Any) -> Finding:
-    code, name, message, severity, location, trace, fix, declined, rows = data
+    code, name, message, severity, location, trace, fix, declined, rows, left = data
     return Finding(
         code,
         name,
@@ -60,6 +79,7 @@ def _as_finding(data: Any) -> Finding:
         _as_fix(fix) if fix is not None else None,
         declined,
         (int(rows[0]), int(rows[1])) if rows is not None else None,
+        tuple(map(Path, left)) if left is not None else None,
     )
 
 

@@ -21,7 +21,7 @@ from torchrepro_lint.cache.installed import are_rules_installed
 from torchrepro_lint.cache.key import digest_of, key_of, own_state
 from torchrepro_lint.cache.stats import KnownDigests
 from torchrepro_lint.cache.store import DIGESTS, FOLDER, Store
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Finding, LeftToStrict
 from torchrepro_lint.source.beside import files_beside
 from torchrepro_lint.source.configurations import answer_outside
 from torchrepro_lint.source.contents import Contents
@@ -65,7 +65,7 @@ class CachedRun:
         self._texts = f"texts-{kind}"
 
     def load(self) -> Stored | None:
-        """The findings and notices of an equal run, None where there was none."""
+        """What an equal run has found, None where there was none."""
         if self._store is None:
             return None
         data = self._store.get(self._key)
@@ -81,7 +81,11 @@ class CachedRun:
         return nullcontext() if self._store is None else self._store.locked(self._key, wait)
 
     def save(
-        self, findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], dependencies: Dependencies
+        self,
+        findings: Iterable[Finding],
+        notices: Iterable[tuple[Path, str]],
+        left: LeftToStrict,
+        dependencies: Dependencies,
     ) -> None:
         """Keeps the answer of this run, unless a file has changed since it began: then it is of other texts."""
         if self._store is None:
@@ -93,7 +97,7 @@ class CachedRun:
         self._known.keep()
         outside = dependencies.outside.items()
         questions = [[str(root), name, found] for root, names in outside for name, found in names.items()]
-        entries = {self._key: json.dumps([questions, encoded(findings, notices)]).encode()}
+        entries = {self._key: json.dumps([questions, encoded(findings, notices, left)]).encode()}
         looks = [one for one in dependencies.looks if one is not None]
         if len(looks) == len(dependencies.looks):
             from torchrepro_lint.cache.record import record_of

@@ -6,20 +6,20 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from torchrepro_lint.console import StatusLine, print_errors
-from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
-from torchrepro_lint.report.formats import OutputFormat, is_for_people, written
+from torchrepro_lint.report.formats import OutputFormat, is_for_people, says_notes, written
 from torchrepro_lint.report.progress import Bar
 from torchrepro_lint.report.report_input import ReportInput
-from torchrepro_lint.report.summary import statistics, statistics_json, statistics_text, summary
+from torchrepro_lint.report.summary import left_to_strict, statistics, statistics_json, statistics_text, summary
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.root import absolute
@@ -118,27 +118,30 @@ def print_report(
     colours: Colours,
     toolkit: Toolkit | None,
     *,
-    fixed: int = 0,
+    fixed: Sequence[Finding] = (),
     stream: TextIO | None = None,
 ) -> None:
     """Print findings, what is to be said of them and of the files, and errors. `fixed` are the findings that this run
     has fixed; `stream` is standard output where none is given.
     """
     for_people = is_for_people(options.output_format)
+    left_out = left_to_strict(report.left, texts)
     if options.statistics:
         write = statistics_text if for_people else statistics_json
         print_all(write(statistics(report.findings, report.may_fix)), stream)
     else:
         rules = (toolkit or Toolkit()).all_rules
-        reported = ReportInput(report.findings, texts, colours, report.may_fix, report.errors, rules)
+        reported = ReportInput(report.findings, texts, colours, report.may_fix, report.errors, rules, left_out)
         print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.findings):
-        print_all(summary(report.findings, report.may_fix, fixed, report.known), stream)
+        print_all(summary(report.findings, report.may_fix, fixed, report.known, left_out), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:
         if not report.files_checked:
             print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
         print_notices(report.notices, texts)
+        if left_out is not None and not for_people and (options.statistics or not says_notes(options.output_format)):
+            print(f"note: {left_out}", file=sys.stderr)
         if report.stale:
             records = "record of the baseline matches" if report.stale == 1 else "records of the baseline match"
             print(f"note: {report.stale} {records} no finding any more; --write-baseline drops them", file=sys.stderr)

@@ -15,9 +15,10 @@ from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproL
 from torchrepro_lint.engine import check
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.places import place
+from torchrepro_lint.report.summary import unseeded
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.selection import is_ignored_in, is_selected
+from torchrepro_lint.selection import is_ignored_in, is_selected, is_severe_enough
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Project, Projects
@@ -53,7 +54,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
         if _key(finding) not in reported:
-            print(f"This finding is not reported: {_why_not(finding, projects, toolkit)}.\n")
+            print(f"This finding is not reported: {_why_not(finding, projects, toolkit, texts)}.\n")
     passing = [one for one in everything.findings if not one.is_at(path, row) and one.passes(path, row)]
     if passing:
         print("This line is part of the proof of:")
@@ -77,12 +78,14 @@ def _key(finding: Finding) -> tuple[str, Location]:
     return finding.code, finding.location
 
 
-def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit) -> str:
+def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Texts) -> str:
     """What keeps a finding from being reported."""
     path = finding.location.path
     settings = projects.of(path).settings
     if not is_selected(find_rule(finding.code, toolkit.all_rules()), settings):
         return "the settings do not select it"
+    if not is_severe_enough(finding, settings):
+        return f"it is a {finding.severity.value}, and `min-severity` is {settings.min_severity}"
     if is_ignored_in(path, finding, settings):
         return "`per-file-ignores` names it for this file"
     key = _key(finding)
@@ -90,7 +93,11 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit) -> str:
         return f"it is in the baseline {settings.baseline}"
     if key in map(_key, check([path], projects=projects, suppressed_too=True, toolkit=toolkit).findings):
         return "a comment suppresses it"
-    return "only the `strict` profile reports it"
+    if finding.left_to_strict is None:
+        return "only the `strict` profile reports it"
+    if not finding.left_to_strict:
+        return "only tests run it, and only the `strict` profile reports there what a run needs to repeat"
+    return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 
 def _view(project: Project, toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:

@@ -54,11 +54,11 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
         print_all(list_fixes(result.fixed, texts, written=not options.diff), notes)
     if not silent:
         colours = Colours(wants_colour(options.colour, stream, os.environ))
-        print_report(result.report, options, texts, colours, toolkit, fixed=len(result.fixed), stream=stream)
+        print_report(result.report, options, texts, colours, toolkit, fixed=result.fixed, stream=stream)
     else:
         if not options.quiet:
             report = result.report
-            line = fix_summary(len(result.fixed), report.findings, report.may_fix, written=not options.diff)
+            line = fix_summary(result.fixed, report.findings, report.may_fix, written=not options.diff)
             print(line, file=notes)
         print_errors(result.report.errors)
     left = bool(result.report.findings) and not options.fix_only

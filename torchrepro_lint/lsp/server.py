@@ -28,6 +28,8 @@ from torchrepro_lint.lsp.buffers import Buffers
 from torchrepro_lint.lsp.messages import diagnostic
 from torchrepro_lint.lsp.open_files import open_buffers
 from torchrepro_lint.lsp.session import EDITOR, Session
+from torchrepro_lint.report.summary import left_to_strict
+from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import override_from_table
 
 __all__ = ["Server"]
@@ -66,6 +68,7 @@ class Server(LanguageServer):
         self._task: asyncio.Task[None] | None = None
         self._changes = 0
         self._last_error: str | None = None
+        self._last_note: str | None = None
 
     # When the analysis runs.
 
@@ -118,6 +121,7 @@ class Server(LanguageServer):
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, own, versions.get(uri)))
         for error in report.errors:
             self._log(error)
+        self._note(left_to_strict(report.left, Texts()))
         self.result = _Result(buffers, report, shown)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
@@ -131,6 +135,12 @@ class Server(LanguageServer):
 
     def _log(self, text: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def _note(self, text: str | None) -> None:
+        """A remark on what is not shown goes to the log, once and not after each key."""
+        if text is not None and text != self._last_note:
+            self.window_log_message(types.LogMessageParams(types.MessageType.Info, text))
+        self._last_note = text
 
     def _show_error(self, text: str) -> None:
         """Say what is wrong with the settings, once and not after each key."""

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from torchrepro_lint.report.report_input import ReportInput
 
-__all__ = ["FORMATS", "OutputFormat", "is_for_people", "written"]
+__all__ = ["FORMATS", "OutputFormat", "is_for_people", "says_notes", "written"]
 
 OutputFormat = Literal[
     "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson"
@@ -20,6 +20,11 @@ _FOR_PEOPLE: tuple[OutputFormat, ...] = ("full", "concise", "grouped")
 def is_for_people(name: OutputFormat) -> bool:
     """Whether sentences may stand beside what the format writes: a program that reads it would stumble over them."""
     return name in _FOR_PEOPLE
+
+
+def says_notes(name: OutputFormat) -> bool:
+    """Whether the format has a place for remarks on the whole run; others leave them to standard error."""
+    return name in ("sarif", "github")
 
 
 def written(name: OutputFormat, reported: ReportInput) -> Iterator[str]:

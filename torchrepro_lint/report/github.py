@@ -16,11 +16,13 @@ __all__ = ["github_report"]
 
 
 def github_report(reported: ReportInput) -> Iterator[str]:
-    """A line for each finding."""
+    """A line for each finding, and for what is to be said of the run."""
     for finding in reported.findings:
         yield _command(finding, reported.texts)
     for error in reported.errors:
         yield f"::error title=torchrepro-lint::{_data(error)}"
+    if reported.note is not None:
+        yield f"::notice title=torchrepro-lint::{_data(reported.note)}"
 
 
 def _command(finding: Finding, texts: Texts) -> str:

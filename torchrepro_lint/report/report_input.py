@@ -18,7 +18,7 @@ class ReportInput:
     """The findings of a run in order, and what is needed to show them.
 
     `may_fix` says whether `--fix` fixes a finding. `errors` are internal errors, one line each. `rules` gives all rules
-    and is only called by formats that list them.
+    and is only called by formats that list them. `note` is a remark on the whole run, for formats with a place for it.
     """
 
     findings: Sequence[Finding]
@@ -27,3 +27,4 @@ class ReportInput:
     may_fix: Callable[[Finding], bool]
     errors: Sequence[str] = ()
     rules: Callable[[], Sequence[RuleMetadata]] = tuple
+    note: str | None = None

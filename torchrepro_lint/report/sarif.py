@@ -47,7 +47,7 @@ def sarif_report(reported: ReportInput) -> Iterator[str]:
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"uri": texts.folder.as_uri().rstrip("/") + "/"}},
-        "invocations": [_invocation(reported.errors)],
+        "invocations": [_invocation(reported.errors, reported.note)],
         "results": [_result(one, number, index, texts) for one, number in fingerprints(reported.findings, texts)],
     }
     yield json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
@@ -67,10 +67,11 @@ def _rule(rule: RuleMetadata) -> dict[str, Any]:
     return described if url is None else {**described, "helpUri": url}
 
 
-def _invocation(errors: Sequence[str]) -> dict[str, Any]:
+def _invocation(errors: Sequence[str], note: str | None) -> dict[str, Any]:
     invocation: dict[str, Any] = {"executionSuccessful": not errors}
-    if errors:
-        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": one}} for one in errors]
+    said = [*(("error", one) for one in errors), *((("note", note),) if note is not None else ())]
+    if said:
+        invocation["toolExecutionNotifications"] = [{"level": level, "message": {"text": text}} for level, text in said]
     return invocation
 
 

@@ -7,28 +7,82 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 
 from torchrepro_lint.console import counted
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Finding, LeftToStrict, Severity
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["RuleCount", "fix_summary", "list_fixes", "statistics", "statistics_json", "statistics_text", "summary"]
+__all__ = [
+    "RuleCount",
+    "by_severity",
+    "fix_summary",
+    "left_to_strict",
+    "list_fixes",
+    "statistics",
+    "statistics_json",
+    "statistics_text",
+    "summary",
+    "unseeded",
+]
+
+
+def by_severity(findings: Iterable[Finding]) -> str:
+    """`2 errors and 1 warning`, without those that there are none of; `0 errors` where there is nothing."""
+    counts = Counter(finding.severity for finding in findings)
+    return " and ".join(counted(counts[one], one.value) for one in Severity if counts[one]) or "0 errors"
+
+
+_SHOWN_PROGRAMS = 3
+
+
+def unseeded(programs: Sequence[Path], texts: Texts) -> str:
+    """`2 programs seed nothing for their runs (a.py, b.py)`, with the names of the first ones."""
+    names = [texts.name(path) for path in programs[:_SHOWN_PROGRAMS]]
+    more = len(programs) - len(names)
+    listed = ", ".join(names) + (f" and {more} more" if more else "")
+    what = "program seeds nothing for its run" if len(programs) == 1 else "programs seed nothing for their runs"
+    return f"{len(programs)} {what} ({listed})"
+
+
+def left_to_strict(left: LeftToStrict, texts: Texts) -> str | None:
+    """The line about programs that do not show that they want to repeat; None where nothing is left out for them."""
+    if not left.findings:
+        return None
+    return f"{unseeded(left.programs, texts)}: --profile strict shows {counted(left.findings, 'finding')} about that."
 
 
 def summary(
-    findings: Sequence[Finding], may_fix: Callable[[Finding], bool], fixed: int = 0, known: int = 0
+    findings: Sequence[Finding],
+    may_fix: Callable[[Finding], bool],
+    fixed: Sequence[Finding] = (),
+    known: int = 0,
+    left_out: str | None = None,
 ) -> Iterator[str]:
-    """How many findings there are and how many `--fix` would fix. `fixed` are those that this run has fixed, `known`
-    those that a baseline has hidden.
+    """How many errors and warnings there are, and how many of them `--fix` would fix. `fixed` are those that this run
+    has fixed; `known` is how many a baseline has hidden; `left_out` is the line of `left_to_strict`.
     """
+    yield from _counts(findings, may_fix, fixed, known, passed=left_out is None)
+    if left_out is not None:
+        yield left_out
+
+
+def _counts(
+    findings: Sequence[Finding],
+    may_fix: Callable[[Finding], bool],
+    fixed: Sequence[Finding],
+    known: int,
+    *,
+    passed: bool,
+) -> Iterator[str]:
     left = len(findings)
     hidden = f" {counted(known, 'known finding')} of the baseline not shown." if known else ""
     if fixed:
-        yield f"Found {counted(left + fixed, 'error')} ({fixed} fixed, {left} remaining).{hidden}"
+        yield f"Found {by_severity((*fixed, *findings))} ({len(fixed)} fixed, {left} remaining).{hidden}"
     elif left:
-        yield f"Found {counted(left, 'error')}.{hidden}"
+        yield f"Found {by_severity(findings)}.{hidden}"
     else:
-        yield f"All checks passed!{hidden}"
+        yield f"{'All checks passed!' if passed else 'Found no errors or warnings.'}{hidden}"
         return
     now = sum(may_fix(finding) for finding in findings)
     later = sum(finding.fix is not None for finding in findings) - now
@@ -39,21 +93,23 @@ def summary(
         yield f"No safe fixes ({later} fixable with --fix --unsafe-fixes)."
 
 
-def fix_summary(fixed: int, left: Sequence[Finding], may_fix: Callable[[Finding], bool], *, written: bool) -> str:
+def fix_summary(
+    fixed: Sequence[Finding], left: Sequence[Finding], may_fix: Callable[[Finding], bool], *, written: bool
+) -> str:
     """What a run did that only fixes, or would do that only shows its changes, and what it left for a later one."""
     verb = "Fixed" if written else "Would fix"
     notes = [f"{len(left)} remaining"] if left else []
     more = sum(finding.fix is not None and not may_fix(finding) for finding in left)
     if more:
         notes.append(f"{more} fixable with --unsafe-fixes")
-    return f"{verb} {counted(fixed, 'error')}" + (f" ({', '.join(notes)})." if notes else ".")
+    return f"{verb} {by_severity(fixed)}" + (f" ({', '.join(notes)})." if notes else ".")
 
 
 def list_fixes(fixed: Sequence[Finding], texts: Texts, *, written: bool) -> Iterator[str]:
     """The findings that were fixed, counted by file and rule."""
     if not fixed:
         return
-    yield f"{'Fixed' if written else 'Would fix'} {counted(len(fixed), 'error')}:"
+    yield f"{'Fixed' if written else 'Would fix'} {by_severity(fixed)}:"
     for path, group in groupby(sorted(fixed, key=lambda one: one.sort_key), key=lambda one: one.location.path):
         yield f"- {texts.name(path)}:"
         counts = Counter((finding.code, finding.name) for finding in group)

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import left_to_strict
 from torchrepro_lint.program.running.reach import Link
 
 __all__ = ["Rule"]
@@ -19,7 +20,8 @@ class Rule(ABC):
     """One rule: its metadata as class constants, and the question it asks the program.
 
     The docstring of a rule's module is its documentation. `profile` is "default" (on) or "strict" (only in that
-    profile, or when selected).
+    profile, or when selected). What a rule finds that `is_about_control` is wrong only for those who want a run to
+    repeat: where no program that runs the place shows that it wants to, the rule counts as one of the strict profile.
     """
 
     code: ClassVar[str]
@@ -27,6 +29,7 @@ class Rule(ABC):
     summary: ClassVar[str]
     severity: ClassVar[Severity] = Severity.ERROR
     profile: ClassVar[Literal["default", "strict"]] = "default"
+    is_about_control: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
@@ -42,10 +45,15 @@ class Rule(ABC):
         severity: Severity | None = None,
         fix: Fix | None = None,
         declined: str | None = None,
+        about_control: bool | None = None,
     ) -> Finding:
-        """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change."""
+        """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change.
+
+        `about_control` is said where it differs between findings of the rule.
+        """
         if fix is not None and any(program.is_test(edit.path) for edit in fix.edits):
             fix = replace(fix, applicability=Applicability.UNSAFE)
+        of_control = self.is_about_control if about_control is None else about_control
         return Finding(
             self.code,
             self.name,
@@ -56,4 +64,5 @@ class Rule(ABC):
             fix,
             declined,
             program.places.statement_rows(site),
+            left_to_strict(program, site) if of_control else None,
         )

@@ -8,10 +8,20 @@ from typing import Any, Literal, TypedDict
 
 from torchrepro_lint.settings.values import target_torch
 
-__all__ = ["DEFAULT_BASELINE", "DEFAULT_EXCLUDE", "EVERY_RULE", "Intent", "Profile", "Settings", "SettingsOverride"]
+__all__ = [
+    "DEFAULT_BASELINE",
+    "DEFAULT_EXCLUDE",
+    "EVERY_RULE",
+    "Intent",
+    "MinSeverity",
+    "Profile",
+    "Settings",
+    "SettingsOverride",
+]
 
 Profile = Literal["default", "strict"]
 Intent = Literal["seeded", "deterministic"]
+MinSeverity = Literal["warning", "error"]
 
 #: What `--write-baseline` writes where neither the command line nor the settings name a file.
 DEFAULT_BASELINE = "torchrepro-lint-baseline.json"
@@ -58,8 +68,8 @@ class Settings:
     as they were written; `per_file_ignores` contains them for each file pattern. These patterns, and those of `exclude`
     and `extend_exclude`, are written as in a .gitignore file and are relative to `base`, the folder of the settings
     file, which is None if there is no file. `src` are the folders (absolute) in which absolute imports are looked up;
-    if empty, they are detected. `baseline` is a file (absolute) with known findings that are not reported. `files` are
-    the files that the settings come from, the nearest first.
+    if empty, they are detected. `min_severity` is the least severity that is reported. `baseline` is a file (absolute)
+    with known findings that are not reported. `files` are the files that the settings come from, the nearest first.
     """
 
     select: tuple[str, ...] = ("TRL",)
@@ -69,6 +79,7 @@ class Settings:
     fixable: tuple[str, ...] = ("ALL",)
     unfixable: tuple[str, ...] = ()
     profile: Profile = "default"
+    min_severity: MinSeverity = "warning"
     target_torch: str | None = None
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
@@ -125,11 +136,12 @@ class SettingsOverride(TypedDict, total=False):
     fixable: tuple[str, ...]
     unfixable: tuple[str, ...]
     profile: Profile
+    min_severity: MinSeverity
     target_torch: str | None
     cache: bool
     unsafe_fixes: bool
     baseline: Path | None
 
 
-#: Every rule, whatever the settings select or ignore and whatever the profile is.
-EVERY_RULE: SettingsOverride = {"select": ("ALL",), "profile": "strict"}
+#: Every rule and all that it finds, whatever the settings select or ignore and whatever the profile is.
+EVERY_RULE: SettingsOverride = {"select": ("ALL",), "profile": "strict", "min_severity": "warning"}

@@ -20,7 +20,11 @@ def require_known(key: str, keys: Iterable[str], where: str) -> None:
         raise TorchReproLintError(f"{where}: unknown setting{did_you_mean(key, keys)}")
 
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {"profile": ("default", "strict"), "intent": ("seeded", "deterministic")}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "profile": ("default", "strict"),
+    "min-severity": ("warning", "error"),
+    "intent": ("seeded", "deterministic"),
+}
 
 
 def checked(key: str, value: Any, where: str, base: Path) -> Any:

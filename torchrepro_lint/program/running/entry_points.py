@@ -16,6 +16,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
+from torchrepro_lint.program.project_tests import is_called_as_a_program, tries_itself_out
 from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ _NO_PROGRAM = re.compile(
     r"setup\.py|conftest\.py|noxfile\.py|tasks\.py|hubconf\.py|__init__\.py|conf\.py|"
     r".*(benchmark|bench|demo|profile|speed|convert|export|visuali[sz]e|viewer|plot|download|prepare|preprocess).*"
     r"\.(?:py|ipynb)"
-)
-_PROGRAM = re.compile(
-    r"(?:^|_)(?:main|train\w*|run|sample|generate|infer|predict|eval\w*|test|finetune|fit|launch|cli)(?:_|$)"
 )
 
 
@@ -63,9 +61,8 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
             continue
         yield from scripts.get(path, ())
         guarded = path in program.project.mentioning("__main__") and program.project.holds(path, _GUARD)
-        is_imported = program.imports.is_imported(path)
-        if is_imported and (not guarded or not _PROGRAM.search(path.stem)):
-            continue  # a library module; what it does when it is run is a trial of itself
+        if program.imports.is_imported(path) and (not guarded or tries_itself_out(program, path)):
+            continue  # a library module
         if not guarded and not _uses_torch(program, path):
             continue
         facts = program.facts(path)
@@ -78,7 +75,7 @@ def _uses_torch(program: Program, path: Path) -> bool:
     """Whether a file names torch, or is called as programs are and imports a module that does."""
     if program.project.holds(path, _TORCH):
         return True
-    return bool(_PROGRAM.search(path.stem)) and program.imports.any_below(path, _TORCH)
+    return is_called_as_a_program(path) and program.imports.any_below(path, _TORCH)
 
 
 def is_main_guard(statement: tree.Stmt) -> bool:

@@ -37,6 +37,7 @@ __all__ = [
     "intent_at",
     "is_chosen_against",
     "is_chosen_for_speed",
+    "is_for_one_draw",
     "is_opposed",
     "is_taken_back",
     "not_heeded",
@@ -81,11 +82,11 @@ def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> Iterator
         if (one.level is not None or one.effect == "seed")
         and not above.isdisjoint(one.roots)
         and not never_together(ways_of(program, one), places)
-        and not _is_for_one_draw(program, one)
+        and not is_for_one_draw(program, one)
     )
 
 
-def _is_for_one_draw(program: Program, one: Evidence) -> bool:
+def is_for_one_draw(program: Program, one: Evidence) -> bool:
     """Whether a function draws the number that it seeds with, and does not tell it: so that several draws which follow
     are the same, and not so that a run can be repeated.
     """

@@ -48,6 +48,7 @@ Not reported
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/2.9/generated/torch.use_deterministic_algorithms.html
@@ -78,6 +79,7 @@ class CublasWorkspaceUnset(Rule):
     name = "cublas-workspace-unset"
     summary = "use_deterministic_algorithms(True) without CUBLAS_WORKSPACE_CONFIG, on torch 1.7 to 2.9"
     severity = Severity.WARNING
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         if not any(map(_variable().is_checked_by, program.target.admitted)):

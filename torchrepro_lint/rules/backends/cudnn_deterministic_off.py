@@ -50,6 +50,7 @@ Not reported
     - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
       of a context manager.
     - Values that are not proven.
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.deterministic
@@ -73,6 +74,7 @@ class CudnnDeterministicOff(Rule):
     code = "TRL302"
     name = "cudnn-deterministic-off"
     summary = "cuDNN's deterministic switch is turned off in a program that asks for determinism elsewhere"
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in program.asked_evidence():

@@ -63,6 +63,7 @@ Not reported
     - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
     - Functions and classes whose name occurs in no program that asks for determinism: in a file of many networks, such
       a program may use only one.
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#avoiding-nondeterministic-algorithms
@@ -99,6 +100,7 @@ class NondeterministicOp(Rule):
     name = "nondeterministic-op"
     summary = "an operation that is nondeterministic on CUDA, which neither cuDNN's switch nor a seed covers"
     severity = Severity.WARNING
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         found = _found(program, asked=True)

@@ -51,6 +51,8 @@ Not reported
     - Draws in a dataset that only a test uses.
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
     - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -82,6 +84,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
     name = "dataloader-without-generator"
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
+    is_about_control = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:

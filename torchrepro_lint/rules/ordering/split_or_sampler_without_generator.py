@@ -53,6 +53,7 @@ Not reported
       afterwards (`sampler.generator = g`).
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
     - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
@@ -80,6 +81,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
     name = "split-or-sampler-without-generator"
     summary = "random split or sampler that draws from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_splits(program):

@@ -41,6 +41,7 @@ Not reported
       says that it seeds. These are reported in the `strict` profile, since another draw before the split still changes
       it.
     - `sample(frac=1)` of a table that is not split afterwards, and likewise `table = table.sample(..)`.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
@@ -70,6 +71,7 @@ class SplitWithoutRandomState(Rule):
     name = "split-without-random-state"
     summary = "split by scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
     severity = Severity.WARNING
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in numpy_splits(program):

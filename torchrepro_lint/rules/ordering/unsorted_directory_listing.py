@@ -53,6 +53,8 @@ Not reported
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Listings whose order is not seen to reach any of the uses above.
+    - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
+      profile only. Numbers by position are reported everywhere.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir
@@ -91,7 +93,11 @@ class UnsortedDirectoryListing(Rule):
                 else sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
             )
             fix, declined = planned
-            yield self.finding(program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined)
+            # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.
+            order = one.sink.kind != "index"
+            yield self.finding(
+                program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined, about_control=order
+            )
 
 
 def _message(one: Listing) -> str:

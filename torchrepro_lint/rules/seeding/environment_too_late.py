@@ -59,6 +59,7 @@ Not reported
       set the variable only if it is missing and then call something, which may start them again.
     - Helper functions that nothing calls, and tests.
     - `CUBLAS_WORKSPACE_CONFIG`, which is TRL303.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
     https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED
@@ -80,6 +81,7 @@ class EnvironmentTooLate(Rule):
     name = "environment-too-late"
     summary = "an environment variable is set after what reads it has started"
     severity = Severity.WARNING
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_variables(program):

@@ -52,6 +52,7 @@ Not reported
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split: it keeps the
       split.
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
@@ -77,6 +78,7 @@ class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
     summary = "the program seeds some of random, NumPy and torch, and draws from one that it does not seed"
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):

@@ -50,6 +50,7 @@ Not reported
     - Draws that no result depends on.
     - Branches of an `if` that do not run together with the seed.
     - Programs in which something that cannot be followed may have seeded before.
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html
@@ -72,6 +73,7 @@ class SeedAfterRandomness(Rule):
     code = "TRL504"
     name = "seed-after-randomness"
     summary = "a model is built, or a number drawn, before the first call that seeds"
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_seeds(program):

@@ -59,6 +59,7 @@ Not reported
       that workers draw from copies of is TRL107.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html
@@ -83,6 +84,7 @@ class SeedDiffersEveryRun(Rule):
     code = "TRL503"
     name = "seed-differs-every-run"
     summary = "the seed comes from the clock, the system or the hash of a string, so it differs in every run"
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in chain(changing_seeds(program), unseeded_generators(program)):

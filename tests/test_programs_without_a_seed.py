@@ -1,0 +1,124 @@
+"""What is said of programs that do not show that they want to repeat, by each way of asking."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.cli import main
+from torchrepro_lint.commands.explain import explain
+from torchrepro_lint.engine import check
+from torchrepro_lint.settings import SettingsOverride
+
+LOADER = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.arange(16)), shuffle=True)
+"""
+LINE = "1 program seeds nothing for its run (train.py): --profile strict shows 1 finding about that."
+
+
+@pytest.fixture
+def project(write, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root: Path = write({"torchrepro-lint.toml": "", "train.py": LOADER})
+    monkeypatch.chdir(root)
+    return root
+
+
+def codes(root: Path, override: SettingsOverride | None = None) -> list[str]:
+    return [one.code for one in check([root], override).findings]
+
+
+def test_the_run_ends_with_a_line_about_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):  # the second time from the cache
+        assert main([]) == 0
+        assert capsys.readouterr().out == f"Found no errors or warnings.\n{LINE}\n"
+    assert main(["--profile", "strict", "--ignore", "TRL501"]) == 1
+    assert "Found 1 warning.\n" in capsys.readouterr().out
+    assert main(["--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    (project / "train.py").write_text("import torch\n")
+    assert main([]) == 0
+    assert capsys.readouterr().out == "All checks passed!\n"
+
+
+@pytest.mark.parametrize("name", ["json", "json-lines", "gitlab", "junit", "rdjson"])
+def test_formats_without_a_place_for_it_leave_it_to_standard_error(
+    project: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--output-format", name]) == 0
+    out, err = capsys.readouterr()
+    assert "seeds nothing" not in out
+    assert err == f"note: {LINE}\n"
+
+
+def test_formats_with_a_place_for_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--output-format", "sarif"]) == 0
+    out, err = capsys.readouterr()
+    invocation = json.loads(out)["runs"][0]["invocations"][0]
+    assert invocation["toolExecutionNotifications"] == [{"level": "note", "message": {"text": LINE}}]
+    assert invocation["executionSuccessful"] is True
+    assert main(["--output-format", "github"]) == 0
+    assert capsys.readouterr().out == f"::notice title=torchrepro-lint::{LINE}\n"
+    assert err == ""
+
+
+def test_explain_says_why(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain(["train.py:4"]) == 0
+    why = "only the `strict` profile reports it, since 1 program seeds nothing for its run (train.py)."
+    assert f"This finding is not reported: {why}" in capsys.readouterr().out
+
+
+def test_a_rule_that_is_selected_by_itself_speaks(project: Path) -> None:
+    assert codes(project) == []
+    assert codes(project, {"extend_select": ("TRL201",)}) == ["TRL201"]
+    assert codes(project, {"select": ("TRL2",)}) == ["TRL201"]
+
+
+def test_a_comment_for_the_strict_profile_is_not_unused(project: Path) -> None:
+    (project / "train.py").write_text(LOADER.rstrip() + "  # noqa: TRL201\n")
+    report = check([project])
+    assert (report.findings, report.left.findings) == ((), 0)
+
+
+def test_only_errors_are_counted_where_only_errors_are_asked_for(project: Path) -> None:
+    assert check([project], {"min_severity": "error"}).left.findings == 0
+
+
+def test_tests_are_not_programs_without_a_seed(write) -> None:
+    root = write({"torchrepro-lint.toml": "", "tests/test_data.py": LOADER})
+    report = check([root])
+    assert (report.findings, report.left.programs) == ((), ())
+    assert codes(root, {"extend_select": ("TRL201",)}) == ["TRL201"]
+
+
+def test_the_first_names_stand_for_all(
+    write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = write({"torchrepro-lint.toml": "", **{f"train{number}.py": LOADER for number in range(5)}})
+    monkeypatch.chdir(root)
+    main([])
+    names = "train0.py, train1.py, train2.py and 2 more"
+    assert f"5 programs seed nothing for their runs ({names}): --profile strict shows 5" in capsys.readouterr().out
+
+
+def test_a_seed_that_an_import_sets_is_of_the_program(write) -> None:
+    config = "import torch\n\ntorch.manual_seed(0)\n"
+    root = write({"torchrepro-lint.toml": "", "config.py": config, "train.py": "import config\n" + LOADER})
+    assert codes(root) == ["TRL201"]
+
+
+def test_one_loader_has_one_finding(write) -> None:
+    text = (
+        "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Noise(Dataset):\n    def __len__(self):\n        return 8\n\n"
+        "    def __getitem__(self, index):\n        return np.random.rand()\n\n\n"
+        "torch.manual_seed(0)\nloader = DataLoader(Noise(), shuffle=True, num_workers=2)\n"
+    )
+    root = write({"torchrepro-lint.toml": "", "train.py": text})
+    assert codes(root) == ["TRL101"]
+    assert codes(root, {"extend_select": ("TRL201",)}) == ["TRL101"]
+    assert codes(root, {"ignore": ("TRL101",)}) == ["TRL201"]

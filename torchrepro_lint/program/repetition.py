@@ -1,0 +1,123 @@
+"""Which programs show that they want to repeat, and whom a finding about control therefore concerns.
+
+A program is an entry point with all that it imports. It shows that it wants to repeat if it seeds something for its
+run, if it asks for determinism, or if a helper of a library that is called like one may seed it; the setting `intent`
+says so for all programs of the project. A seed for one split, one draw, one worker or one test says nothing of the run.
+
+A place may belong to several programs: it is enough that one of the programs that run it wants to repeat, since the
+others share the code with it. If no program in sight runs a place (a data set that a configuration names), any program
+of the project may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.project_tests import is_of_a_test
+from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.ways import Way, own_way, runs_as_script, ways
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
+from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["left_to_strict", "wants_to_repeat"]
+
+
+def wants_to_repeat(program: Program, path: Path) -> bool:
+    """Whether the program that starts in a file wants to repeat."""
+    if program.settings.intent is not None or path in _repeating(program):
+        return True
+    return _may_seed_unseen(program, frozenset((path,)))
+
+
+def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
+    """Why what a rule finds at a place about control is only reported in the `strict` profile: the files in which the
+    programs start that run it, none of which wants to repeat; no file where only tests run it. None where it is
+    reported by default.
+    """
+    return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
+
+
+def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
+    program.ev.begin_question()
+    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    if program.is_test(site.path) or not found:
+        return ()
+    if program.settings.intent is not None:
+        return None
+    running = _modules_above(program, found)
+    repeating = _repeating(program)
+    if not running.isdisjoint(repeating) or _may_seed_unseen(program, running):
+        return None
+    programs = tuple(path for path in _programs(program) if path in running)
+    if not programs and repeating:
+        return None
+    return programs or tuple(sorted({way[-1].facts.path for way in found}))
+
+
+def _ways_to(program: Program, site: Site) -> tuple[Way, ...]:
+    place = place_of(program.ev, site)
+    if place is None:
+        return ()
+    return program.ev.remembered(
+        ("ways to", site),
+        lambda: ways(program.ev, place.facts, place.scope, site.number),
+        (own_way(place.facts, place.scope, site.number),),
+    )
+
+
+def _modules_above(program: Program, found: list[Way]) -> frozenset[Path]:
+    """The modules whose run comes by a place: those at the end of its ways, and what imports these, tests apart."""
+    running: set[Path] = set()
+    for way in found:
+        end = way[-1].facts.path
+        running |= {end} if runs_as_script(way) else program.imports.above(end)
+    return frozenset(running - program.tests)
+
+
+def _programs(program: Program) -> list[Path]:
+    """The files in which the programs of the project start, in order."""
+    return list(dict.fromkeys(one.path for one in entry_points(program)))
+
+
+def _repeating(program: Program) -> frozenset[Path]:
+    """The modules that want to repeat when they run: those that seed or switch, and all that import these."""
+    return program.once("wants to repeat", lambda: frozenset(_find_repeating(program)) - program.tests)
+
+
+def _find_repeating(program: Program) -> Iterator[Path]:
+    for one in program.evidence:
+        program.ev.begin_question()
+        if one.roots and _is_wish(program, one):
+            for way in ways_of(program, one):
+                if is_of_a_test(program, way):
+                    continue
+                end = way[-1].facts.path
+                yield from (end,) if runs_as_script(way) else program.imports.above(end)
+            if not any(is_of_a_test(program, way) for way in ways_of(program, one)):
+                yield from one.roots
+    for call in command_line_calls(program):
+        if may_seed(program, call):
+            yield from program.imports.above(call.facts.path)
+
+
+def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
+    """Whether modules, or what they import, call a helper of an unknown library that seeds by its name."""
+    files = frozenset().union(*(program.imports.below(path) for path in running)) - program.tests
+    return any(calls_foreign_seeding(program, path) for path in sorted(files))
+
+
+def _is_wish(program: Program, one: Evidence) -> bool:
+    """Whether a switch asks for determinism, or a seed is the run's."""
+    if one.effect != "seed":
+        return one.level is not None
+    return is_for_the_run(program, one) and not is_for_one_draw(program, one)
