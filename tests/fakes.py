@@ -51,6 +51,12 @@ class FakeProgram:
     def has_read(self, path: Path) -> bool:
         return False
 
+    def begin_rule(self) -> None:
+        pass
+
+    def give_up(self, files: Sequence[Path]) -> bool:
+        return False
+
     @property
     def outside(self) -> dict[str, bool]:
         return {}

@@ -368,6 +368,45 @@ def test_an_internal_error_names_the_file_that_the_rule_was_at(
     assert line.endswith("please report it")
 
 
+def test_an_internal_error_at_one_place_costs_that_place_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchrepro_lint.rules.ordering.dataloader_without_generator import DataLoaderWithoutGenerator
+
+    asked = DataLoaderWithoutGenerator.of_site
+
+    def fails_at_times(rule, program, loaders):  # type: ignore[no-untyped-def]
+        if program.location(loaders[0].site).start.row in (5, 6):
+            raise KeyError("a fault")
+        return asked(rule, program, loaders)
+
+    monkeypatch.setattr(DataLoaderWithoutGenerator, "of_site", fails_at_times)
+    loader = "DataLoader([1], shuffle=True)\n"
+    (project / "a.py").write_text(f"{HEAD}torch.manual_seed(0)\n{loader * 4}")
+    (project / "b.py").write_text(f"{HEAD}torch.manual_seed(0)\n\n\n{loader}")
+    report = check([project])
+    found = [one for one in report.findings if one.code == "TRL201"]
+    assert [(one.location.path.name, one.location.start.row) for one in found] == [
+        ("a.py", 7),
+        ("a.py", 8),
+        ("b.py", 7),
+    ]
+    assert report.errors and all("TRL201" in error and "KeyError" in error for error in report.errors)
+
+
+def test_an_imported_file_that_cannot_be_read_is_no_home_of_an_init_function(project: Path) -> None:
+    (project / "old.py").write_text(
+        "import numpy as np\nimport torch\n\n\ndef seed_worker(worker_id):\n"
+        "    np.random.seed(torch.initial_seed() % 2**32)\n\n\nclass Base:\n    pass\n\n\nprint 'Python 2'\n"
+    )
+    (project / "train.py").write_text(f"{HEAD}from old import Base\nclass D:\n{DRAWS}DataLoader(D(), num_workers=2)\n")
+    report = check([project])
+    assert report.errors == ()
+    assert [(one.location.path.name, one.code) for one in report.findings] == [
+        ("old.py", "TRL900"),
+        ("train.py", "TRL101"),
+        ("train.py", "TRL201"),
+    ]
+
+
 def test_a_fix_is_planned_also_where_the_budget_of_a_question_is_used_up(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Applicability, Finding, LeftToStrict, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
-from torchrepro_lint.internal_errors import internal_error
+from torchrepro_lint.internal_errors import files_in_hand, internal_error
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import (
@@ -360,13 +360,23 @@ def _findings(
     for number, rule in enumerate(rules):
         said = (number / len(rules), f"{counted(len(files), 'file')}: {rule.name}")
         progress(*said)
-        try:
-            for finding in rule.check(program):
-                progress(*said)
-                found.setdefault((finding.code, finding.location, finding.message), finding)
+        program.begin_rule()
+        failed = False
+        while True:
+            try:
+                for finding in rule.check(program):
+                    progress(*said)
+                    found.setdefault((finding.code, finding.location, finding.message), finding)
+                break
+            except Exception as error:
+                if isinstance(error, SourceError) and error.path not in program.unreadable:
+                    raise
+                failed = True
+                message = internal_error(f"{rule.code} {rule.name}", error, files)
+                errors += [message] if message not in errors else []
+                # One place costs that place: the rule is run once more for all others.
+                if not program.give_up(files_in_hand(error, files)):
+                    break
+        if not failed:
             ran.append(rule)
-        except Exception as error:
-            if isinstance(error, SourceError) and error.path not in program.unreadable:
-                raise
-            errors.append(internal_error(f"{rule.code} {rule.name}", error, files))
     return list(found.values()), ran, errors

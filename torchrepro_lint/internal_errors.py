@@ -7,7 +7,7 @@ from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 
-__all__ = ["internal_error"]
+__all__ = ["files_in_hand", "internal_error"]
 
 
 def internal_error(what: str, error: Exception, files: Iterable[Path]) -> str:
@@ -18,21 +18,21 @@ def internal_error(what: str, error: Exception, files: Iterable[Path]) -> str:
     ours = [frame for frame in frames if "torchrepro_lint" in frame.filename] or frames
     place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
     text = " ".join(str(error).split())
-    file = _file_in_hand(error, set(files))
+    file = next(iter(files_in_hand(error, files)), None)
     where = f" in {file}" if file is not None and str(file) not in what else ""
     return f"internal error: {what}{where}: {type(error).__name__}: {text}{place}; please report it"
 
 
-def _file_in_hand(error: Exception, files: set[Path]) -> Path | None:
-    """The user's file that the failing code was at, as far as its local variables tell."""
+def files_in_hand(error: Exception, files: Iterable[Path]) -> list[Path]:
+    """The user's files that the failing code was at, innermost first, as far as its local variables tell."""
     import traceback
 
+    known = set(files)
+    found: dict[Path, None] = {}
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for value in frame.f_locals.values():
-            for path in _paths_of(value):
-                if path in files:
-                    return path
-    return None
+            found.update((path, None) for path in _paths_of(value) if path in known)
+    return list(found)
 
 
 def _paths_of(value: object) -> Iterator[Path]:

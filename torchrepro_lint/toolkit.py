@@ -47,6 +47,16 @@ class ProgramLike(Protocol):
         """What was looked up in the texts; None if the program depends on more than these."""
         ...
 
+    def begin_rule(self) -> None:
+        """Another rule is run, which is asked about all places."""
+        ...
+
+    def give_up(self, files: Sequence[Path]) -> bool:
+        """Leave out the place at which a rule has failed, where it is known, for the rest of this rule. `files` are
+        those that the failing code looked at, innermost first. Whether the rule can be run once more.
+        """
+        ...
+
     def without(self, refused: SourceError) -> ProgramLike:
         """The program without a file that turned out to be unreadable."""
         ...

@@ -32,7 +32,7 @@ def existing_init(program: Program, path: Path) -> ExistingInit | None:
     words = last_parts(known_calls("worker_seed") | known_calls("worker_info"))
     for file in sorted({file for word in words for file in program.project.containing(word)}):
         module = importable_as(program, path, file)
-        if module is None:
+        if module is None or program.facts(file) is None:  # what cannot be read cannot be imported either
             continue
         found = find_worker_init(document_of(program, file))
         if found is not None:

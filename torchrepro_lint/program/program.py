@@ -37,11 +37,14 @@ from torchrepro_lint.source.text import SourceError, read_bytes
 __all__ = ["Linked", "Program"]
 
 Answer = TypeVar("Answer")
+Place = TypeVar("Place")
 
 # A question may nest a few hundred deep, at about ten Python frames each.
 _RECURSION_LIMIT = 12_000
 # One file of so many, or fewer, are few.
 _FEW = 8
+# A rule that fails at more places than this fails everywhere.
+_MOST_GIVEN_UP = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,9 @@ class Program:
         self._answers: dict[Hashable, Any] = {}
         self._operations: dict[Path, dict[str, list[Operation]]] = {}
         self._refused: set[Path] = set()
+        # What the current rule is not asked about again, since it failed there; and the place that it looks at.
+        self._given_up: set[Site | Path] = set()
+        self._in_hand: Site | None = None
         #: What the planners of fixes have made of a file.
         self.documents: dict[Path, object] = {}
 
@@ -127,12 +133,41 @@ class Program:
 
     def is_asked(self, path: Path) -> bool:
         """Whether somebody waits for the findings of a file. For other files no finding need be made, and no fix."""
-        return self._asked is None or path in self._asked
+        return (self._asked is None or path in self._asked) and path not in self._given_up
+
+    def begin_rule(self) -> None:
+        """Another rule is run: it is asked about all places."""
+        self._given_up.clear()
+        self._in_hand = None
+
+    def give_up(self, files: Iterable[Path]) -> bool:
+        """Leave out the place at which a rule failed, so that it can be run once more for all others: the site that it
+        looked at, else the first of `files`, those that the failing code looked at. False where no such place is known,
+        or so many have been left out that the fault is in none of them.
+        """
+        places = (*((self._in_hand,) if self._in_hand is not None else ()), *files)
+        self._in_hand = None
+        if len(self._given_up) < _MOST_GIVEN_UP:
+            for place in places:
+                if place not in self._given_up and self.is_asked(place.path if isinstance(place, Site) else place):
+                    self._given_up.add(place)
+                    return True
+        return False
+
+    def _each_place(self, places: Iterable[Place], site_of: Callable[[Place], Site]) -> Iterator[Place]:
+        """The places at which a rule looks one after the other. Each begins a question, with a budget of its own."""
+        for place in places:
+            site = site_of(place)
+            if site not in self._given_up and self.is_asked(site.path):
+                self.ev.begin_question()
+                self._in_hand = site
+                yield place
+        self._in_hand = None
 
     def asked_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
         """The asked files (see `is_asked`) whose text matches the pattern, in order: a test before any parsing."""
         if self._few is not None:
-            return self.project.matching(pattern, sorted(self._few))
+            return [path for path in self.project.matching(pattern, sorted(self._few)) if self.is_asked(path)]
         return [path for path in self.project.matching(pattern) if self.is_asked(path)]
 
     def others_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
@@ -215,14 +250,12 @@ class Program:
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
         """Those of `loader_sites` that are in asked files. Each begins a question, with a budget of its own."""
-        for loaders in self._asked_loader_sites:
-            self.ev.begin_question()
-            yield loaders
+        return self._each_place(self._asked_loader_sites, lambda loaders: loaders[0].site)
 
     @cached_property
     def _asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
         if self._few is None or "loaders" in self._answers:
-            return [loaders for loaders in self.loader_sites if self.is_asked(loaders[0].site.path)]
+            return [one for one in self.loader_sites if self._asked is None or one[0].site.path in self._asked]
         return _by_site(find_loaders(self.ev, self._few))
 
     def worker_run(self, loader: Loader) -> WorkerRun:
@@ -252,10 +285,8 @@ class Program:
         Where no asked file holds a word that evidence needs, the rest of the project is not searched either.
         """
         if any(self.asked_with(words) for words in evidence_words()):
-            for one in self.evidence:
-                if self.is_asked(one.site.path):
-                    self.ev.begin_question()
-                    yield one
+            return self._each_place(self.evidence, lambda one: one.site)
+        return iter(())
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
         """`paths`, and all modules that import any of them, directly or through others."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.callables import external_callable
@@ -26,7 +28,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["combine"]
+__all__ = ["combine", "computed"]
 
 
 def combine(ev: Evaluator, op: str, left: Values, right: Values) -> Values:
@@ -86,29 +88,61 @@ def _combine_two(op: str, left: Value, right: Value) -> Values:
     return unknown()
 
 
-def _arithmetic(op: str, a: tree.ConstantValue, b: tree.ConstantValue) -> Values:
-    if isinstance(a, str) and isinstance(b, str) and op == "+":
-        return values_of(Constant(a + b)) if len(a) + len(b) < 1000 else unknown()
-    if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
+#: Numbers of more bits, and longer texts and bytes, are not computed: no seed or size is one, and a few lines of code
+#: can double them until no memory is left.
+MAX_BITS = 1024
+MAX_TEXT = 1000
+
+
+def is_small(value: object) -> bool:
+    """Whether a value is of a size that is computed with."""
+    match value:
+        case bool() | None:
+            return True
+        case int():
+            return value.bit_length() <= MAX_BITS
+        case float():
+            return value == value  # NaN is no value: it does not even equal itself
+        case str() | bytes():
+            return len(value) <= MAX_TEXT
+    return False
+
+
+def computed(make: Callable[[], object], *operands: object) -> Values:
+    """The constant that `make` computes from the operands; unknown where an operand or the result is not small, or
+    Python would raise an error.
+    """
+    if not all(map(is_small, operands)):
         return unknown()
     try:
-        match op:
-            case "+":
-                return values_of(Constant(a + b))
-            case "-":
-                return values_of(Constant(a - b))
-            case "*":
-                return values_of(Constant(a * b))
-            case "/":
-                return values_of(Constant(a / b))
-            case "//":
-                return values_of(Constant(a // b))
-            case "%":
-                return values_of(Constant(a % b))
-            case "**" if abs(a) <= 1024 and 0 <= b <= 1024:
-                return values_of(Constant(a**b))
-            case "<<" if isinstance(a, int) and isinstance(b, int) and 0 <= b <= 256:
-                return values_of(Constant(a << b))
+        value = make()
     except (ArithmeticError, TypeError, ValueError):
         return unknown()
-    return unknown()
+    return values_of(Constant(value)) if is_small(value) else unknown()  # type: ignore[arg-type]  # is_small lets no other type pass
+
+
+def _arithmetic(op: str, a: tree.ConstantValue, b: tree.ConstantValue) -> Values:
+    if op == "+" and isinstance(a, str) and isinstance(b, str):
+        return computed(lambda: a + b, a, b)
+    if not (isinstance(a, (int, float)) and isinstance(b, (int, float)) and _is_bounded(op, a, b)):
+        return unknown()
+    compute = _OPERATORS.get(op)
+    return computed(lambda: compute(a, b), a, b) if compute is not None else unknown()
+
+
+def _is_bounded(op: str, a: float, b: float) -> bool:
+    """Whether the result is at most a few times as long as the operands, which alone are known to be small."""
+    if not (isinstance(a, int) and isinstance(b, int)):
+        return True
+    match op:
+        case "**":
+            return 0 <= b <= MAX_BITS and a.bit_length() * b <= MAX_BITS
+        case "<<":
+            return 0 <= b <= MAX_BITS
+    return True
+
+
+_OPERATORS: Final[Mapping[str, Callable[[Any, Any], object]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "<<": operator.lshift,
+}  # fmt: skip

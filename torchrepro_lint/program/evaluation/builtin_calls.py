@@ -10,6 +10,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.arithmetic import computed
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict, read_from_outside
 from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
@@ -165,10 +166,7 @@ def _text_method(ev: Evaluator, text: str, attr: str, arguments: Arguments) -> V
     given = [_texts(ev, values) for values in arguments.positional]
     if None in given:
         return unknown()
-    try:
-        return values_of(Constant(getattr(text, attr)(*given)))
-    except TypeError:
-        return unknown()
+    return computed(lambda: getattr(text, attr)(*given), text)
 
 
 def _texts(ev: Evaluator, values: Values) -> str | tuple[str, ...] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation import containers
-from torchrepro_lint.program.evaluation.arithmetic import combine
+from torchrepro_lint.program.evaluation.arithmetic import combine, computed
 from torchrepro_lint.program.evaluation.changes import after_stages
 from torchrepro_lint.program.evaluation.conditions import truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.named_by_text import (
 )
 from torchrepro_lint.program.evaluation.narrowing import where_it_is_set
 from torchrepro_lint.program.evaluation.values import (
+    MAX_PARTS,
     NOTHING,
     ClassValue,
     Constant,
@@ -158,14 +159,14 @@ def _display(ev: Evaluator, kind: str, items: tuple[tree.Expr, ...], frame: Fram
         if known is not None:
             return values_of(SequenceValue(kind, tuple(known), NOTHING))
         return values_of(SequenceValue(kind, None, union(*parts)))
-    if len(items) > 400:  # a table of data, not of code
+    if len(items) > MAX_PARTS:
         return values_of(SequenceValue(kind, None, unknown()))
     return values_of(SequenceValue(kind, tuple(ev.values(item, frame) for item in items), NOTHING))
 
 
 def _dict(ev: Evaluator, pairs: tuple[tuple[tree.Expr | None, tree.Expr], ...], frame: Frame) -> Values:
     result = DictValue((), False)
-    if len(pairs) > 400:
+    if len(pairs) > MAX_PARTS:
         return values_of(DictValue((), True, unknown()))
     for key, value in pairs:
         values = ev.values(value, frame)
@@ -188,8 +189,8 @@ def _unary(ev: Evaluator, node: tree.Unary, op: str, frame: Frame) -> Values:
         return values_of(Constant(holds)) if holds is not None else unknown()
     values = ev.values(node.operand, frame)
     constant = ev.one_constant(values)
-    if constant is not None and op == "-" and isinstance(constant.value, (int, float)):
-        return values_of(Constant(-constant.value))
+    if constant is not None and op == "-" and isinstance(number := constant.value, (int, float)):
+        return computed(lambda: -number, number)
     return values if any(isinstance(v, ExternalObject) and v.name == containers.TENSOR for v in values) else unknown()
 
 

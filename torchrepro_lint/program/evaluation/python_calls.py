@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import merged
+from torchrepro_lint.program.evaluation.arithmetic import computed
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
 from torchrepro_lint.program.evaluation.named_by_text import namespace, some_class
@@ -145,10 +146,7 @@ def _converted(kind: type) -> Callable[[Evaluator, Arguments], Values]:
         constant = ev.one_constant(first_argument(arguments))
         if constant is None or len(arguments.positional) != 1:
             return unknown()
-        try:
-            return values_of(Constant(kind(constant.value)))
-        except (TypeError, ValueError, OverflowError):
-            return unknown()
+        return computed(lambda: kind(constant.value), constant.value)
 
     return convert
 

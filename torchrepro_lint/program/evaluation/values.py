@@ -47,6 +47,8 @@ __all__ = [
 MAX_MEMBERS = 24  # where each is of a kind of its own, as the classes that a configuration chooses from are
 MAX_ALIKE = 12  # where some are objects of one class, or lists
 MAX_DEPTH = 7
+#: A sequence or dict of more parts is a table of data, not of code: which part is where is no longer known.
+MAX_PARTS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,13 @@ class _Keyed(_Value):
         if type(self) is not type(other):
             return False
         assert isinstance(other, _Keyed)
-        return self._hash == other._hash and self.key == other.key
+        if self.key is other.key:
+            return True
+        if self._hash != other._hash or self.key != other.key:
+            return False
+        # From now on they share the key: values that hold others many times are not taken apart for each of these.
+        self.key = other.key
+        return True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self.key!r}"
@@ -301,11 +309,16 @@ class Partial(_Keyed):
 
 
 class SequenceValue(_Keyed):
-    """A tuple, list, set or generator. With `items` its length is known; otherwise each element is one of `element`."""
+    """A tuple, list, set or generator. With `items` its length is known; otherwise each element is one of `element`.
+
+    Of more than `MAX_PARTS` items, only what they can be is kept.
+    """
 
     __slots__ = ("element", "items", "kind")
 
     def __init__(self, kind: str, items: tuple[Values, ...] | None, element: Values) -> None:
+        if items is not None and len(items) > MAX_PARTS:
+            items, element = None, union(element, *dict.fromkeys(items))
         depth = max(map(depth_of, items or ()), default=0)
         super().__init__((kind, items, element), 1 + max(depth, depth_of(element)))
         self.kind = kind
@@ -321,13 +334,18 @@ class SequenceValue(_Keyed):
 
 
 class DictValue(_Keyed):
-    """A dict. Entries are (key, values, certain); `open` means that there may be other keys, with the values `rest`."""
+    """A dict. Entries are (key, values, certain); `open` means that there may be other keys, with the values `rest`.
+
+    Of more than `MAX_PARTS` entries, only what their values can be is kept.
+    """
 
     __slots__ = ("entries", "open", "rest")
 
     def __init__(
         self, entries: tuple[tuple[tree.ConstantValue, Values, bool], ...], open: bool, rest: Values = frozenset()
     ) -> None:
+        if len(entries) > MAX_PARTS:
+            entries, open, rest = (), True, union(rest, *dict.fromkeys(values for _, values, _ in entries))
         depth = max([depth_of(values) for _, values, _ in entries], default=0)
         keyed = tuple((type(key).__name__, key, values, certain) for key, values, certain in entries)
         super().__init__((keyed, open, rest), 1 + max(depth, depth_of(rest)))
