@@ -318,7 +318,8 @@ class SequenceValue(_Keyed):
 
     def __init__(self, kind: str, items: tuple[Values, ...] | None, element: Values) -> None:
         if items is not None and len(items) > MAX_PARTS:
-            items, element = None, union(element, *dict.fromkeys(items))
+            element = union(element, *frozenset(items))
+            items = None
         depth = max(map(depth_of, items or ()), default=0)
         super().__init__((kind, items, element), 1 + max(depth, depth_of(element)))
         self.kind = kind
@@ -345,7 +346,8 @@ class DictValue(_Keyed):
         self, entries: tuple[tuple[tree.ConstantValue, Values, bool], ...], open: bool, rest: Values = frozenset()
     ) -> None:
         if len(entries) > MAX_PARTS:
-            entries, open, rest = (), True, union(rest, *dict.fromkeys(values for _, values, _ in entries))
+            rest = union(rest, *frozenset(values for _, values, _ in entries))
+            entries, open = (), True
         depth = max([depth_of(values) for _, values, _ in entries], default=0)
         keyed = tuple((type(key).__name__, key, values, certain) for key, values, certain in entries)
         super().__init__((keyed, open, rest), 1 + max(depth, depth_of(rest)))
