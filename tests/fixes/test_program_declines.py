@@ -36,6 +36,20 @@ EITHER = """
                 print(batch)
     """
 
+PHASES = """
+    from torch.utils.data import DataLoader, DistributedSampler
+
+    def main(data, val_data, args):
+        sampler = DistributedSampler(data, num_replicas=2, rank=0)
+        loaders = {"train": DataLoader(data, sampler=sampler), "val": DataLoader(val_data)}
+        passes = {"train": 1, "val": args.val_passes}
+        for epoch in range(2):
+            for phase in ("train", "val"):
+                for _ in range(passes[phase]):
+                    for batch in loaders[phase]:
+                        print(batch)
+    """
+
 OPTIONAL = """
     import numpy as np
     import torch
@@ -57,6 +71,7 @@ OPTIONAL = """
         ("TRL104", INIT, "`set_seed` is called outside of workers, too, where its seed is to stay"),
         ("TRL502", OPTIONAL, "torch.manual_seed is called beside it under a condition that does not hold"),
         ("TRL206", EITHER, "`sampler` may be another sampler, which counts no epochs"),
+        ("TRL206", PHASES, "the loop is inside another, and counts from the start each time"),
     ],
 )
 def test_a_repair_that_is_not_made_says_why(tmp_path: Path, code: str, program: str, reason: str) -> None:

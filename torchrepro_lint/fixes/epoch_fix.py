@@ -39,6 +39,8 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     node = document.node_at(*program.parsed(where.site.path).span(loop.site), cst.For)
     if node is None or not isinstance(node.body, cst.IndentedBlock):
         return None, "the loop could not be located"
+    if _is_counted_again(program, document, node, one):
+        return None, "the loop is inside another, and counts from the start each time"
     named = _sampler_name(program, one, where)
     if isinstance(named, str):
         return None, named
@@ -55,6 +57,16 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
     line = f"{indent}{guard}{name}.set_epoch({epoch}){document.newline}"
     edits.append(document.insertion(offset, line))
     return Fix(Applicability.UNSAFE, "Set the sampler's epoch", tuple(edits)), None
+
+
+def _is_counted_again(program: Program, document: Document, loop: cst.For, one: ForgottenEpoch) -> bool:
+    """Whether the loop is inside another that goes on with the same sampler: its numbers would repeat."""
+    made = one.sampler.site
+    for outer in document.loops(loop):
+        start, end = document.span(outer)
+        if made.path != document.path or not start <= program.parsed(made.path).span(made.number)[0] < end:
+            return True
+    return False
 
 
 def _counter(document: Document, loop: cst.For, name: str) -> tuple[str, list[Edit]]:

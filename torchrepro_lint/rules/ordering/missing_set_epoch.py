@@ -47,7 +47,8 @@ How it is proven
 
 Fix safety
     Unsafe: inserts `sampler.set_epoch(epoch)` at the beginning of the epoch loop, which changes the order of the
-    training data. A loop over `_` gets the name `epoch`.
+    training data. A loop over `_` gets the name `epoch`. There is no fix if the loop is inside another that goes on
+    with the same sampler, where its numbers would repeat.
 
 Not reported
     - `shuffle=False`.
