@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["varies_within"]
 
-#: Functions of Python that give the same in every turn where their arguments are the same.
-_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "getattr", "max", "min"})
+#: Functions that give the same in every turn where their arguments are the same. `torch.initial_seed()` is the seed of
+#: the process, which draws do not change.
+_STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "getattr", "max", "min", "initial_seed"})
 
 
 def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr, *, given: bool = False) -> bool:

@@ -50,7 +50,7 @@ Not reported
     - Generators that draw something else, such as the fixed noise of a sample that is drawn once per epoch to look at.
 
 Known limits
-    A seed that is the result of a call is assumed to change.
+    A seed that is the result of a call is assumed to change, unless it is `torch.initial_seed()`.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
