@@ -51,7 +51,9 @@ NO_CHANGE = {
     "bad_parts_in_each_step": "the same; that the parts still differ from step to step is what its twin claims",
     "bad_sampler_of_each_rank": "the same; that the ranks still draw otherwise is what both claim",
     "bad_sampler_of_each_rank_seeded_by_helper": "the same; that the ranks still draw otherwise is what both claim",
-    "bad_shared_with_other_files": "a generator without a seed starts from a constant; the fix writes one that is told",
+    "bad_seed_that_has_the_rank": "torch's seed decides before and after; another draw of the process would move it",
+    "bad_articles_torch_seed_one_worker": "the same for the draws of the worker",
+    "bad_beside_a_program_with_accelerate": "the same for the order",
 }
 
 

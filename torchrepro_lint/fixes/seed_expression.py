@@ -48,13 +48,8 @@ _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A seed expression as it is written.
-
-    Attributes:
-        text: The text of the expression.
-        names: The names that it reads.
-        by_rank: Whether the rank of the process may be part of it already.
-        is_default: Whether it is a constant, for want of a seed that the program has.
+    """The text of a seed expression, and the names it reads. `by_rank`: the rank of the process may be part of it.
+    `is_default`: it is a constant, for want of a seed that the program has.
     """
 
     text: str

@@ -39,8 +39,13 @@ How it is proven
     not change it with one.
 
 Fix safety
-    Safe: creates a generator once, outside the epoch loop, seeded with the program's own seed, and passes it. The order
-    changes once, when the fix is applied. If the call also passes the `**kwargs` of its function, there is a fix only
+    Safe: creates a generator once, outside the epoch loop, seeded with the program's own seed, and passes it. Where
+    torch is seeded on every path before, the seed is `torch.initial_seed()`; elsewhere it is the expression with which
+    the program seeds, or there is no fix. The order changes once, when the fix is applied.
+
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
+
+    If the call also passes the `**kwargs` of its function, there is a fix only
     if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
 
 Not reported

@@ -39,8 +39,11 @@ How it is proven
     fix.
 
 Fix safety
-    Safe: seeds the generator with the program's own seed where it is created. The drawn numbers change once; they did
-    not depend on any seed of the program before.
+    Safe: seeds the generator with the program's own seed where it is created: `torch.initial_seed()` where torch is
+    seeded on every path before. There is no fix where the seed is not known yet, as at the top of an imported module.
+    The drawn numbers change once; they did not depend on any seed of the program before.
+
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
 
 Not reported
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if

@@ -43,7 +43,10 @@ How it is proven
 Fix safety
     Safe: creates a generator with the program's own seed and passes it. In a distributed program, the call gets a
     separate generator whose seed does not depend on the rank. Only a sampler in a program that seeds each rank with
-    another number keeps another order on each rank. The split changes once, when the fix is applied.
+    another number keeps another order on each rank. There is no fix where the only seed in reach holds the rank and the
+    ranks need the same split. The split changes once, when the fix is applied.
+
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
 
 Not reported
     - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.

@@ -31,9 +31,10 @@ How it is proven
     Not shown by `verify`, because it needs scikit-learn or pandas. Their documentation says so.
 
 Fix safety
-    Safe: passes the program's own seed. The parts change once, when the fix is applied. Splits that take no seed are
-    not fixed: those of scikit-multilearn, and folds of iterative-stratification that do not shuffle (they draw all the
-    same).
+    Safe: passes the program's own seed, or torch's (`torch.initial_seed() % 2**32`) where torch is seeded on every path
+    before. Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. The parts change once,
+    when the fix is applied. Splits that take no seed are not fixed: those of scikit-multilearn, and folds of
+    iterative-stratification that do not shuffle (they draw all the same).
 
 Not reported
     - `shuffle=False`, and splits that are made and dropped.

@@ -40,8 +40,10 @@ How it is proven
     `PYTHONHASHSEED`.
 
 Fix safety
-    Unsafe: replaces the seed by a constant. A program that is meant to behave differently each time, such as a game,
-    would no longer do so. There is no fix for a generator without a seed that is created in a loop or in a function
+    Unsafe: replaces the seed by `torch.initial_seed()` where torch is seeded on every path before, by a constant in
+    programs that have no other seed than constants, and the hash of a text by `zlib.crc32`, which has no salt. A
+    program that is meant to behave differently each time, such as a game, would no longer do so. There is no fix where
+    the program's seed is not known yet, nor for a generator without a seed that is created in a loop or in a function
     called several times, because all of them would draw the same numbers.
 
 Not reported
