@@ -304,8 +304,9 @@ def _check_project(
     from torchrepro_lint.facts.readable import Readers
 
     rules = rules_of(project, analysis.toolkit.rules())
-    everything = in_order({*project.files, *files})
-    own = {path: analysis.overlay[path] for path in everything if path in analysis.overlay}
+    overlay, read = analysis.overlay, analysis.read
+    everything = project.program_of(files, lambda path: overlay[path].encode() if path in overlay else read(path))
+    own = {path: overlay[path] for path in everything if path in overlay}
     wanted = frozenset(files)
     try:
         program = analysis.toolkit.make_program(

@@ -25,8 +25,8 @@ def test_markers(write, marker: str) -> None:
         (["d/pkg/__init__.py", "d/pkg/a.py"], "d/pkg/a.py", "d"),
         (["d/pkg-main/__init__.py", "d/pkg-main/a.py"], "d/pkg-main/a.py", "d/pkg-main"),
         (["d/pkg-main/__init__.py", "d/pkg-main/sub/__init__.py"], "d/pkg-main/sub/__init__.py", "d/pkg-main"),
-        (["d/x.py", "d/pkg-main/__init__.py", "d/pkg-main/a.py"], "d/pkg-main/a.py", "d"),
-        (["d/main.py", "d/models/net.py"], "d/models/net.py", "d"),
+        (["d/x.py", "d/pkg-main/__init__.py", "d/pkg-main/a.py"], "d/pkg-main/a.py", "d/pkg-main"),
+        (["d/main.py", "d/models/net.py"], "d/models/net.py", "d/models"),
         (["d/main.py", "d/models/deep/net.py"], "d/models/deep/net.py", "d/models/deep"),
         (["d/data/x.py", "d/lib/y.py"], "d/data/x.py", "d/data"),
     ],
@@ -34,6 +34,26 @@ def test_markers(write, marker: str) -> None:
 def test_without_markers_the_modules_show_it(write, files: list[str], file: str, expected: str) -> None:
     root = write(dict.fromkeys(files, ""))
     assert project_root(root / file) == root / expected
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"d/main.py": "from models.net import Net", "d/models/net.py": ""}, "d"),
+        ({"d/main.py": "import models.net as net", "d/models/net.py": ""}, "d"),
+        ({"d/main.py": "from .models import net", "d/models/net.py": ""}, "d"),
+        ({"d/main.py": "from . import models", "d/models/net.py": ""}, "d"),
+        ({"d/options.py": "", "d/models/net.py": "import options"}, "d"),
+        ({"d/lib/tools.py": "", "d/models/net.py": "from lib.tools import x"}, "d"),
+        ({"d/main.py": "import torch", "d/models/net.py": "import torch"}, "d/models"),
+        ({"d/main.py": "from net import Net", "d/models/net.py": "import net2", "d/models/net2.py": ""}, "d/models"),
+        ({"d/data/x.csv": "", "d/models/net.py": "import data"}, "d/models"),
+        ({"d/tools.py": "", "d/models/net.py": "import tools", "d/models/tools.py": ""}, "d/models"),
+    ],
+)
+def test_modules_right_above_are_of_the_program_if_imports_join_them(write, files, expected: str) -> None:
+    root = write(files)
+    assert project_root(root / "d/models/net.py") == root / expected
 
 
 @pytest.mark.parametrize(
@@ -108,7 +128,15 @@ def test_the_home_folder_is_not_a_project(write, monkeypatch: pytest.MonkeyPatch
 def test_a_folder_of_projects_is_not_a_project(write, repositories: int, root: str, marker: str) -> None:
     clones = {f"code/repo{number}/{marker}": "" for number in range(repositories)}
     files = {f"code/repo{number}/x.py": "" for number in range(repositories)}
-    top = write({**clones, **files, "code/notes.py": "", "code/pkg/__init__.py": "", "code/scratch/train.py": ""})
+    top = write(
+        {
+            **clones,
+            **files,
+            "code/notes.py": "import scratch.train",
+            "code/pkg/__init__.py": "",
+            "code/scratch/train.py": "",
+        }
+    )
     assert project_root(top / "code/scratch/train.py") == top / root
     projects = Projects({})
     notes = projects.of(top / "code/notes.py")
@@ -130,7 +158,7 @@ def test_what_a_project_leaves_out_is_a_program_of_its_own(write) -> None:
             "pyproject.toml": '[tool.torchrepro-lint]\nextend-exclude = ["examples"]\nseed = 3\n',
             "requirements.txt": "torch==1.8.0\n",
             "train.py": "",
-            "examples/one/main.py": "",
+            "examples/one/main.py": "import data.set",
             "examples/one/data/set.py": "",
             "examples/two/main.py": "",
             "examples/two/requirements.txt": "torch==2.1.0\n",

@@ -20,6 +20,7 @@ from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import is_ignored_in, is_selected, is_severe_enough
 from torchrepro_lint.settings import EVERY_RULE
+from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import Source, SourceError, read_source
@@ -105,7 +106,7 @@ def _view(project: Project, toolkit: Toolkit, path: Path, row: int, texts: Texts
     from torchrepro_lint.explain import explain_line
     from torchrepro_lint.program.program import Program
 
-    files = sorted({*project.files, path})
+    files = project.program_of([path], Contents())
     program = toolkit.make_program(project.root, files, project.settings, project.target, {})
     return explain_line(program, path, row, texts.name) if isinstance(program, Program) else []
 

@@ -13,6 +13,7 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.report.documents import as_html, as_markdown
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import EVERY_RULE
+from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.write import write_output
@@ -84,7 +85,8 @@ def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
     everything = check(own, EVERY_RULE, suppressed_too=True)
     known = {(one.code, one.location) for one in shown.findings}
     silenced = [one for one in everything.findings if (one.code, one.location) not in known]
-    program = Toolkit().make_program(project.root, sorted({*project.files, *own}), project.settings, project.target, {})
+    files = project.program_of(own, Contents())
+    program = Toolkit().make_program(project.root, files, project.settings, project.target, {})
     assert isinstance(program, Program)
     document = overview_of(
         program, frozenset(own), shown.findings, silenced, Texts(folder=project.root), folder.name or str(folder)

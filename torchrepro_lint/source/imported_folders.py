@@ -35,6 +35,19 @@ class ImportedFolders:
         found = [named for home in (folder, *self._folders_in(folder.parent)) for named in self._of(home) & around]
         return min(found, key=lambda one: len(one.parts), default=None)
 
+    def is_joined_with_above(self, folder: Path) -> bool:
+        """Whether modules in `folder` and modules in the folder right above it import from each other."""
+        above = folder.parent
+        if any(name == folder.name for file in self._modules(above) for name in _first_names(file)):
+            return True
+        names = {name for file in self._modules(folder) for name in _first_names(file)}
+        return any(not _holds(folder, name) and _is_module(above, name) for name in names - {folder.name})
+
+    def _modules(self, folder: Path) -> list[Path]:
+        """The modules right in a folder, as many of them as are read."""
+        modules = (path for path in _entries(folder) if path.suffix == ".py" and path.is_file())
+        return list(islice(modules, _MAX_FILES))
+
     def _folders_in(self, folder: Path) -> tuple[Path, ...]:
         if folder not in self._beside:
             self._beside[folder] = tuple(islice((path for path in _entries(folder) if path.is_dir()), _MAX_FOLDERS))
@@ -43,10 +56,7 @@ class ImportedFolders:
     def _of(self, folder: Path) -> frozenset[Path]:
         """The folders that the modules in a folder import from, as far as these are above it."""
         if folder not in self._by_folder:
-            modules = (path for path in _entries(folder) if path.suffix == ".py" and path.is_file())
-            self._by_folder[folder] = frozenset(
-                named for file in islice(modules, _MAX_FILES) for named in _imported(file)
-            )
+            self._by_folder[folder] = frozenset(named for file in self._modules(folder) for named in _imported(file))
         return self._by_folder[folder]
 
 
@@ -57,13 +67,27 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
+def _first_names(file: Path) -> Iterator[str]:
+    """The first part of each module that a file imports; of a relative import from its own folder, what it takes."""
+    for statement in import_statements(_text(file)):
+        if statement["plain"]:
+            yield from (name.split()[0].partition(".")[0] for name in statement["plain"].split(",") if name.split())
+        elif not statement["dots"]:
+            yield statement["base"].partition(".")[0]
+        elif statement["dots"] == ".":
+            yield from [statement["base"].partition(".")[0]] if statement["base"] else names_taken(statement)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def _imported(file: Path) -> Iterator[Path]:
     """The folders above the one of a file from which it imports modules that are there."""
-    try:
-        text = file.read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return
-    for statement in import_statements(text):
+    for statement in import_statements(_text(file)):
         taken = names_taken(statement)
         if statement["dots"]:
             home = _up(file.parent, len(statement["dots"]) - 1)
@@ -98,6 +122,13 @@ def _up(folder: Path, levels: int) -> Path:
 
 def _holds(folder: Path, module: str) -> bool:
     return bool(module) and ((folder / f"{module}.py").is_file() or (folder / module).is_dir())
+
+
+def _is_module(folder: Path, name: str) -> bool:
+    """Whether a folder has a module or a package of that name, and not just a folder of data."""
+    if not name or name == "__init__":
+        return False
+    return (folder / f"{name}.py").is_file() or any(path.suffix == ".py" for path in _entries(folder / name))
 
 
 def _holds_any(folder: Path, below: str, taken: list[str]) -> bool:

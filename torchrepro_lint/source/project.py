@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
+from torchrepro_lint.source.connected import connected
+from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
 from torchrepro_lint.source.imported_folders import ImportedFolders
 from torchrepro_lint.source.root import absolute, folder_above, is_marked, local_root
@@ -32,6 +34,13 @@ class Project:
     def files(self) -> tuple[Path, ...]:
         """All Python files of the project."""
         return self.tree.files() if self.also is None else (*self.tree.files(), *self.tree.files(self.also))
+
+    def program_of(self, files: Collection[Path], read: Read) -> list[Path]:
+        """The files of the project that are of one program with `files`, these included, in order: all of it where a
+        project file says where it begins; else what imports connect with them.
+        """
+        everything = in_order({*self.files, *files})
+        return everything if is_marked(self.root) else connected(everything, self.root, frozenset(files), read)
 
     @cached_property
     def target(self) -> TargetTorch:

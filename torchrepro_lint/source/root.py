@@ -46,10 +46,11 @@ def is_marked(folder: Path | str) -> bool:
 def local_root(path: Path, imported: ImportedFolders, below: Path | None = None) -> Path:
     """The root as the modules around `path` show it, where no project file says it, or where it is left out.
 
-    It is the folder above the topmost package, and goes up as long as the folder above holds Python files itself:
-    `main.py` beside the folder `models/` means that both are of one program; and up to a folder from which the modules
-    import. It stays under `below`, and out of the folders that strangers share. A folder such as `project-main`, as
-    which an archive unpacks, is no package, be there an `__init__.py` in it: Python could not import it.
+    It is the folder above the topmost package, and goes up as long as modules in the folder and modules right above it
+    import from each other (`import models.net` in `main.py` beside the folder `models/`), and up to a folder from which
+    the modules import. A file that merely lies above is a stranger. It stays under `below`, and out of the folders that
+    strangers share. A folder such as `project-main`, as which an archive unpacks, is no package, be there an
+    `__init__.py` in it: Python could not import it.
     """
     folder = path if path.is_dir() else path.parent
     while (above := folder_above(folder, imported, below)) is not None:
@@ -66,7 +67,7 @@ def folder_above(folder: Path, imported: ImportedFolders, below: Path | None = N
         return above
     if above == below or is_shared_folder(above):
         return None
-    if _holds_python(above):
+    if imported.is_joined_with_above(folder):
         return above
     named = imported.above(folder)
     if named is None or named == below or is_shared_folder(named):
@@ -94,12 +95,5 @@ def _holds_projects(folder: Path) -> bool:
         with os.scandir(folder) as entries:
             found = (entry for entry in entries if entry.is_dir() and is_marked(entry.path))
             return len(list(islice(found, _MANY))) == _MANY
-    except OSError:
-        return False
-
-
-def _holds_python(folder: Path) -> bool:
-    try:
-        return any(name.endswith(".py") and name != ".py" for name in os.listdir(folder))
     except OSError:
         return False
