@@ -61,15 +61,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.generator_uses import GeneratorUse, first_use
 from torchrepro_lint.program.ordering.generators import Seeding, seedings
 from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.rules.base import Rule
 
 
@@ -131,9 +135,25 @@ def _repeated(program: Program, one: Seeding) -> EpochRun | None:
     ev = program.ev
     assert one.seed is not None
     for run in epoch_runs(ev, ways(ev, one.facts, one.scope, one.call.site)):
-        if not varies_within(ev, run.way, run.index, one.seed):
+        if not varies_within(ev, run.way, run.index, one.seed) and not _reads_a_new_seed(program, run, one.seed):
             return run
     return None
+
+
+def _reads_a_new_seed(program: Program, run: EpochRun, seed: tree.Expr) -> bool:
+    """Whether it is the seed of torch that is read, and each turn of the loop seeds torch: it is a run of its own."""
+    if not any(isinstance(part, tree.Call) and called_name(part.func) == "initial_seed" for part in walk([seed])):
+        return False
+    loop, scope = run.loop.site, run.way[run.index].scope
+    within = (
+        place
+        for one in program.evidence
+        if "torch" in one.seeds
+        for way in ways_of(program, one)
+        for place in way
+        if place.scope is scope
+    )
+    return any(branch == loop for place in within for branch, _ in scope.path_at(place.site))
 
 
 def _site(run: EpochRun, index: int) -> Site:
