@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,11 @@ def loader_fix(
     )
     around = surroundings(program, loader.facts, loader.scope)
     plan = plan_worker_seeding(document, call, needs, around, ranks)
+    if isinstance(plan, Declined) and init and generator:
+        # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
+        alone = plan_worker_seeding(document, call, replace(needs, generator=False), around, ranks)
+        if not isinstance(alone, Declined):
+            plan, wanted = alone, ["worker_init_fn"]
     if isinstance(plan, Declined):
         return None, plan.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}

@@ -67,9 +67,10 @@ How it is proven
 
 Fix safety
     Safe: inserts the recommended `seed_worker` (or reuses the project's own), and a generator with the program's seed
-    if the program has one. Unsafe where a function that seeds more than the global generators needs a generator, and
-    the program seeds nothing: its seed is a constant that nobody chose. The draws change; they were not under the
-    program's control before. There is no fix if the items seed NumPy with the worker's number. If the loader's class
+    if the program has one; the function alone where no generator can be written, as for a loader that is made anew in
+    every epoch. Unsafe where a function that seeds more than the global generators needs a generator, and the program
+    seeds nothing: its seed is a constant that nobody chose. The draws change; they were not under the program's control
+    before. There is no fix if the items seed NumPy with the worker's number. If the loader's class
     has an init function of its own (MONAI's), the new function calls that as well.
 
 Not reported
