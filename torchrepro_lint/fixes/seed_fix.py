@@ -12,9 +12,11 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import torch_seed_of
+from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
@@ -33,12 +35,14 @@ __all__ = ["Planned", "changing_seed_fix"]
 Planned = tuple[Fix | None, str | None]
 
 _BY_INIT = "seed the workers, by worker_init_fn"
+#: Modules in which no call reads what a user gives, as `os` and `sys` do.
+_TAKES_NOTHING_FROM_OUTSIDE = frozenset(("builtins", "datetime", "hashlib", "math", "numpy", "time", "torch", "zlib"))
 _WITH_A_SEED = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
 
 
 def changing_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
-    """Replaces a seed that comes from entropy: by `torch.initial_seed()` where the program has seeded torch before, by
-    the configured constant where it has no other seed. The salted hash of a text becomes one that is not salted.
+    """Replaces a seed that comes from entropy: by the program's, or by the configured constant where it has no other
+    seed. The salted hash of a text becomes one that is not salted.
     """
     if fault.fallback:
         return None, "the user can give a seed, and only the author can choose a default"
@@ -56,7 +60,10 @@ def changing_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     planner = ImportPlanner(document)
     seed = _seed_of_the_program(program, fault, document, node, planner)
     if seed is None:
-        return None, "torch may not be seeded yet at this place: pass the program's seed to it"
+        return (
+            None,
+            "the program's seed has no name at this place, and torch may not be seeded yet: pass the seed to it",
+        )
     edits = _in_place(program, fault, seed) if fault.source is not None else _into_call(program, fault, seed)
     if edits is None:
         return None, "the seed is not written where it could be replaced"
@@ -66,8 +73,9 @@ def changing_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
 def _seed_of_the_program(
     program: Program, fault: ChangingSeed, document: Document, node: cst.BaseExpression | None, planner: ImportPlanner
 ) -> str | None:
-    """The seed as it is written in the place of the changing one: torch's own where torch is seeded before; a constant
-    in programs that have constants alone. None where the program's seed cannot be written.
+    """The seed as it is written in the place of the changing one: torch's own where torch is seeded before, else the
+    expression with which the program seeds; a constant in programs that have no seed. None where the program's seed
+    cannot be written.
     """
     is_default = isinstance(node, cst.Call) and bool(node.args) and _empty_default(document, node) is not None
     if node is not None and not is_default:
@@ -75,19 +83,77 @@ def _seed_of_the_program(
         if torch_seed_of(program, document.path)(at).always:
             text = f"{planner.require('torch', at=at)}.initial_seed()"
             return text if fault.seeding.name.startswith("torch.") else f"{text} % 2**32"
-    others = program.evidence_in_programs_of(fault.seeding.frame)
-    return None if any(_is_given(program, fault, one) for one in others) else str(program.settings.seed)
+        written = _written_seed(program, fault, document, at)
+        if written is not None:
+            return written
+    others = [one for one in _other_seeds(program, fault) if not _is_computed(program, one)]
+    constants = {_constant_of(one) for one in others}
+    if None in constants:
+        return None
+    return str(constants.pop() if len(constants) == 1 else program.settings.seed)
 
 
-def _is_given(program: Program, fault: ChangingSeed, one: Evidence) -> bool:
-    """Whether a call seeds the program with what may be given to it: with no constant, and with nothing that differs in
-    every run.
+def _written_seed(program: Program, fault: ChangingSeed, document: Document, at: cst.BaseStatement) -> str | None:
+    """The expression that the program seeds with, as it can be written in the statement `at`; None for one that takes
+    its number from what differs in every run, or from what `at` gives.
     """
-    if one.effect != "seed" or one.site == fault.seeding.site or one.value is None:
+    frame = fault.seeding.frame
+    passed = passed_seeds(program, frame.facts, frame.scope) if frame.facts.path == document.path else ()
+    seed = find_seed(document, at, program.settings.seed, passed)
+    if seed.is_default or not seed.names.isdisjoint(_given_by(document, at)):
+        return None
+    changing = {
+        document.text[slice(*program.parsed(document.path).span(one.value.site))]
+        for one in program.evidence_in_programs_of(frame)
+        if one.effect == "seed" and one.site.path == document.path and one.value is not None
+        if _differs(program, one)
+    }
+    return None if seed.text in changing else seed.text
+
+
+def _given_by(document: Document, at: cst.BaseStatement) -> set[str]:
+    """The names to which a statement gives something."""
+    targets = [one.target for one in document.nodes(cst.AssignTarget, at)]
+    targets += [one.target for one in document.nodes(cst.AnnAssign, at)]
+    return {node.value for target in targets for node in document.nodes(cst.Name, target)}
+
+
+def _other_seeds(program: Program, fault: ChangingSeed) -> list[Evidence]:
+    """The calls that seed the programs, other than the one at fault and those whose seed differs in every run too."""
+    return [
+        one
+        for one in program.evidence_in_programs_of(fault.seeding.frame)
+        if one.effect == "seed" and one.site != fault.seeding.site and one.value is not None
+        if not _differs(program, one)
+    ]
+
+
+def _differs(program: Program, one: Evidence) -> bool:
+    """Whether the seed of a call differs in every run."""
+    assert one.value is not None
+    if one.values and all(isinstance(value, Constant) and value.value is None for value in one.values):
+        return True
+    return entropy_of(program.ev, one.value, one.frame) is not None or drawn_seed(program, one) is not None
+
+
+def _is_computed(program: Program, one: Evidence) -> bool:
+    """Whether a seed is what libraries make of constants, `SeedSequence(3).generate_state(1)`: nobody gives another."""
+    if one.value is None or isinstance(one.value, tree.Const):
         return False
-    if entropy_of(program.ev, one.value, one.frame) is not None or drawn_seed(program, one) is not None:
-        return False
-    return not one.values or any(not isinstance(value, Constant) for value in one.values)
+    names = [node for node in walk([one.value]) if isinstance(node, tree.Name)]
+    return all(
+        isinstance(value, External) and value.name.partition(".")[0] in _TAKES_NOTHING_FROM_OUTSIDE
+        for name in names
+        for value in program.ev.values(name, one.frame) or (UNKNOWN,)
+    )
+
+
+def _constant_of(one: Evidence) -> int | None:
+    """The number that is written in a seeding call."""
+    match one.value:
+        case tree.Const(value=int() as number) if not isinstance(number, bool):
+            return number
+    return None
 
 
 def _unsalted(document: Document, node: cst.BaseExpression | None) -> Planned:
@@ -124,6 +190,8 @@ def _in_place(program: Program, fault: ChangingSeed, seed: str) -> list[Edit] | 
     node = _node(program, document, fault.site)
     if node is None:
         return None
+    if " " in seed and not isinstance(document.parent(node), cst.Arg | cst.Assign | cst.AnnAssign):
+        seed = f"({seed})"
     return [*drop_unused_imports(document, [node]), document.replacement(*document.outer_span(node), seed)]
 
 
