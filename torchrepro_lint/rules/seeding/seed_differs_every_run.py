@@ -43,8 +43,9 @@ Fix safety
     Unsafe: replaces the seed by `torch.initial_seed()` where torch is seeded on every path before, else by the
     expression that the program seeds with, by a constant in programs that have no such expression, and the hash of a
     text by `zlib.crc32`, which has no salt. A program that is meant to behave differently each time, such as a game,
-    would no longer do so. There is no fix where the program's seed has no name at that place, nor for a generator without a seed that is created in a loop or in a function
-    called several times, because all of them would draw the same numbers.
+    would no longer do so. There is no fix where the program's seed has no name at that place, nor for a generator
+    without a seed that is created in a loop or in a function called several times, because all of them would draw the
+    same numbers.
 
 Not reported
     - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`, or what follows
