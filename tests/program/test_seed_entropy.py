@@ -44,7 +44,7 @@ def test_bindings_that_meet_again_and_again_are_each_looked_at_once(tmp_path: Pa
 
 
 def test_bindings_that_hang_on_each_other_come_to_an_end(tmp_path: Path) -> None:
-    source = "import time\na = 1\nwhile x:\n    b = a or time.time()\n    a = b\nseed(a)"
+    source = "import time\na = start()\nwhile x:\n    b = a or time.time()\n    a = b\nseed(a)"
     found = entropy(tmp_path, source)
     assert found is not None and found.fallback
 

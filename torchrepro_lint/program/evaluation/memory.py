@@ -116,6 +116,15 @@ class Memory:
         """Whether the present question ran out of its budget, so that some answers were left unknown."""
         return self.steps > MAX_STEPS
 
+    @property
+    def lacks(self) -> bool:
+        """Whether the present answer lacks what lies past a limit, in what it was found from too."""
+        return self._lacks
+
+    def leave_out(self) -> None:
+        """Says of the present answer that it lacks something: who needs all of it may be anything."""
+        self._lacks = True
+
     def may_enter(self, function: Hashable, limit: int) -> bool:
         """Whether the present question may look into one more of the calls of a function: so many at most.
 

@@ -81,16 +81,24 @@ class BodyWalker(ABC):
         found: list[Event] = []
         if isinstance(node, tree.Lambda):
             self._expression(node.body, frame, found)
-            return distinct(found)
+            return self._distinct(found)
         assert isinstance(node, tree.FunctionDef)
         self._block(node.body, frame, found)
-        return distinct(found)
+        return self._distinct(found)
+
+    def _distinct(self, found: list[Event]) -> tuple[Event, ...]:
+        """One event for each call; of too many, the answer says that it lacks some."""
+        events = distinct(found)
+        if len(events) >= MAX_EVENTS:
+            self.ev.leave_out()
+        return events
 
     def _block(self, block: tree.Block, frame: Frame, out: list[Event]) -> bool:
         """Walks the statements; true when the block is proven to leave the function."""
         for statement in block:
             if len(out) > MAX_EVENTS * 4:
-                return True
+                out[:] = distinct(out)
+                self.ev.leave_out()
             if self._statement(statement, frame, out):
                 return True
         return False

@@ -75,11 +75,11 @@ class EntryRun:
         ev = self.program.ev
         ev.begin_question()
         events = EntryWalker(ev, until).events(self.entry)
-        return events, ev.exhausted
+        return events, ev.exhausted or ev.lacks
 
     @property
     def incomplete(self) -> bool:
-        """Whether the walk came to the end of its budget."""
+        """Whether the walk came to the end of its budget, or passed another limit."""
         return self._walked[1]
 
     @cached_property

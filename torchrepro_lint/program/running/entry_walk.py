@@ -5,6 +5,7 @@ Events come in the order in which the program does things. Importing a module ru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_TRAINING", "SEEDS_NOTHING", "TRAINS", "EntryWalker", "training_steps"]
 
+#: Of so many imported modules all that happens counts; of further ones that say nothing of seeds, only their imports.
 _MAX_MODULES = 60
+_SEEDS = re.compile(rb"seed", re.IGNORECASE)
 #: The note of the event that says that a training takes a step.
 TRAINS = "takes a step of a training"
 #: The note of the event that says that processes begin afresh, and seed nothing.
@@ -71,7 +73,7 @@ class EntryWalker(Walker):
         if entry.called is None:
             self._block(entry.facts.body, module, found)
             return found
-        self._module(entry.facts, module, found)
+        self._module(entry.facts.body, module, found)
         link = Link(entry.site, entry.called)
         for value in ordered(self.ev.name(entry.called, END, module)):
             found.extend(event.after(link) for event in self.call(value, Arguments((), (), True, True), entry.site))
@@ -104,10 +106,10 @@ class EntryWalker(Walker):
                 site = self.ev.site(node, frame)
                 out.append(Event("", site, Arguments(), (), call=node, frame=frame, note=SEEDS_NOTHING))
 
-    def _module(self, facts: ModuleFacts, module: Frame, out: list[Event]) -> None:
+    def _module(self, body: tree.Block, module: Frame, out: list[Event]) -> None:
         """The top level of a module that is imported."""
         top, self._top = self._top, False
-        self._block(facts.body, module, out)
+        self._block(body, module, out)
         self._top = top
 
     def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
@@ -167,14 +169,17 @@ class EntryWalker(Walker):
                     yield below
 
     def _import(self, path: Path, site: Site) -> list[Event]:
-        if path in self._imported or path.suffix != ".py" or len(self._imported) > _MAX_MODULES:
+        if path in self._imported or path.suffix != ".py":
             return []
         self._imported.add(path)
         facts = self.ev.project.facts(path)
         if facts is None:
             return []
         found: list[Event] = []
-        self._module(facts, self.ev.module_frame(facts), found)
+        body = facts.body
+        if len(self._imported) > _MAX_MODULES and not self.ev.project.holds(path, _SEEDS):
+            body = tuple(one for one in body if isinstance(one, (tree.Import, tree.ImportFrom, tree.If, tree.Try)))
+        self._module(body, self.ev.module_frame(facts), found)
         return [event.after(Link(site, f"imports {path.stem}")) for event in found]
 
 

@@ -83,17 +83,23 @@ def is_notable(name: str) -> bool:
 
 
 def distinct(events: Iterable[Event]) -> tuple[Event, ...]:
-    """One event for each outside call at each place: the one with the shortest chain, first come first."""
+    """One event for each outside call at each place: the one with the shortest chain, first come first. Of more than
+    `MAX_EVENTS`, those that set a generator are kept, since what is drawn may be decided by them.
+    """
     best: dict[tuple[str, Site, Value | None], Event] = {}
     for event in events:
         key = (event.name, event.site, event.receiver)
         known = best.get(key)
         if known is None:
-            if len(best) < MAX_EVENTS:
+            if len(best) < MAX_EVENTS or _sets(event.name):
                 best[key] = event
         elif len(event.chain) < len(known.chain):
             best[key] = event
     return tuple(best.values())
+
+
+def _sets(name: str) -> bool:
+    return seeding_call(name) is not None or any(one.kind in ("seed", "restore-state") for one in rng_effects(name))
 
 
 def shown(node: tree.Expr) -> str:

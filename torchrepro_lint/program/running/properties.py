@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["property_of", "reads_of_property"]
+
+_Read: TypeAlias = tuple[ModuleFacts, Scope, tree.Expr]
 
 _MAX_FILES: Final = 24
 _MAX_READS: Final = 8
@@ -46,17 +48,25 @@ def property_of(ev: Evaluator, instance: Instance, attr: str) -> FunctionValue |
     return None
 
 
-def reads_of_property(
-    ev: Evaluator, facts: ModuleFacts, scope: Scope
-) -> tuple[tuple[ModuleFacts, Scope, tree.Expr], ...]:
-    """The places that read a property, each time anew, and so make its function run; none for any other function."""
+def reads_of_property(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[_Read, ...], bool]:
+    """The places that read a property, each time anew, and so make its function run, and whether these are all; none
+    for any other function.
+    """
     node = scope.node
     if not isinstance(node, tree.FunctionDef) or not _ALWAYS & {classes.decorator_name(d) for d in node.decorators}:
-        return ()
-    return ev.remembered(("property-reads", id(scope)), lambda: tuple(islice(_reads(ev, facts, node), _MAX_READS)), ())
+        return (), True
+
+    def find() -> tuple[tuple[_Read, ...], bool]:
+        found = tuple(islice(_reads(ev, facts, node), _MAX_READS + 1))
+        reads = tuple(one for one in found if one is not None)
+        return reads[:_MAX_READS], len(reads) == len(found) <= _MAX_READS
+
+    nothing: tuple[tuple[_Read, ...], bool] = ((), True)
+    return ev.remembered(("property-reads", id(scope)), find, nothing, ((), False))
 
 
-def _reads(ev: Evaluator, facts: ModuleFacts, node: tree.FunctionDef) -> Iterator[tuple[ModuleFacts, Scope, tree.Expr]]:
+def _reads(ev: Evaluator, facts: ModuleFacts, node: tree.FunctionDef) -> Iterator[_Read | None]:
+    """The reads, and None where files are left out."""
     own = facts.path in ev.project.mentioning(node.name)
     others = [path for path in ev.project.containing(node.name) if path != facts.path]
     for path in ([facts.path, *others] if own else others)[:_MAX_FILES]:
@@ -73,6 +83,8 @@ def _reads(ev: Evaluator, facts: ModuleFacts, node: tree.FunctionDef) -> Iterato
                 frames = contexts(ev, user, place)
                 if any(_is_of(ev, one, node) for frame in frames for one in ev.values(read.value, frame)):
                     yield user, place, read
+    if len(others) + own > _MAX_FILES:
+        yield None
 
 
 def _is_of(ev: Evaluator, value: object, node: tree.FunctionDef) -> bool:

@@ -6,7 +6,7 @@ What a DataLoader is handed for its workers is left out: it runs in their proces
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
@@ -23,10 +23,10 @@ from torchrepro_lint.program.running.worker_names import is_for_workers
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["places_of_use"]
+__all__ = ["known_places_of_use", "places_of_use"]
 
-MAX_REFERENCES = 8
-MAX_FILES = 24
+MAX_REFERENCES = 16
+MAX_FILES = 256
 
 
 #: A mention, behind the file and the scope in which it is.
@@ -37,17 +37,40 @@ def places_of_use(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int = M
     """The places that may make the function of `scope` run: its calls, `most` at most, the reads of a property, else
     the mentions of what is not called.
     """
+    return _uses(ev, facts, scope, most)[0]
+
+
+def known_places_of_use(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int
+) -> tuple[tuple[Reference, ...], bool]:
+    """As many of them, and whether these are all."""
+    found, is_whole = _uses(ev, facts, scope, most + 1)
+    return found[:most], is_whole and len(found) <= most
+
+
+def _uses(ev: Evaluator, facts: ModuleFacts, scope: Scope, most: int) -> tuple[tuple[Reference, ...], bool]:
     calls = calling_places(ev, facts, scope, most)
     called = tuple((one.facts, one.scope, one.call) for one in calls)
-    return called or reads_of_property(ev, facts, scope) or _mentioned(ev, facts, scope)
+    if called:
+        return called, True
+    reads = reads_of_property(ev, facts, scope)
+    return reads if reads[0] else _mentioned(ev, facts, scope)
 
 
-def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Reference, ...]:
-    """The places where the function of `scope` is an argument or a value."""
-    return ev.remembered(("references", id(scope)), lambda: tuple(_references(ev, facts, scope)), ())
+def _mentioned(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[Reference, ...], bool]:
+    """The places where the function of `scope` is an argument or a value, and whether these are all."""
+
+    def find() -> tuple[tuple[Reference, ...], bool]:
+        found = tuple(_references(ev, facts, scope))
+        places = tuple(one for one in found if one is not None)
+        return places[:MAX_REFERENCES], len(places) == len(found) <= MAX_REFERENCES
+
+    nothing: tuple[tuple[Reference, ...], bool] = ((), True)
+    return ev.remembered(("references", id(scope)), find, nothing, ((), False))
 
 
-def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Reference]:
+def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Reference | None]:
+    """One more than are kept, and None where files are left out."""
     node = scope.node
     assert isinstance(node, tree.FunctionDef)
     if is_for_workers(node):
@@ -55,7 +78,10 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Ref
     own = facts.path in ev.project.mentioning(node.name)
     others = (path for path in ev.project.containing(node.name) if path != facts.path)
     count = 0
-    for path in islice(chain([facts.path] if own else [], others), MAX_FILES):
+    for number, path in enumerate(chain([facts.path] if own else [], others)):
+        if number == MAX_FILES:
+            yield None
+            return
         user = ev.project.facts(path)
         if user is None:
             continue
@@ -67,7 +93,7 @@ def _references(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Ref
                 if any(_is_of(value, node) for value in ev.values(mention, contexts(ev, user, place)[0])):
                     yield user, place, mention
                     count += 1
-                    if count >= MAX_REFERENCES:
+                    if count > MAX_REFERENCES:
                         return
 
 

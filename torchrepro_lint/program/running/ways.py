@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -19,7 +20,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.if_tests import says, tests_around
-from torchrepro_lint.program.running.references import places_of_use
+from torchrepro_lint.program.running.references import known_places_of_use
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -60,8 +61,8 @@ Way = tuple[Waypoint, ...]
 
 
 def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
-    """The ways that lead to a place, shortest first; never empty. Where there are more than `MAX_WAYS`, one more that
-    is the place alone says so: nothing is proven of all of them then.
+    """The ways that lead to a place, shortest first; never empty. Where there are or may be more, or a longer one than
+    `MAX_LENGTH`, the place alone fills them up to more than `MAX_WAYS`: nothing is proven of all of them then.
 
     A function that nothing in the project calls ends a way, as a module does.
     """
@@ -70,13 +71,18 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
     pending: list[Way] = [(_waypoint(facts, scope, site),)]
     while pending and len(found) < MAX_WAYS:
         way = pending.pop(0)
-        outer = [] if len(way) >= MAX_LENGTH else list(_outward(ev, way[-1]))
-        outer = [waypoint for waypoint in outer if all(waypoint.scope is not one.scope for one in way)]
+        further, are_all = _outward(ev, way[-1])
+        outer = [waypoint for waypoint in further if all(waypoint.scope is not one.scope for one in way)]
+        is_whole = is_whole and are_all
+        if outer and len(way) >= MAX_LENGTH:
+            outer, is_whole = [], False
         if not outer:
             found.append(way)
         is_whole = is_whole and len(outer) <= MAX_WAYS - len(found)
         pending.extend((*way, waypoint) for waypoint in outer[: MAX_WAYS - len(found)])
-    return tuple(found) if is_whole and not pending else (*found, own_way(facts, scope, site))
+    if is_whole and not pending:
+        return tuple(found)
+    return (*found, *repeat(own_way(facts, scope, site), MAX_WAYS + 1 - len(found)))
 
 
 def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
@@ -88,19 +94,18 @@ def _waypoint(facts: ModuleFacts, scope: Scope, site: int) -> Waypoint:
     return Waypoint(facts, scope, site, scope.path_at(site))
 
 
-def _outward(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
-    """The places that make the scope of `waypoint` run."""
+def _outward(ev: Evaluator, waypoint: Waypoint) -> tuple[list[Waypoint], bool]:
+    """The places that make the scope of `waypoint` run, and whether these are all."""
     scope, node = waypoint.scope, waypoint.scope.node
     if scope.parent is None or node is None:
-        return
+        return [], True
     if not isinstance(node, tree.FunctionDef):
-        yield _waypoint(waypoint.facts, scope.parent, node.site)
-        return
-    uses = places_of_use(ev, waypoint.facts, scope, MAX_WAYS + 1)
-    for facts, around, use in uses:
-        yield _waypoint(facts, around, use.site)
+        return [_waypoint(waypoint.facts, scope.parent, node.site)], True
+    uses, are_all = known_places_of_use(ev, waypoint.facts, scope, MAX_WAYS)
     if not uses and node.name == "__init__":
-        yield from _where_made(ev, waypoint)
+        made = list(_where_made(ev, waypoint))
+        return made[:MAX_WAYS], are_all and len(made) <= MAX_WAYS
+    return [_waypoint(facts, around, use.site) for facts, around, use in uses], are_all
 
 
 def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:

@@ -45,16 +45,19 @@ def _evaluates(program: Program, site: Site) -> bool:
 
 
 def _is_in_evaluation(program: Program, place: Place, model: tree.Expr, depth: int) -> bool:
-    """Whether an expression gives, at a place of its scope, a module in evaluation mode."""
+    """Whether an expression gives, at a place of its scope, a module in evaluation mode, or may where it comes out of
+    more calls of functions than are followed.
+    """
     match model:
         case tree.Call(func=tree.Attribute(attr="eval")):
             return True
         case tree.Call(func=tree.Attribute(attr=method, value=owner)) if method in _GIVE_BACK:
             return _is_in_evaluation(program, place, owner, depth)
-        case tree.Call(func=func) if depth < _MAX_DEPTH:
+        case tree.Call(func=func):
             made = program.ev.values(func, frame_without_callers(program.ev, place.facts, place.scope))
             return bool(made) and all(
-                isinstance(function, FunctionValue) and _gives_evaluation(program, function, depth + 1)
+                isinstance(function, FunctionValue)
+                and (depth == _MAX_DEPTH or _gives_evaluation(program, function, depth + 1))
                 for function in made
             )
         case tree.Display(items=items) if items:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compose", "configured"]
 
+_MAX_CALLS = 4  # of one function: with more, its configuration is not known
 _MAX_DEPTH = 4  # of functions that hand the configuration on, and of groups that name other groups
 
 
@@ -62,7 +63,8 @@ def _given(ev: Evaluator, frame: Frame, name: str, depth: int) -> object:
             return _composed(ev, decorator, frame.facts)
     given: list[object] = []
     parameter = parameter_of(frame.scope, name)
-    for call, caller in visible_calls(ev, frame.facts, frame.scope)[:_MAX_DEPTH]:
+    calls = visible_calls(ev, frame.facts, frame.scope)
+    for call, caller in calls if len(calls) <= _MAX_CALLS else ():
         written = written_argument(call, parameter)
         if written is not None:
             given.append(configured(ev, written, caller, depth + 1))
@@ -91,14 +93,25 @@ def _composed(ev: Evaluator, decorator: tree.Call, facts: ModuleFacts) -> Mappin
     return ev.remembered(("hydra", folder, texts["config_name"]), lambda: compose(folder, texts["config_name"]), {})
 
 
-def compose(folder: Path, name: str, depth: int = 0) -> Mapping[str, object]:
-    """The configuration `name` in `folder` with what its list of defaults brings in. `depth`: of groups in groups.
+def compose(folder: Path, name: str) -> Mapping[str, object]:
+    """The configuration `name` in `folder` with what its list of defaults brings in; empty if that goes deeper than is
+    followed, as what lies there may set anything.
 
     Source: hydra.cc/docs/advanced/defaults_list (1.3). What names no file is left out.
     """
-    own = dict(read_configuration(folder / f"{name.removesuffix('.yaml')}.yaml"))
+    return _composed_of(folder, name, ()) or {}
+
+
+def _composed_of(folder: Path, name: str, around: tuple[Path, ...]) -> Mapping[str, object] | None:
+    """The same for one that is in a list of defaults of those `around` it, from the outside in; None if something below
+    is too deep.
+    """
+    path = folder / f"{name.removesuffix('.yaml')}.yaml"
+    own = dict(read_configuration(path)) if path not in around else {}
     defaults = own.pop("defaults", None)
-    entries = list(_defaults(defaults)) if isinstance(defaults, list) and depth < _MAX_DEPTH else []
+    entries = list(_defaults(defaults)) if isinstance(defaults, list) else []
+    if len(around) >= _MAX_DEPTH and any(one != ("", "_self_") for one in entries):
+        return None
     if ("", "_self_") not in entries:
         entries.append(("", "_self_"))
     result: dict[str, object] = {}
@@ -107,7 +120,9 @@ def compose(folder: Path, name: str, depth: int = 0) -> Mapping[str, object]:
             _merge(result, own)
             continue
         file = f"{group}/{option}" if group else option
-        found = compose((folder / file).parent, Path(file).name, depth + 1)
+        found = _composed_of((folder / file).parent, Path(file).name, (*around, path))
+        if found is None:
+            return None
         for key in [] if _is_global(folder / f"{file.removesuffix('.yaml')}.yaml") else reversed(group.split("/")):
             found = {key: found} if key and found else found
         _merge(result, found)

@@ -130,12 +130,11 @@ def _body_reaches(ev: Evaluator, function: FunctionValue, depth: int) -> bool:
     scope = ev.function_scope(function)
     if mentions(_expressions(scope), _DATASET):
         return True
-    if depth >= _MAX_DEPTH:
-        return False
     frame = Frame(function.frame.facts, scope, function.frame)
-    return any(
-        _reaches(ev, value, depth + 1) for call, _ in scope.calls for value in ev.values(call.func, frame)
-    )  # fmt: skip
+    called = (value for call, _ in scope.calls for value in ev.values(call.func, frame))
+    if depth >= _MAX_DEPTH:
+        return any(_is_function(value) for value in called)  # what these do is not known
+    return any(_reaches(ev, value, depth + 1) for value in called)
 
 
 def _expressions(scope: Scope) -> Iterable[tree.Expr]:

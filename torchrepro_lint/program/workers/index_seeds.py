@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 __all__ = ["draws_left"]
-
-_MAX_NAMES: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,29 +89,30 @@ def _takes(event: Event, level: int, call: tree.Call, index: str, scope: Scope) 
         return False
     seed = event.call.args[0].value
     if level == len(event.chain):
-        return _mentions(seed, index, scope, _MAX_NAMES)
+        return _mentions(seed, index, scope, set())
     inner = event.frame.scope
     if level != len(event.chain) - 2 or not isinstance(inner.node, tree.FunctionDef):
         return False  # only a function that seeds itself is looked into
     for param in inner.node.params:
-        if _mentions(seed, param.name, inner, _MAX_NAMES):
+        if _mentions(seed, param.name, inner, set()):
             given = (
                 [arg.value for arg in call.args] if param.kind == "star" else [handed_over(call, inner, param.name)[1]]
             )
-            if any(one is not None and _mentions(one, index, scope, _MAX_NAMES) for one in given):
+            if any(one is not None and _mentions(one, index, scope, set()) for one in given):
                 return True
     return False
 
 
-def _mentions(root: tree.Expr, name: str, scope: Scope, depth: int) -> bool:
+def _mentions(root: tree.Expr, name: str, scope: Scope, seen: set[str]) -> bool:
     """Whether an expression has the name in it, or a name that is bound to such an expression."""
     for node in walk([root]):
         match node:
             case tree.Name(id=used) if used == name:
                 return True
-            case tree.Name(id=used) if depth:
+            case tree.Name(id=used) if used not in seen:
+                seen.add(used)
                 bound = [binding.node for binding in scope.bindings.get(used, ()) if binding.kind == "assign"]
-                if any(_mentions(one, name, scope, depth - 1) for one in bound if one is not None):  # type: ignore[arg-type]
+                if any(_mentions(one, name, scope, seen) for one in bound if one is not None):  # type: ignore[arg-type]
                     return True
     return False
 

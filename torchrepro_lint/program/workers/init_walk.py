@@ -84,7 +84,10 @@ class InitWalk:
 
     def body(self, frame: Frame, top: Site | None, chain: tuple[Link, ...], depth: int) -> None:
         """Notes what the calls in a frame seed."""
-        if frame in self._entered or depth > _MAX_DEPTH:
+        if frame in self._entered:
+            return
+        if depth > _MAX_DEPTH:
+            self.is_complete = False
             return
         self._entered.add(frame)
         if frame.parent is not None and is_compiled(self.ev, frame.scope.node, frame.parent):

@@ -25,6 +25,8 @@ __all__ = ["MAX_DEPTH", "depends_on_rank", "names_rank", "passed_for", "rank_in"
 
 #: How many variables and calls an expression is followed through.
 MAX_DEPTH: Final = 4
+#: How many uses of variables it is followed through where the rank must not be missed.
+MAX_NAMES: Final = 100
 #: Methods that take a number to another device.
 _MOVES: Final = frozenset({"to", "cuda"})
 
@@ -35,8 +37,22 @@ def names_rank(name: str) -> bool:
 
 
 def depends_on_rank(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them."""
-    return rank_in(ev, node, facts, scope) is not None
+    """Whether a rank is named in an expression, in what its names are bound to, or in what callers pass for them, or
+    may be, as there is more of that than is looked at.
+    """
+    pending, seen = [(node, facts, scope)], set[int]()
+    while pending:
+        node, facts, scope = pending.pop(0)
+        for part in _parts(node):
+            match part:
+                case tree.Name(id=word) | tree.Attribute(attr=word) if names_rank(word):
+                    return True
+                case tree.Name() if id(part) not in seen:
+                    seen.add(id(part))
+                    pending += _given_to(ev, part, facts, scope, None)
+        if len(seen) > MAX_NAMES:
+            return True
+    return False
 
 
 def rank_in(
@@ -50,7 +66,8 @@ def rank_in(
 ) -> Site | None:
     """Where a rank is named in an expression, in what its names are bound to, or in what callers pass for them.
 
-    With `programs`, only the calls that one of these modules makes run count.
+    With `programs`, only the calls that one of these modules makes run count. What is further away than `MAX_DEPTH`
+    variables and calls is not found.
     """
     for part in _parts(node):
         match part:

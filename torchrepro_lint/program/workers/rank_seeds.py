@@ -86,7 +86,11 @@ def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, 
 
 
 def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
-    """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen."""
+    """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen, or
+    further away than is followed.
+    """
+    if depth > MAX_DEPTH:
+        return True
 
     def any_of(*parts: tree.Expr) -> bool:
         return any(_may_differ(ev, part, facts, scope, depth) for part in parts)
@@ -95,11 +99,11 @@ def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope
         case tree.Const() | tree.Starred():
             return False
         case tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
-            return depth < MAX_DEPTH and _any_store(ev, word, facts, depth)
+            return _any_store(ev, word, facts, depth)
         case tree.Subscript(value=value) | tree.Unary(operand=value):
             return any_of(value)
         case tree.Name(id=name):
-            return depth < MAX_DEPTH and _bound_to_what_differs(ev, name, facts, scope, depth)
+            return _bound_to_what_differs(ev, name, facts, scope, depth)
         case tree.Binary(left=left, right=right):
             return any_of(left, right)
         case tree.Boolean() | tree.Conditional():
@@ -141,8 +145,10 @@ def _is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int
     """Whether the function, or one that calls it, starts the ranks itself: what it seeds does not reach them."""
     if any(called_name(call.func) in ("spawn", "start_processes", "Process") for call, _ in scope.calls):
         return True
-    if depth >= MAX_DEPTH or not isinstance(scope.node, tree.FunctionDef):
+    if not isinstance(scope.node, tree.FunctionDef):
         return False
+    if depth >= MAX_DEPTH:
+        return True  # for all that is known
     callers = calling_places(ev, facts, scope)
     return bool(callers) and all(_is_before_spawn(ev, one.facts, one.scope, depth + 1) for one in callers)
 

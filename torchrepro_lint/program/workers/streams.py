@@ -104,6 +104,7 @@ class _Reader:
 
     def _of_function(self, function: Value, arguments: Arguments, depth: int) -> bool:
         if depth > _MAX_DEPTH:
+            self.shards = True  # as it may, further in
             return False
         match function:
             case MethodValue(function=inner):
@@ -230,13 +231,13 @@ class _Reader:
         match value:
             case SequenceValue(kind=kind):
                 for element in value.elements():
-                    if isinstance(element, Instance) and depth <= _MAX_DEPTH:
+                    if isinstance(element, Instance):
                         self.of_object(element, depth + 1)
                 return kind != "generator" or None
             case DictValue() | Constant(value=str() | bytes()):
                 return True
             case Instance():
-                return (depth <= _MAX_DEPTH and self.of_object(value, depth + 1)) or None
+                return self.of_object(value, depth + 1) or None
             case ExternalObject(name=name):
                 return _package_holds_data(name)
             case MemberOf():

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["seeding_events", "seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
 
-MAX_NAMES = 6
 #: Modules whose numbers differ between the workers of a run: the clock and the hash of a text may not.
 _OF_THE_PROCESS = frozenset({"os", "secrets", "uuid"})
 
@@ -71,7 +70,7 @@ def seeding_events(run: WorkerRun, rng: str) -> Iterator[Event]:
 
 
 def _seeds_from_torch(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
-    return any(_from_torch(ev, arg.value, frame, MAX_NAMES) for arg in call.args)
+    return any(_from_torch(ev, arg.value, frame, set()) for arg in call.args)
 
 
 def _seeds_from_the_system(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
@@ -84,15 +83,16 @@ def _seeds_from_the_system(ev: Evaluator, call: tree.Call, frame: Frame) -> bool
     return False
 
 
-def _from_torch(ev: Evaluator, root: tree.Expr, frame: Frame, depth: int) -> bool:
+def _from_torch(ev: Evaluator, root: tree.Expr, frame: Frame, seen: set[str]) -> bool:
     for node in walk([root]):
         match node:
             case tree.Call() | tree.Attribute():
                 if any(_is_worker_seed(value) for value in ev.values(node, frame)):
                     return True
-            case tree.Name(id=name) if depth:
+            case tree.Name(id=name) if name not in seen:
+                seen.add(name)
                 bound = [binding.node for binding in frame.scope.bindings.get(name, ()) if binding.kind == "assign"]
-                if any(_from_torch(ev, node, frame, depth - 1) for node in bound if node is not None):  # type: ignore[arg-type]
+                if any(_from_torch(ev, node, frame, seen) for node in bound if node is not None):  # type: ignore[arg-type]
                     return True
     return False
 

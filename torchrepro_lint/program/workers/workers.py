@@ -43,7 +43,7 @@ class Effect:
 class WorkerRun:
     """What a loader's workers run: the events of fetching items and of collating them.
 
-    `is_cut`: the walk came to the end of its budget, so that there may be more.
+    `is_cut`: the walk came to the end of its budget or passed another limit, so that there may be more.
     """
 
     loader: Loader
@@ -90,7 +90,7 @@ def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -
             found.append(event)
     found.extend(walker.calling(loader.value("collate_fn")))
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
-    return WorkerRun(loader, tuple(in_order), ev.exhausted)
+    return WorkerRun(loader, tuple(in_order), ev.exhausted or ev.lacks)
 
 
 def _home_of(value: Value) -> Path | None:
