@@ -366,3 +366,27 @@ def test_a_call_that_one_fix_lays_out_anew_is_left_alone_by_another(write) -> No
     result = fix([write({"train.py": text})])
     assert sorted(finding.code for finding in result.fixed) == ["TRL101", "TRL201"]
     assert (result.report.findings, result.rejected) == ((), ())
+
+
+class SavedMeanwhile(WordRule):
+    """The rule; a person saves the file once its findings are made, before the fix is applied."""
+
+    def check(self, program: FakeProgram) -> Iterator[Finding]:
+        found = list(super().check(program))
+        for path in {finding.location.path for finding in found}:
+            path.write_text(SAVED)
+        return iter(found)
+
+
+SAVED = "import torch\n\n# a line more, of a person\nx = 1\nbad\n"
+
+
+def test_edits_are_made_to_the_text_that_was_analysed_or_not_at_all(write) -> None:
+    root = write({"a.py": "import torch\nbad\n"})
+    result = fix([root], toolkit=toolkit(SavedMeanwhile("TRL101", "bad-word", "bad", "good")))
+    assert (root / "a.py").read_text() == SAVED
+    assert result.changes == ()
+    (error,) = result.report.errors
+    assert error.endswith("not written: the file has changed since it was read")
+    # What is said is of the text that the person has saved.
+    assert [finding.location.start.row for finding in result.report.findings] == [5]

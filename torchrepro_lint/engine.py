@@ -115,6 +115,7 @@ def check(
     projects: Projects | None = None,
     toolkit: Toolkit | None = None,
     run: RunOptions | None = None,
+    contents: Contents | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for, analysed in the context of their whole projects.
 
@@ -126,6 +127,7 @@ def check(
         projects: What is already known about the projects on the disk. Its settings are used, and not `override`.
         toolkit: The rules to run, and what makes the program that they query.
         run: How to go about it.
+        contents: The files as they are read, for a caller that edits them: findings with fixes are of these bytes.
 
     Raises:
         TorchReproLintError: A path does not exist, or the settings are invalid.
@@ -137,11 +139,12 @@ def check(
     requested = {*projects.files(on_disk), *(path for path in given if path in overlay)}
     # Read at the start: that one is not there is said before a project has been looked at for a minute.
     known = [] if suppressed_too else _baselines(requested, projects)
-    contents = Contents()
+    to_edit = contents is not None
+    contents = contents or Contents()
     cached, report = None, None
     if not (overlay or suppressed_too) and toolkit.is_own:
         cached = _cached_run(requested, projects, override, contents, run.cache)
-        report = _stored(cached, requested, projects)
+        report = _stored(cached, requested, projects, to_edit=to_edit)
     if report is None:
         if override.keys() & _OF_RULES:
             # A misspelt rule is said, whatever the files.
@@ -150,7 +153,7 @@ def check(
         wait = run.cache.wait if run.cache is not None else 0
         with cached.alone(wait) if cached is not None and wait else nullcontext():
             # Who has waited finds what another process has made meanwhile.
-            report = _stored(cached, requested, projects) if wait else None
+            report = _stored(cached, requested, projects, to_edit=to_edit) if wait else None
             report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
     # Not stored: the permissions of a folder can change without any file doing so.
     report = replace(report, notices=(*projects.notices(on_disk), *report.notices))
@@ -168,10 +171,12 @@ def _cached_run(
     return CachedRun(files, projects, choice.folder, repr(sorted(override.items())), contents)
 
 
-def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects) -> Report | None:
-    """The report of an equal run, if the cache holds one."""
+def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects, *, to_edit: bool) -> Report | None:
+    """The report of an equal run, if the cache holds one; `to_edit`, if it is of the files as they are read now."""
     stored = cached.load() if cached is not None else None
-    if stored is None:
+    if cached is None or stored is None:
+        return None
+    if to_edit and not cached.is_of(edit.path for one in stored[0] if one.fix is not None for edit in one.fix.edits):
         return None
     unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
     findings, notices, left = stored

@@ -14,8 +14,9 @@ from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
+from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
-from torchrepro_lint.source.text import Source, read_source, split_lines
+from torchrepro_lint.source.text import Source, decode, split_lines
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
@@ -39,7 +40,8 @@ class Attempts:
     """The texts that fixes are tried on, and what came of it so far.
 
     `only` is the one file that may change; None if any may. `sources` are the files as they were read, `overlay` the
-    texts of those that are replaced or have changed. `rejected` are fixes that were tried and did no good, by what does
+    texts of those that are replaced or have changed. `contents` are the bytes that all rounds look at: a file that is
+    saved meanwhile is not seen, and not written. `rejected` are fixes that were tried and did no good, by what does
     not change when other fixes are applied. `checks` counts the checks.
     """
 
@@ -51,6 +53,7 @@ class Attempts:
     only: Path | None
     sources: dict[Path, Source]
     overlay: dict[Path, str]
+    contents: Contents = field(default_factory=Contents)
     rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
     checks: int = 0
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class Attempts:
             overlay=overlay,
             projects=self.projects,
             toolkit=self.toolkit,
+            contents=self.contents,
             run=replace(
                 self.run,
                 progress=lambda share, what: self.run.progress(1 - left + share * left / 2, f"{note}{what}"),
@@ -88,7 +92,7 @@ class Attempts:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self.sources:
-            self.sources[path] = read_source(path)
+            self.sources[path] = decode(path, self.contents(path))
         return self.sources[path].text
 
     def key(self, finding: Finding) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, select_compatible
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.cells import python_text
-from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import Source, read_bytes
@@ -199,6 +199,7 @@ def _finished(attempts: Attempts, first: Report, last: Report, *, write: bool) -
         # A fix in a file that was written may have needed the one that was not: what is left is what the disk holds.
         attempts.overlay = {path: text for path, text in attempts.overlay.items() if path not in refusals}
         changes = tuple(change for change in changes if change.source.path not in refusals)
+        attempts.contents = Contents()
         report = attempts.with_reasons(attempts.check({}))
     report = replace(report, errors=(*report.errors, *refusals.values()), notices=first.notices)
     return FixReport(report, changes, _removed(first, report), rejected)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from torchrepro_lint import engine
 from torchrepro_lint.cache import run
 from torchrepro_lint.cache.store import FOLDER, Store
 from torchrepro_lint.cli import main
@@ -219,3 +220,26 @@ def test_a_run_that_finds_its_answer_loads_no_rules_and_no_parser(project: Path)
     assert said[0].endswith("['libcst', 'torchrepro_lint.rules', 'torchrepro_lint.program']\n")
     assert said[1].endswith("[]\n")
     assert said[0].splitlines()[:-1] == said[1].splitlines()[:-1]
+
+
+def test_a_cached_result_does_not_fix_a_text_that_was_saved_after_the_look(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = "import torch\n\n# a line more\n" + TRAIN.partition("\n")[2]
+    cached(project, unsafe_fixes=True)
+    load = run.CachedRun.load
+
+    def and_saved(one: run.CachedRun) -> object:
+        stored = load(one)
+        (project / "train.py").write_text(saved)
+        return stored
+
+    monkeypatch.setattr(run.CachedRun, "load", and_saved)
+    # The digest is known without a look at the text, as that of a file that was last changed some time ago.
+    monkeypatch.setattr(engine, "is_any_wanted", lambda files, contents: True)
+    monkeypatch.setattr(
+        run.KnownDigests, "_look", lambda self, path, known, contents: bytes(40) + run.digest_of(path.read_bytes())
+    )
+    result = fix([project], {"unsafe_fixes": True}, run=RunOptions(cache=CacheChoice()))
+    assert [change.source.text for change in result.changes] == [saved]
+    assert (project / "train.py").read_text().startswith("import torch\n\n# a line more\ng = torch.Generator()")

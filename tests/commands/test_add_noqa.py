@@ -79,3 +79,25 @@ def test_broken_files_and_idle_comments_get_none(tmp_path: Path) -> None:
     kit = toolkit(RISKY, WordRule("TRL101", "wrong-word", "nowhere"))
     assert add_noqa(CheckOptions((tmp_path,)), toolkit=kit) == 0
     assert {name: (tmp_path / name).read_text() for name in texts} == texts
+
+
+SAVED = "import torch\n\n\ntext = '''\nbad\n'''\n"
+
+
+class SavedMeanwhile(WordRule):
+    """The rule; a person saves the file once its findings are made, before the comments are added."""
+
+    def check(self, program):
+        found = list(super().check(program))
+        for path in {finding.location.path for finding in found}:
+            path.write_text(SAVED)
+        return iter(found)
+
+
+def test_a_file_that_was_saved_meanwhile_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("import torch\nbad\n")
+    kit = toolkit(SavedMeanwhile("TRL101", "wrong-word", "bad", "good"))
+    assert add_noqa(CheckOptions(paths=[path], override={}), toolkit=kit) == 2
+    assert path.read_text() == SAVED
+    assert "the file has changed since it was read" in capsys.readouterr().err

@@ -106,6 +106,15 @@ class CachedRun:
             entries.update(zip((self._record, self._texts), made, strict=True))
         self._store.put(entries)
 
+    def is_of(self, files: Iterable[Path]) -> bool:
+        """Whether these files still are those of the result: one may be saved after its digest is known."""
+        try:
+            for path in dict.fromkeys(files):
+                self._text(path)
+        except (SourceError, KeyError):
+            return False
+        return True
+
     def _text(self, path: Path) -> bytes:
         """The bytes that the digest of the file is of. SourceError where there are others now."""
         data = self._contents(path)

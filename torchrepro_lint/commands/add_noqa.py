@@ -11,7 +11,8 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.housekeeping import HOUSEKEEPING
-from torchrepro_lint.source.text import read_source
+from torchrepro_lint.source.contents import Contents
+from torchrepro_lint.source.text import decode
 from torchrepro_lint.source.write import write_atomically
 from torchrepro_lint.toolkit import Toolkit
 
@@ -24,14 +25,15 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     What is found of files and comments (TRL9) gets none. Exit status 0; 2 where the tool failed or a file could not be
     written: the others are written none the less.
     """
-    report = check(options.paths, options.override, toolkit=toolkit)
+    contents = Contents()
+    report = check(options.paths, options.override, toolkit=toolkit, contents=contents)
     errors = list(report.errors)
     own = {rule.code for rule in HOUSEKEEPING}
     findings = [finding for finding in report.findings if finding.code not in own]
     added = changed = 0
     for path, group in groupby(findings, key=lambda finding: finding.location.path):
         try:
-            source = read_source(path)
+            source = decode(path, contents(path))
             edits = list(silencing(path, source.text, source.python, list(group), reason))
             write_atomically(path, source.encode(apply_edits(source.text, edits)), source.data)
         except TorchReproLintError as error:
