@@ -155,8 +155,9 @@ def check(
             # Who has waited finds what another process has made meanwhile.
             report = _stored(cached, requested, projects, to_edit=to_edit) if wait else None
             report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
+    unused = cached.notices if cached is not None else ()
     # Not stored: the permissions of a folder can change without any file doing so.
-    report = replace(report, notices=(*projects.notices(on_disk), *report.notices))
+    report = replace(report, notices=(*projects.notices(on_disk), *unused, *report.notices))
     return _severe_enough(_without_known(report, known, projects, overlay, toolkit), projects)
 
 

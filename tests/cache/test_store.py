@@ -108,7 +108,7 @@ def test_a_file_that_shrinks_meanwhile_is_not_replaced(folder: Path, monkeypatch
      FORMAT + b"key digest four\ntext", FORMAT + b"x" * 100_000, FORMAT + b"\xff\xfe 0 0\n", b"\xff\xfe"],
 )  # fmt: skip
 def test_a_broken_or_foreign_file_counts_as_empty(folder: Path, data: bytes) -> None:
-    folder.mkdir()
+    Store(folder).put({"key": b"before"})
     (folder / "results").write_bytes(data)
     assert Store(folder).get("key") is None
     Store(folder).put({"key": b"text"})
@@ -167,7 +167,8 @@ def test_clean_keeps_what_others_wrote_under_the_same_names(folder: Path) -> Non
     (folder / "results").write_text("epoch 1: 0.93\n")
     assert not clean(folder)
     Store(folder).put({"key": b"text"})
-    assert clean(folder)
+    assert not clean(folder)
+    assert (folder / "results").read_text() == "epoch 1: 0.93\n"
     assert (folder / ".gitignore").read_text() == "*.pt\n"
 
 
@@ -236,3 +237,22 @@ def test_where_there_can_be_no_lock_none_is_needed(folder: Path) -> None:
     folder.write_text("not a folder")
     with Store(folder).locked("report-a", 300):
         assert folder.read_text() == "not a folder"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path, folder: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "results").write_text("precious")
+    folder.symlink_to(victim, target_is_directory=True)
+    Store(folder).put({"key": b"text"})
+    assert {path.name: path.read_text() for path in victim.iterdir()} == {"results": "precious"}
+    assert "is a link" in (Store(folder).refusal() or "")
+
+
+@pytest.mark.parametrize("name", ["results", "digests"])
+def test_a_file_of_the_user_is_not_written_over(folder: Path, name: str) -> None:
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    Store(folder, name).put({"key": b"text"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
+    assert "has not written" in (Store(folder).refusal() or "")

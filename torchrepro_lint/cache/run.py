@@ -39,6 +39,7 @@ class CachedRun:
         self, requested: Collection[Path], projects: Projects, folder: Path | None, extra: str, contents: Contents
     ) -> None:
         concerned = _in_order({projects.of(path) for path in requested})
+        self.notices: tuple[tuple[Path, str], ...] = ()
         self._store: Store | None = None
         self._requested = requested
         self._contents = contents
@@ -50,6 +51,9 @@ class CachedRun:
         roots = {project.root for project in concerned}
         metadata = {path for root in roots for path in files_beside(root)}
         store = Store(folder or concerned[0].root / FOLDER)
+        if (refusal := store.refusal()) is not None:
+            self.notices = ((store.folder, refusal),)
+            return
         try:
             self._known = KnownDigests(Store(store.folder, DIGESTS), files, contents)
             beside = {path: digest_of(contents(path)) for path in in_order(metadata)}

@@ -48,6 +48,17 @@ class Store:
         self.folder = folder
         self._file = folder / name
 
+    def refusal(self) -> str | None:
+        """Why nothing may be read or written here: the folder is a link, or holds a file of that name that is not of a
+        cache. None where it may.
+        """
+        if self.folder.is_symlink():
+            return "is a link: the run goes on without a cache"
+        files = [self.folder / name for name in (RESULTS, DIGESTS)]
+        if not _is_ours(self.folder / _TAG) and any(os.path.lexists(file) and not _is_ours(file) for file in files):
+            return "holds files that torchrepro-lint has not written: the run goes on without a cache"
+        return None
+
     def get(self, key: str) -> bytes | None:
         """The bytes of `key`, None where there are none."""
         with suppress(OSError), self._opened() as entries:
@@ -112,6 +123,8 @@ class Store:
                 yield entries_of(stream)
 
     def _make_folder(self) -> None:
+        if (refusal := self.refusal()) is not None:
+            raise OSError(f"{self.folder} {refusal}")
         self.folder.mkdir(parents=True, exist_ok=True)
         there = {path.name for path in self.folder.iterdir()}
         if not all(_is_own(name) for name in there):
