@@ -47,6 +47,7 @@ NO_CHANGE = {
     "bad_numpy_seed_has_no_effect": "torch's seed still decides the draws of workers; the fix says so in the code",
     "bad_pipeline_of_transforms": "the same, in the strict profile",
     "bad_called": "later torch seeds NumPy by itself where the function is not passed",
+    "bad_called_without_a_parameter": "the same",
     "bad_articles_worker_init_class": "the program repeats as it is; another draw of the main process would move it",
     "bad_parts_in_each_step": "the same; that the parts still differ from step to step is what its twin claims",
     "bad_sampler_of_each_rank": "the same; that the ranks still draw otherwise is what both claim",

@@ -187,7 +187,7 @@ def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
 
 
 def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> None:
-    first = "import torch\nimport asyncio\nawait asyncio.sleep(0)"
+    first = "import torch\nimport asyncio\ntorch.manual_seed(0)\nawait asyncio.sleep(0)"
     split = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
     root = write({"torchrepro-lint.toml": "", "a.ipynb": notebook(first, split)})
     assert main([str(root), "--fix", "-q", "--select", "TRL202"]) == 0
@@ -224,7 +224,7 @@ SPLIT = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
 def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, capsys) -> None:
     """They never run: what they would seed is not seeded, and what they would split is not split."""
     broken = f"print 'splitting'\ntorch.manual_seed(0)\n{SPLIT}", "if x:\n\n"
-    text = notebook("import torch", broken[0], markdown("a"), f"{SPLIT}\n", broken[1], "torch.manual_seed = 3")
+    text = notebook("import torch\ntorch.manual_seed(1)\nprint(torch.rand(1))", broken[0], markdown("a"), f"{SPLIT}\n", broken[1], "torch.manual_seed = 3")
     root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
     monkeypatch.chdir(root)
     assert main(["--output-format", "concise"]) == 1

@@ -37,7 +37,7 @@ How it is proven
     whether two runs differ depends on the GPU and its load.
 
 Fix safety
-    Safe where the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
+    Safe if the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
     always uses the same one of these algorithms; the program may become slower. Unsafe where the program only seeds,
     since its author may have chosen speed, and where a comment beside the switch says what it is for.
 
