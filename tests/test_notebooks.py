@@ -224,10 +224,17 @@ SPLIT = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
 def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, capsys) -> None:
     """They never run: what they would seed is not seeded, and what they would split is not split."""
     broken = f"print 'splitting'\ntorch.manual_seed(0)\n{SPLIT}", "if x:\n\n"
-    text = notebook("import torch\ntorch.manual_seed(1)\nprint(torch.rand(1))", broken[0], markdown("a"), f"{SPLIT}\n", broken[1], "torch.manual_seed = 3")
+    text = notebook(
+        "import torch\ntorch.manual_seed(1)\nprint(torch.rand(1))",
+        broken[0],
+        markdown("a"),
+        f"{SPLIT}\n",
+        broken[1],
+        "torch.manual_seed = 3",
+    )
     root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
     monkeypatch.chdir(root)
-    assert main(["--output-format", "concise"]) == 1
+    assert main(["--output-format", "concise", "--profile", "strict"]) == 1
     found = [line.split(" ")[:3] for line in capsys.readouterr().out.splitlines() if line.startswith("a.ipynb")]
     assert [" ".join(words) for words in found] == [
         "a.ipynb:cell 2:1:1: TRL900",
@@ -235,7 +242,7 @@ def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, ca
         "a.ipynb:cell 5:2:1: TRL900",
         "a.ipynb:cell 6:1:1: TRL305",
     ]
-    assert main(["--fix", "-q"]) == 1
+    assert main(["--fix", "-q", "--profile", "strict"]) == 1
     cells = ["".join(cell["source"]) for cell in json.loads((root / "a.ipynb").read_text())["cells"]]
     assert (cells[1], cells[4]) == broken
     assert "generator=" in cells[3] and cells[5] == "torch.manual_seed(3)"
