@@ -166,7 +166,11 @@ def test_a_bad_fix_is_sought_where_its_fault_shows(write) -> None:
 def test_files_that_no_edit_touches_are_read_once(write, monkeypatch: pytest.MonkeyPatch) -> None:
     loader = "from torch.utils.data import DataLoader\n\ndef load(ds):\n    return DataLoader(ds, shuffle=True)\n"
     root = write(
-        {"pyproject.toml": "", "a.py": f"import b\n{loader}", "b.py": loader.replace("True", "True, generator=g")}
+        {
+            "torchrepro-lint.toml": 'profile = "strict"\nselect = ["TRL201"]\nunsafe-fixes = true\n',
+            "a.py": f"import b\n{loader}",
+            "b.py": loader.replace("True", "True, generator=g"),
+        }
     )
     read = []
 
@@ -304,7 +308,7 @@ def test_the_mode_of_a_file_stays(write) -> None:
 
 LOADER = "from torch.utils.data import DataLoader\n{}\n\ndef load(ds):\n    return DataLoader(ds, {})\n"
 MODULES = {
-    "pyproject.toml": "",
+    "pyproject.toml": '[tool.torchrepro-lint]\nselect = ["TRL1", "TRL2"]\nunsafe-fixes = true\n',
     "noise.py": "import numpy as np\n\n\nclass Noisy:\n    def __getitem__(self, i):\n        return np.random.rand()\n",
     "a.py": LOADER.format("import b\nfrom noise import Noisy\n", "shuffle=True").replace("(ds)", "(ds=Noisy())"),
     "b.py": LOADER.format("from noise import Noisy\n", "num_workers=2").replace("(ds)", "(ds=Noisy())"),
@@ -364,7 +368,7 @@ def test_a_call_that_one_fix_lays_out_anew_is_left_alone_by_another(write) -> No
         "    for batch in loader:\n        print(batch)\n\n\nmain()\n"
     )
     result = fix([write({"train.py": text})])
-    assert sorted(finding.code for finding in result.fixed) == ["TRL101", "TRL201"]
+    assert sorted(finding.code for finding in result.fixed) == ["TRL101"]
     assert (result.report.findings, result.rejected) == ((), ())
 
 

@@ -40,7 +40,7 @@ How it is proven
 
 Fix safety
     Safe: replaces the value by `True`, as the program has it elsewhere. cuDNN then has fewer algorithms to choose from;
-    convolutions may become slower.
+    convolutions may become slower. Unsafe where a comment beside the switch says what it is for: the comment stays.
 
 Not reported
     - Programs that do not ask for determinism anywhere else.
