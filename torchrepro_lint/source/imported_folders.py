@@ -26,6 +26,7 @@ class ImportedFolders:
     def __init__(self) -> None:
         self._beside: dict[Path, tuple[Path, ...]] = {}
         self._by_folder: dict[Path, frozenset[Path]] = {}
+        self._names: dict[Path, frozenset[str]] = {}
 
     def above(self, folder: Path) -> Path | None:
         """The topmost folder above `folder` that the modules in it, or in a folder beside it, import from; None if
@@ -38,10 +39,16 @@ class ImportedFolders:
     def is_joined_with_above(self, folder: Path) -> bool:
         """Whether modules in `folder` and modules in the folder right above it import from each other."""
         above = folder.parent
-        if any(name == folder.name for file in self._modules(above) for name in _first_names(file)):
+        if folder.name in self._names_in(above):
             return True
-        names = {name for file in self._modules(folder) for name in _first_names(file)}
-        return any(not _holds(folder, name) and _is_module(above, name) for name in names - {folder.name})
+        names = self._names_in(folder) - {folder.name}
+        return any(not _holds(folder, name) and _is_module(above, name) for name in names)
+
+    def _names_in(self, folder: Path) -> frozenset[str]:
+        """The first parts of what the modules right in a folder import: read once, however many folders are in it."""
+        if folder not in self._names:
+            self._names[folder] = frozenset(name for file in self._modules(folder) for name in _first_names(file))
+        return self._names[folder]
 
     def _modules(self, folder: Path) -> list[Path]:
         """The modules right in a folder, as many of them as are read."""

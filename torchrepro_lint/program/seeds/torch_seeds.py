@@ -181,7 +181,7 @@ def _where_made(program: Program, end: Waypoint) -> list[Waypoint] | None:
 
 
 def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tuple[Way, ...]]]) -> bool:
-    """Whether a way comes by a call that seeds, before the place where it leads to and in the same process."""
+    """Whether a call on a path to a place seeds torch before the place is reached, in the same process."""
     for waypoint in _of_one_process(way):
         residues: list[ArmPath] = []
         for one, leading in seedings:
