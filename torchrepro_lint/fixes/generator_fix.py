@@ -22,8 +22,10 @@ __all__ = ["own_generator_fix", "seed_generator_fix", "seed_with_number_fix"]
 Planned = tuple[Fix | None, str | None]
 
 
-def seed_generator_fix(program: Program, made: Site) -> Planned:
-    """Seed a generator where it is made: `torch.Generator().manual_seed(SEED)`."""
+def seed_generator_fix(program: Program, made: Site, *, of_all_ranks: bool) -> Planned:
+    """Seed a generator where it is made: `torch.Generator().manual_seed(SEED)`. `of_all_ranks`: with the same seed on
+    every rank, as a generator that is never seeded draws the same numbers on each.
+    """
     document = document_of(program, made.path)
     call = document.node_at(*program.parsed(made.path).span(made.number), cst.Call)
     if call is None:
@@ -31,8 +33,7 @@ def seed_generator_fix(program: Program, made: Site) -> Planned:
     if document.loops(call):
         return None, "the generator is made in a loop, and one seed would give the same numbers in each iteration"
     planner = ImportPlanner(document)
-    # A generator that is never seeded draws the same numbers on every rank: so does the seeded one.
-    seed = seed_around(program, made.path, document.statement(call), planner, of_all_ranks=True)
+    seed = seed_around(program, made.path, document.statement(call), planner, of_all_ranks=of_all_ranks)
     if isinstance(seed, Declined):
         return None, seed.reason
     edit = document.insertion(document.end(call), f".manual_seed({seed.text})")

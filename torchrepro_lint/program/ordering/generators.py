@@ -33,6 +33,7 @@ __all__ = [
     "made_generators",
     "may_be_seeded_by",
     "seedings",
+    "serves_loaders_alone",
 ]
 
 GENERATOR: Final = "torch.Generator"
@@ -228,6 +229,22 @@ def loaders_with(program: Program, made: frozenset[Site]) -> Iterator[list[Loade
         found = [loader for loader in loaders if _is_one_of(loader.given("generator")[0], made)]
         if found:
             yield found
+
+
+def serves_loaders_alone(program: Program, made: KnownCall) -> bool:
+    """Whether a generator is given to loaders and to nothing else: ranks need not agree on what it draws."""
+    parents = parents_of(program.ev, made.facts)
+    loaders = {one.site.number for group in loaders_with(program, frozenset({made.site})) for one in group}
+    match parents.of(made.call):
+        case tree.Arg():
+            uses: list[tree.Expr] = [made.call]
+        case tree.Assign(targets=(tree.Name(id=name),)) if made.frame.scope.parent is not None:
+            uses = [use for use in parents.names.get(name, ()) if not parents.is_bound(use)]
+        case _:
+            return False
+    above = [parents.of(use) for use in uses]
+    calls = [parents.of(arg) if isinstance(arg, tree.Arg) else None for arg in above]
+    return bool(calls) and all(isinstance(call, tree.Call) and call.site in loaders for call in calls)
 
 
 def _is_one_of(values: frozenset[object], made: frozenset[Site]) -> bool:

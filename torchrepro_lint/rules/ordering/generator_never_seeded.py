@@ -42,6 +42,7 @@ Fix safety
     Safe: seeds the generator with the program's own seed where it is created: `torch.initial_seed()` where torch is
     seeded on every path before. There is no fix where the seed is not known yet, as at the top of an imported module.
     The drawn numbers change once; they did not depend on any seed of the program before.
+    The rank stays in that seed only for a generator that is given to loaders and to nothing else.
 
     Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
 
@@ -60,7 +61,13 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
-from torchrepro_lint.program.ordering.generators import is_used, made_generators, may_be_seeded_by, seedings
+from torchrepro_lint.program.ordering.generators import (
+    is_used,
+    made_generators,
+    may_be_seeded_by,
+    seedings,
+    serves_loaders_alone,
+)
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.reach import Link
@@ -94,6 +101,8 @@ class GeneratorNeverSeeded(Rule):
             message = "torch.Generator() seeded with `.seed()`: it takes a seed from the operating system in every run"
             trace = [Link(entropy.site, "seeded from the operating system")]
             return self.finding(program, made.site, message, trace, fix=fix, declined=declined)
-        fix, declined = seed_generator_fix(program, made.site)
+        # What a split or a model draws has to be the same on all ranks; what workers draw must not be.
+        of_all_ranks = not serves_loaders_alone(program, made)
+        fix, declined = seed_generator_fix(program, made.site, of_all_ranks=of_all_ranks)
         message = "torch.Generator() never seeded: it starts from a constant of torch's, whatever seed the program uses"
         return self.finding(program, made.site, message, fix=fix, declined=declined)
