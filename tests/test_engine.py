@@ -216,3 +216,12 @@ def test_paths_may_be_relative(write, monkeypatch: pytest.MonkeyPatch) -> None:
     assert places(check([Path("sub")], toolkit=toolkit(BAD)), root) == [("sub/a.py", 2, 1, "TRL101")]
     os.chdir(root / "sub")
     assert len(check([Path()], toolkit=toolkit(BAD)).findings) == 1
+
+
+def test_only_some_files_are_looked_at_in_the_context_of_all(write) -> None:
+    root = write({"a.py": "import torch\nbad\n", "b.py": "import torch\nbad  # noqa: TRL109\n", "c.py": b"\xff torch"})
+    report = check([root], toolkit=toolkit(BAD), only=frozenset({root / "a.py"}))
+    assert [(one.code, one.location.path.name) for one in report.findings] == [("TRL101", "a.py")]
+    whole = check([root], toolkit=toolkit(BAD))
+    assert len(whole.findings) > 1
+    assert whole.files_checked == report.files_checked == 3

@@ -34,6 +34,24 @@ def test_what_can_be_mended_is_and_the_rest_stays_to_the_byte(write) -> None:
     assert (again.changes, again.fixed) == ((), ())
 
 
+class StrictRule(WordRule):
+    """A rule that is off by default."""
+
+    profile = "strict"
+
+
+@pytest.mark.parametrize(("text", "is_fixed"), [("bad\n", False), ("worse = 1\nbad\n", False), ("bad = nice\n", True)])
+def test_a_fix_fails_if_a_rule_that_is_off_finds_something_new_where_it_was_made(
+    text: str, is_fixed: bool, write
+) -> None:
+    root = write({"a.py": f"import torch\n{text}"})
+    strict = StrictRule("TRL103", "worse-word", "worse")
+    fixes = WordRule("TRL101", "bad-word", "bad", "good" if is_fixed else "worse")
+    result = fix([root], toolkit=toolkit(fixes, strict))
+    assert bool(result.changes) == is_fixed
+    assert [one.reason for one in result.rejected] == ([] if is_fixed else ["it would lead to TRL103"])
+
+
 def test_without_write_nothing_is_written(write) -> None:
     root = write({"a.py": "import torch\nbad\n"})
     result = fix([root], write=False, toolkit=toolkit(BAD))
@@ -128,7 +146,7 @@ def test_a_bad_fix_among_many_is_found_in_few_attempts(write) -> None:
 
     class Counting(WordRule):
         def check(self, program: FakeProgram) -> Iterator[Finding]:
-            asked.append(1)
+            asked.extend([1] * (program.settings.profile != "strict"))
             yield from super().check(program)
 
     lines = [f"good{number} = bad" for number in range(32)]
@@ -147,7 +165,7 @@ def test_a_bad_fix_is_sought_where_its_fault_shows(write) -> None:
 
     class Stubborn(WordRule):
         def check(self, program: FakeProgram) -> Iterator[Finding]:
-            asked.append(1)
+            asked.extend([1] * (program.settings.profile != "strict"))
             for finding in super().check(program):
                 (edit,) = finding.fix.edits if finding.fix is not None else ()
                 if edit.path.name == "m7.py":

@@ -116,6 +116,7 @@ def check(
     toolkit: Toolkit | None = None,
     run: RunOptions | None = None,
     contents: Contents | None = None,
+    only: Set[Path] | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for, analysed in the context of their whole projects.
 
@@ -128,6 +129,7 @@ def check(
         toolkit: The rules to run, and what makes the program that they query.
         run: How to go about it.
         contents: The files as they are read, for a caller that edits them: findings with fixes are of these bytes.
+        only: Those of the files whose findings are wanted.
 
     Raises:
         TorchReproLintError: A path does not exist, or the settings are invalid.
@@ -149,7 +151,7 @@ def check(
         if override.keys() & _OF_RULES:
             # A misspelt rule is said, whatever the files.
             require_known_rules(override, toolkit.rules())
-        analysis = _Analysis(overlay, contents, toolkit, run)
+        analysis = _Analysis(overlay, contents, toolkit, run, only)
         wait = run.cache.wait if run.cache is not None else 0
         with cached.alone(wait) if cached is not None and wait else nullcontext():
             # Who has waited finds what another process has made meanwhile.
@@ -215,6 +217,11 @@ class _Analysis:
     read: Read
     toolkit: Toolkit
     run: RunOptions
+    only: Set[Path] | None
+
+    def wants(self, path: Path) -> bool:
+        """Whether the findings of a file are wanted."""
+        return self.only is None or path in self.only
 
 
 def _report(
@@ -223,15 +230,17 @@ def _report(
     """The report before baselines are applied, and what it depends on."""
     overlay, read = analysis.overlay, analysis.read
     candidates = of_interest(in_order(requested), projects, overlay, read)
-    findings = candidates.broken
+    findings = [one for one in candidates.broken if analysis.wants(one.location.path)]
     left: list[Finding] = []
     errors: list[str] = []
     unsafe: set[Path] = set()
     dependencies = Dependencies()
     groups = sorted(candidates.groups.items(), key=lambda group: (group[0].root, str(group[0].also)))
     for number, (project, files) in enumerate(groups):
+        if not any(map(analysis.wants, files)):
+            continue
         part = _part_of(analysis.run.progress, number, len(groups))
-        commented = candidates.commented.intersection(files)
+        commented = {path for path in candidates.commented.intersection(files) if analysis.wants(path)}
         checked, failed, program = _check_project(analysis, project, files, commented, part)
         own = merged(checked.findings) if suppressed_too else list(settled(checked, project.settings, overlay, read))
         for finding in own:
@@ -313,6 +322,7 @@ def _check_project(
     overlay, read = analysis.overlay, analysis.read
     everything = project.program_of(files, lambda path: overlay[path].encode() if path in overlay else read(path))
     own = {path: overlay[path] for path in everything if path in overlay}
+    files = [path for path in files if analysis.wants(path)]
     wanted = frozenset(files)
     try:
         program = analysis.toolkit.make_program(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -11,8 +11,8 @@ from typing import TypeAlias
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
-from torchrepro_lint.fixes.apply import apply_edits, merge_edits
-from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
+from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
@@ -21,6 +21,13 @@ from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
 
+# Of one loader one finding is reported: which rules are silent while another speaks.
+_SPOKEN_FOR = {
+    "TRL101": ("TRL102", "TRL201"),
+    "TRL102": ("TRL201",),
+    "TRL106": ("TRL102", "TRL103", "TRL104", "TRL105", "TRL201"),
+    "TRL109": ("TRL201",),
+}
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
 # A rule by its code, and a file.
@@ -56,6 +63,8 @@ class Attempts:
     contents: Contents = field(default_factory=Contents)
     rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
     checks: int = 0
+    _strict_projects: Projects | None = None
+    _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
@@ -153,6 +162,10 @@ class Attempts:
         texts = self.applied(chosen)
         if isinstance(texts, Rejection):
             return texts
+        # Asked before the texts are replaced: what is known of them is in memory now.
+        before = self._by_every_rule_in(
+            self.overlay, {edit.path for _, one in self.applicable(report) for edit in one.edits}
+        )
         after = self.check(texts)
         if len(after.errors) > len(report.errors):
             return Rejection("the result cannot be checked", chosen)
@@ -165,7 +178,49 @@ class Attempts:
             one = kind(finding)
             if after_count[one] > before_count[one] and not after.may_fix(finding):
                 return Rejection(f"it would lead to {finding.code}", _editing(chosen, finding.location.path))
-        return texts, after
+        return self._causing_more(texts, chosen, after, before) or (texts, after)
+
+    def _causing_more(
+        self,
+        texts: Mapping[Path, str],
+        chosen: Sequence[Chosen],
+        after: Report,
+        before: Mapping[Path, Sequence[Finding]],
+    ) -> Rejection | None:
+        """Why fixes are rejected that cause a finding of any rule, in any profile, in the statements that they touch.
+        One that the next round fixes is none, nor one that the finding which is gone has spoken for.
+        """
+        edits = merge_edits(one for _, one in chosen)
+        next_round = {(one.code, one.location) for one in after.findings if after.may_fix(one)}
+        spoken_for = {code for finding, _ in chosen for code in _SPOKEN_FOR.get(finding.code, ())}
+        for path, found in self._by_every_rule_in(texts, edits.keys()).items():
+            rows = _touched_rows(texts[path], edits[path])
+            earlier, number = Counter(one.code for one in before[path]), Counter(one.code for one in found)
+            for one in found:
+                is_new = number[one.code] > earlier[one.code] and (one.code, one.location) not in next_round
+                if is_new and one.code not in spoken_for and not rows.isdisjoint(_rows_of(one)):
+                    return Rejection(f"it would lead to {one.code}", _editing(chosen, path))
+        return None
+
+    def _by_every_rule_in(self, texts: Mapping[Path, str], paths: Set[Path]) -> dict[Path, list[Finding]]:
+        """What all rules find in some files under the strict profile, whatever the settings ignore."""
+        known = next((found for of, found in self._by_every_rule if of == texts), None)
+        if known is None:
+            known = {}
+            self._by_every_rule = [one for one in self._by_every_rule if one[0] == self.overlay]
+            self._by_every_rule.append((texts, known))
+        unknown = frozenset(paths - known.keys())
+        if unknown:
+            override: SettingsOverride = {**self.override, **EVERY_RULE, "ignore": ()}
+            self._strict_projects = self._strict_projects or Projects(override)
+            report = check(
+                self.paths, override, overlay=texts, projects=self._strict_projects, toolkit=self.toolkit,
+                contents=self.contents, only=unknown, run=RunOptions(jobs=self.run.jobs),
+            )  # fmt: skip
+            known.update((path, []) for path in unknown)
+            for finding in report.findings:
+                known[finding.location.path].append(finding)
+        return {path: known[path] for path in paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +237,25 @@ def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | 
     return why_not_written(path, old, new) or verify_edit(
         python_text(path, old), python_text(path, new), edits, awaits=is_notebook(path)
     )
+
+
+def _rows_of(finding: Finding) -> range:
+    """The rows of the statement that a finding is in."""
+    first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
+    return range(first, last + 1)
+
+
+def _touched_rows(text: str, edits: Sequence[Edit]) -> set[int]:
+    """The rows of a new text that edits, given by their offsets in the old one, have written."""
+    rows: set[int] = set()
+    shift = 0
+    for edit in in_order(edits):
+        start = edit.start + shift
+        end = start + len(edit.content)
+        first = len(split_lines(text[:start] + "|"))
+        rows.update(range(first, first + len(split_lines(text[start:end] + "|"))))
+        shift += len(edit.content) - (edit.end - edit.start)
+    return rows
 
 
 def _editing(chosen: Sequence[Chosen], path: Path) -> Sequence[Chosen]:

@@ -45,8 +45,8 @@ def fix(
     """Fix what can be fixed in `paths`, until nothing changes any more.
 
     A fix is kept if the result parses and compiles, its finding is gone, and it causes no finding that cannot be fixed
-    in turn. Nothing is written unless fewer findings are left than before. The result is the same for any number of
-    processes and any order of `paths`.
+    in turn; in the statements that it touches, none of any rule, also of those that are off. Nothing is written unless
+    fewer findings are left than before. The result is the same for any number of processes and any order of `paths`.
 
     Args:
         paths: Files and folders.

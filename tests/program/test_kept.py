@@ -148,7 +148,8 @@ def test_files_on_the_disk_change(kept: Kept) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("torchrepro-lint.toml", 'ignore = ["TRL201"]\n'),
+        ("torchrepro-lint.toml", 'intent = "deterministic"\n'),
+        ("torchrepro-lint.toml", 'src = ["pkg"]\n'),
         ("requirements.txt", "torch==1.8.0\n"),
         ("pkg/dataset.py", "import sys\n\nsys.path.append('pkg')\n" + DATASET),
         ("pkg/augment.py", b"# \xff\n"),
@@ -160,6 +161,17 @@ def test_other_circumstances_are_another_program(kept: Kept, name: str, text: st
     kept.codes()
     assert kept.is_made_anew()
     kept.codes()
+    assert not kept.is_made_anew()
+
+
+@pytest.mark.parametrize(
+    ("settings", "codes"),
+    [('ignore = ["TRL101"]\n', []), ('profile = "strict"\nselect = ["ALL"]\n', ["TRL101", "TRL201"])],
+)
+def test_which_rules_run_and_how_strictly_changes_no_answer(kept: Kept, settings: str, codes: list[str]) -> None:
+    assert kept.codes() == ["TRL101"]
+    (kept.root / "torchrepro-lint.toml").write_text(settings)
+    assert kept.codes() == codes
     assert not kept.is_made_anew()
 
 

@@ -15,7 +15,7 @@ from torchrepro_lint.program.kept.evaluator import TracedEvaluator
 from torchrepro_lint.program.kept.project import KeptProject
 from torchrepro_lint.program.locations import ParsedFile
 from torchrepro_lint.program.program import Linked, Program
-from torchrepro_lint.settings import Settings
+from torchrepro_lint.settings import Intent, Settings
 from torchrepro_lint.source.beside import files_beside
 from torchrepro_lint.source.configurations import answer_outside
 from torchrepro_lint.source.contents import Read
@@ -28,10 +28,11 @@ __all__ = ["KeptPrograms"]
 
 @dataclass(frozen=True, slots=True)
 class _Circumstances:
-    """What must be the same for answers to be the same, beside the texts."""
+    """What must be the same for answers to be the same, beside the texts: not the profile, nor which rules run."""
 
     files: tuple[Path, ...]
-    settings: Settings
+    src: tuple[Path, ...]
+    intent: Intent | None
     target: TargetTorch
     beside: tuple[tuple[Path, bytes], ...]
 
@@ -74,7 +75,7 @@ class KeptPrograms:
         self, root: Path, files: Sequence[Path], settings: Settings, target: TargetTorch, overlay: Mapping[Path, str],
         *, read: Read = read_bytes, asked: frozenset[Path] | None = None,
     ) -> Program:  # fmt: skip
-        circumstances = _Circumstances(tuple(files), settings, target, tuple(_beside(root)))
+        circumstances = _Circumstances(tuple(files), settings.src, settings.intent, target, tuple(_beside(root)))
         kept = self._kept.pop(root, None)
         if kept is not None and self._exact and kept.ev.ran_out:
             kept = None
