@@ -74,7 +74,7 @@ def read_baseline(path: Path) -> Baseline:
         raise TorchReproLintError(f"{path}: no such baseline; create one with --write-baseline") from None
     except OSError as error:
         raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         raise TorchReproLintError(
             f"{path}: not a torchrepro-lint baseline; create one with --write-baseline"
         ) from error

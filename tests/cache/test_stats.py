@@ -59,7 +59,7 @@ def digests(files: list[Path], later: int = LATER) -> dict[Path, bytes]:
     """The digests in a run that begins so long from now."""
     asked = Contents()
     asked.since += later
-    known = KnownDigests(Store(files[0].parent / FOLDER, DIGESTS), files, asked)
+    known = KnownDigests(Store(files[0].parent / FOLDER, b"s" * 32, DIGESTS), files, asked)
     known.keep()
     assert known.digests == {path: digest_of(path.read_bytes()) for path in files}
     return known.digests
@@ -99,7 +99,7 @@ def test_a_change_in_the_same_tick_is_seen(
         files[0].write_bytes(data)
         asked = Contents()
         asked.since = tick + after
-        known = KnownDigests(Store(files[0].parent / FOLDER, DIGESTS), files[:1], asked)
+        known = KnownDigests(Store(files[0].parent / FOLDER, b"s" * 32, DIGESTS), files[:1], asked)
         known.keep()
         assert known.digests[files[0]] == digest_of(OLD if trusted else data)
     assert reads.taken() == (["a.py"] if trusted else ["a.py", "a.py"])
@@ -168,7 +168,7 @@ def test_what_cannot_be_read_is_refused(files: list[Path], change: Callable[[Pat
 
 @pytest.mark.parametrize("data", [b"", b"x", bytes(56), bytes(3 * 56), bytes(4 * 56), b"\xff" * 168])
 def test_digests_that_are_not_in_order_are_laid_aside(files: list[Path], reads: Reads, data: bytes) -> None:
-    store = Store(files[0].parent / FOLDER, DIGESTS)
+    store = Store(files[0].parent / FOLDER, b"s" * 32, DIGESTS)
     digests(files)
     reads.taken()
     (key,) = [

@@ -14,7 +14,9 @@ from filelock import FileLock
 from torchrepro_lint.cache import store
 from torchrepro_lint.cache.store import FOLDER, Store, clean
 
-FORMAT = b"torchrepro-lint results 3\n"
+FORMAT = b"torchrepro-lint results 4\n"
+
+SECRET = b"s" * 32
 
 
 @pytest.fixture
@@ -23,13 +25,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_is_found(folder: Path) -> None:
-    Store(folder).put({"key": b"text\n\x00\xff"})
-    assert Store(folder).get("key") == b"text\n\x00\xff"
-    assert Store(folder).get("other") is None
+    Store(folder, SECRET).put({"key": b"text\n\x00\xff"})
+    assert Store(folder, SECRET).get("key") == b"text\n\x00\xff"
+    assert Store(folder, SECRET).get("other") is None
 
 
 def test_git_and_backups_leave_it_out(folder: Path) -> None:
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     assert (folder / ".gitignore").read_text().endswith("*\n")
     assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
@@ -37,56 +39,71 @@ def test_git_and_backups_leave_it_out(folder: Path) -> None:
 def test_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_ENTRIES", 2)
     for key in "abc":
-        Store(folder).put({key: key.encode()})
-    assert [Store(folder).get(key) for key in "abc"] == [None, b"b", b"c"]
+        Store(folder, SECRET).put({key: key.encode()})
+    assert [Store(folder, SECRET).get(key) for key in "abc"] == [None, b"b", b"c"]
 
 
 def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_BYTES", 10)
-    Store(folder).put({"a": b"12345678"})
-    Store(folder).put({"b": b"12345678"})
-    Store(folder).put({"c": b"more than fits"})
-    assert [Store(folder).get(key) for key in "abc"] == [None, b"12345678", None]
+    Store(folder, SECRET).put({"a": b"12345678"})
+    Store(folder, SECRET).put({"b": b"12345678"})
+    Store(folder, SECRET).put({"c": b"more than fits"})
+    assert [Store(folder, SECRET).get(key) for key in "abc"] == [None, b"12345678", None]
 
 
 def test_what_is_used_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_ENTRIES", 3)
     for key in "abcd":
-        Store(folder).put({key: key.encode()}, used=("a", "not there"))
-    assert [Store(folder).get(key) for key in "abcd"] == [b"a", None, b"c", b"d"]
+        Store(folder, SECRET).put({key: key.encode()}, used=("a", "not there"))
+    assert [Store(folder, SECRET).get(key) for key in "abcd"] == [b"a", None, b"c", b"d"]
 
 
 def test_what_is_put_again_is_new(folder: Path) -> None:
-    Store(folder).put({"a": b"old", "b": b"text"})
-    Store(folder).put({"a": b"new"}, used=("a",))
-    assert [Store(folder).get(key) for key in "ab"] == [b"new", b"text"]
+    Store(folder, SECRET).put({"a": b"old", "b": b"text"})
+    Store(folder, SECRET).put({"a": b"new"}, used=("a",))
+    assert [Store(folder, SECRET).get(key) for key in "ab"] == [b"new", b"text"]
 
 
 def test_parts_of_an_entry(folder: Path) -> None:
-    Store(folder).put({"a": b"other", "key": b"0123456789", "z": b"other"})
+    Store(folder, SECRET).put({"a": b"other", "key": b"0123456789", "z": b"other"})
     places = [(0, 3), (3, 2), (8, 5), (10, 1), (99, 1), (4, 0)]
-    assert Store(folder).pieces("key", places) == [b"012", b"34", b"89", b"", b"", b""]
-    assert Store(folder).pieces("none", places) == []
+    assert Store(folder, SECRET).pieces("key", places) == [b"012", b"34", b"89", b"", b"", b""]
+    assert Store(folder, SECRET).pieces("none", places) == []
 
 
 def test_an_entry_that_was_damaged_is_not_given(folder: Path) -> None:
-    Store(folder).put({"a": b"first", "b": b"second", "c": b"third"})
+    Store(folder, SECRET).put({"a": b"first", "b": b"second", "c": b"third"})
     file = folder / "results"
     file.write_bytes(file.read_bytes().replace(b"second", b"sEcond"))
-    assert [Store(folder).get(key) for key in "abc"] == [b"first", None, b"third"]
-    Store(folder).put({"d": b"fourth"})
-    assert [Store(folder).get(key) for key in "abcd"] == [b"first", None, b"third", b"fourth"]
+    assert [Store(folder, SECRET).get(key) for key in "abc"] == [b"first", None, b"third"]
+    Store(folder, SECRET).put({"d": b"fourth"})
+    assert [Store(folder, SECRET).get(key) for key in "abcd"] == [b"first", None, b"third", b"fourth"]
+
+
+def test_what_another_has_written_is_not_given(folder: Path) -> None:
+    Store(folder, b"t" * 32).put({"key": b"text"})
+    assert Store(folder, SECRET).get("key") is None
+    Store(folder, SECRET).put({"other": b"own"})
+    assert Store(folder, SECRET).get("other") == b"own"
+    assert Store(folder, b"t" * 32).get("key") == b"text"
+
+
+def test_what_was_kept_under_one_key_is_not_given_under_another(folder: Path) -> None:
+    Store(folder, SECRET).put({"one": b"text"})
+    file = folder / "results"
+    file.write_bytes(file.read_bytes().replace(b"one ", b"two "))
+    assert Store(folder, SECRET).get("two") is None
 
 
 def test_large_entries_are_carried_on(folder: Path) -> None:
     data = os.urandom(3_000_000)
-    Store(folder).put({"large": data})
-    Store(folder).put({"small": b"text"})
-    assert Store(folder).get("large") == data
+    Store(folder, SECRET).put({"large": data})
+    Store(folder, SECRET).put({"small": b"text"})
+    assert Store(folder, SECRET).get("large") == data
 
 
 def test_a_file_that_shrinks_meanwhile_is_not_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Store(folder).put({"large": bytes(3_000_000)})
+    Store(folder, SECRET).put({"large": bytes(3_000_000)})
     read = store.entries_of
 
     def and_cut(stream: BinaryIO) -> object:
@@ -95,10 +112,10 @@ def test_a_file_that_shrinks_meanwhile_is_not_replaced(folder: Path, monkeypatch
         return found
 
     monkeypatch.setattr(store, "entries_of", and_cut)
-    Store(folder).put({"small": b"text"})
+    Store(folder, SECRET).put({"small": b"text"})
     monkeypatch.undo()
     assert [path.name for path in folder.iterdir() if path.name.startswith(".results")] == []
-    assert Store(folder).get("small") is None
+    assert Store(folder, SECRET).get("small") is None
 
 
 @pytest.mark.parametrize(
@@ -108,42 +125,42 @@ def test_a_file_that_shrinks_meanwhile_is_not_replaced(folder: Path, monkeypatch
      FORMAT + b"key digest four\ntext", FORMAT + b"x" * 100_000, FORMAT + b"\xff\xfe 0 0\n", b"\xff\xfe"],
 )  # fmt: skip
 def test_a_broken_or_foreign_file_counts_as_empty(folder: Path, data: bytes) -> None:
-    Store(folder).put({"key": b"before"})
+    Store(folder, SECRET).put({"key": b"before"})
     (folder / "results").write_bytes(data)
-    assert Store(folder).get("key") is None
-    Store(folder).put({"key": b"text"})
-    assert Store(folder).get("key") == b"text"
+    assert Store(folder, SECRET).get("key") is None
+    Store(folder, SECRET).put({"key": b"text"})
+    assert Store(folder, SECRET).get("key") == b"text"
 
 
 def test_every_cut_of_the_file_is_harmless(folder: Path) -> None:
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     data = (folder / "results").read_bytes()
     for end in range(len(data)):
         (folder / "results").write_bytes(data[:end])
-        assert Store(folder).get("key") is None
+        assert Store(folder, SECRET).get("key") is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    Store(tmp_path / "file").put({"key": b"text"})
-    assert Store(tmp_path / "file").get("key") is None
+    Store(tmp_path / "file", SECRET).put({"key": b"text"})
+    assert Store(tmp_path / "file", SECRET).get("key") is None
 
 
 def test_a_fifo_in_its_place_is_not_waited_for(folder: Path) -> None:
     folder.mkdir()
     os.mkfifo(folder / "results")
-    assert Store(folder).get("key") is None
+    assert Store(folder, SECRET).get("key") is None
 
 
 def test_many_at_once_leave_a_whole_file(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: Store(folder).put({f"key{number}": b"x" * 10_000}), range(40)))
-    assert any(Store(folder).get(f"key{number}") for number in range(40))
+        list(pool.map(lambda number: Store(folder, SECRET).put({f"key{number}": b"x" * 10_000}), range(40)))
+    assert any(Store(folder, SECRET).get(f"key{number}") for number in range(40))
     assert not list(folder.glob(".results-*"))
 
 
 def test_clean_takes_what_is_ours(folder: Path) -> None:
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     (folder / "mine.txt").write_text("kept")
     assert clean(folder)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
@@ -153,8 +170,8 @@ def test_clean_takes_what_is_ours(folder: Path) -> None:
 def test_a_folder_that_others_use_is_not_marked_as_a_cache(folder: Path) -> None:
     folder.mkdir()
     (folder / "train.py").write_text("import torch\n")
-    Store(folder).put({"key": b"text"})
-    assert Store(folder).get("key") == b"text"
+    Store(folder, SECRET).put({"key": b"text"})
+    assert Store(folder, SECRET).get("key") == b"text"
     assert sorted(path.name for path in folder.iterdir()) == ["results", "train.py"]
     assert clean(folder)
     assert [path.name for path in folder.iterdir()] == ["train.py"]
@@ -166,14 +183,14 @@ def test_clean_keeps_what_others_wrote_under_the_same_names(folder: Path) -> Non
     (folder / ".gitignore").write_text("*.pt\n")
     (folder / "results").write_text("epoch 1: 0.93\n")
     assert not clean(folder)
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     assert not clean(folder)
     assert (folder / "results").read_text() == "epoch 1: 0.93\n"
     assert (folder / ".gitignore").read_text() == "*.pt\n"
 
 
 def test_what_a_run_that_was_killed_left_behind_is_taken(folder: Path) -> None:
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     (folder / ".results-x").write_bytes(b"")
     (folder / "results").write_bytes(b"damaged")
     assert clean(folder)
@@ -184,7 +201,7 @@ def test_one_at_a_time_has_the_lock(folder: Path) -> None:
     inside: list[str] = []
 
     def enter(name: str) -> None:
-        with Store(folder).locked("report-a", 300):
+        with Store(folder, SECRET).locked("report-a", 300):
             inside.append(name)
             began.set()
             go_on.wait()
@@ -210,32 +227,32 @@ def test_who_has_waited_does_not_keep_others_waiting(folder: Path, monkeypatch: 
         return acquire(lock, timeout=timeout)
 
     def enter() -> None:
-        with Store(folder).locked("report-a", 300):
+        with Store(folder, SECRET).locked("report-a", 300):
             acquire(FileLock(folder / ".results-lock-a"), timeout=0).lock.release()
 
     waits = Event()
     monkeypatch.setattr(FileLock, "acquire", told)
     with ThreadPoolExecutor(1) as threads:
-        with Store(folder).locked("report-a", 0):
+        with Store(folder, SECRET).locked("report-a", 0):
             waiting = threads.submit(enter)
             waits.wait()
         waiting.result()
 
 
 def test_who_has_waited_long_enough_goes_on_without_the_lock(folder: Path) -> None:
-    with Store(folder).locked("report-a", 0), Store(folder).locked("report-a", 0.01):
-        Store(folder).put({"key": b"text"})
-    assert Store(folder).get("key") == b"text"
+    with Store(folder, SECRET).locked("report-a", 0), Store(folder, SECRET).locked("report-a", 0.01):
+        Store(folder, SECRET).put({"key": b"text"})
+    assert Store(folder, SECRET).get("key") == b"text"
 
 
 def test_who_makes_another_result_does_not_wait(folder: Path) -> None:
-    with Store(folder).locked("report-a", 0), Store(folder).locked("report-b", 0):
+    with Store(folder, SECRET).locked("report-a", 0), Store(folder, SECRET).locked("report-b", 0):
         assert len(list(folder.glob(".results-lock-*"))) == 2
 
 
 def test_where_there_can_be_no_lock_none_is_needed(folder: Path) -> None:
     folder.write_text("not a folder")
-    with Store(folder).locked("report-a", 300):
+    with Store(folder, SECRET).locked("report-a", 300):
         assert folder.read_text() == "not a folder"
 
 
@@ -244,15 +261,15 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, folder: Path) -> None
     victim.mkdir()
     (victim / "results").write_text("precious")
     folder.symlink_to(victim, target_is_directory=True)
-    Store(folder).put({"key": b"text"})
+    Store(folder, SECRET).put({"key": b"text"})
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"results": "precious"}
-    assert "is a link" in (Store(folder).refusal() or "")
+    assert "is a link" in (Store(folder, SECRET).refusal() or "")
 
 
 @pytest.mark.parametrize("name", ["results", "digests"])
 def test_a_file_of_the_user_is_not_written_over(folder: Path, name: str) -> None:
     folder.mkdir()
     (folder / name).write_text("mine")
-    Store(folder, name).put({"key": b"text"})
+    Store(folder, SECRET, name).put({"key": b"text"})
     assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
-    assert "has not written" in (Store(folder).refusal() or "")
+    assert "has not written" in (Store(folder, SECRET).refusal() or "")

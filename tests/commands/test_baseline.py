@@ -135,3 +135,34 @@ def test_a_baseline_of_a_later_version(project: Path) -> None:
     (project / "known.json").write_text('{"version": 2, "findings": []}')
     with pytest.raises(TorchReproLintError, match="a baseline of version 2"):
         found()
+
+
+@pytest.mark.parametrize("name", ["../known.json", "/tmp/known.json", "link/known.json", "loop", "a\\u0000"])
+def test_settings_name_no_baseline_outside_of_the_project(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    (project / "link").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    (project / "loop").symlink_to("loop")
+    (project / "torchrepro-lint.toml").write_text(f'baseline = "{name}"\n')
+    with pytest.raises(
+        TorchReproLintError, match=r"torchrepro-lint\.toml: baseline: .*(outside the project|not a path)"
+    ):
+        write_baseline(CheckOptions(), KIT)
+
+
+def test_in_a_repository_the_settings_of_one_project_may_name_the_baseline_of_all(project: Path) -> None:
+    (project / ".git").mkdir()
+    (project / "sub" / "torchrepro-lint.toml").write_text('baseline = "../known.json"\n')
+    assert write_baseline(CheckOptions((Path("sub"),), quiet=True), KIT) == 0
+    assert (project / "known.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ['{"version": 1, "findings": ' + "[" * 100_000, '{"version": 1, "findings": [{"count": 1}]}',
+     '{"version": 1, "findings": [{"file": "a", "rule": "b", "context": "c", "count": 1e999}]}'],
+)  # fmt: skip
+def test_a_baseline_with_anything_in_it_is_said_to_be_none(project: Path, entry: str) -> None:
+    (project / "known.json").write_text(entry)
+    with pytest.raises(TorchReproLintError, match=r"known\.json: not a torchrepro-lint baseline"):
+        run_check(options(), KIT)

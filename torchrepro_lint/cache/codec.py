@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,18 @@ def encoded(findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], le
     ]
 
 
-def decoded(data: Any) -> Stored:
-    """What `encoded` made the data of. ValueError or TypeError where it made no such data."""
+def decoded(data: Any, files: Container[Path], roots: Collection[Path]) -> Stored:
+    """What `encoded` made the data of.
+
+    ValueError, TypeError or IndexError where it made no such data, where a finding or an edit is in none of the `files`
+    of the run, or where another path leads out of the `roots` of its projects.
+    """
     findings, notices, (programs, count) = data
+    reader = _Reader(files, roots)
     return (
-        tuple(map(_as_finding, findings)),
-        tuple((Path(path), str(note)) for path, note in notices),
-        LeftToStrict(tuple(map(Path, programs)), int(count)),
+        tuple(map(reader.finding, findings)),
+        tuple((reader.path(path), _text(note)) for path, note in notices),
+        LeftToStrict(tuple(map(reader.path, programs)), _number(count)),
     )
 
 
@@ -67,32 +73,74 @@ def _fix(one: Fix) -> list[Any]:
     return [one.applicability.value, one.message, edits, sorted(map(str, one.after))]
 
 
-def _as_finding(data: Any) -> Finding:
-    code, name, message, severity, location, trace, fix, declined, rows, left = data
-    return Finding(
-        code,
-        name,
-        message,
-        Severity(severity),
-        _as_location(location),
-        tuple(TraceStep(_as_location(place), note, depth) for place, note, depth in trace),
-        _as_fix(fix) if fix is not None else None,
-        declined,
-        (int(rows[0]), int(rows[1])) if rows is not None else None,
-        tuple(map(Path, left)) if left is not None else None,
-    )
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Makes findings of plain data. ValueError or TypeError where they are none of this run."""
+
+    files: Container[Path]
+    roots: Collection[Path]
+
+    def finding(self, data: Any) -> Finding:
+        code, name, message, severity, location, trace, fix, declined, rows, left = data
+        return Finding(
+            _text(code),
+            _text(name),
+            _text(message),
+            Severity(severity),
+            replace(self.location(location), path=self.file(location[0])),
+            tuple(
+                TraceStep(self.location(place), _text(note), _number(depth) if depth is not None else None)
+                for place, note, depth in trace
+            ),
+            self.fix(fix) if fix is not None else None,
+            _text(declined) if declined is not None else None,
+            (_row(rows[0]), _row(rows[1])) if rows is not None else None,
+            tuple(map(self.path, left)) if left is not None else None,
+        )
+
+    def location(self, data: Any) -> Location:
+        path, row, column, end_row, end_column = data
+        return Location(self.path(path), Position(_row(row), _row(column)), Position(_row(end_row), _row(end_column)))
+
+    def fix(self, data: Any) -> Fix:
+        applicability, message, edits, after = data
+        made = [Edit(self.file(path), _number(start), _number(end), _text(new)) for path, start, end, new in edits]
+        return Fix(Applicability(applicability), _text(message), tuple(made), frozenset(map(self.path, after)))
+
+    def file(self, data: Any) -> Path:
+        """A file of the run."""
+        path = Path(_text(data))
+        if path not in self.files:
+            raise ValueError(f"{path} is no file of the run")
+        return path
+
+    def path(self, data: Any) -> Path:
+        """A path in one of the projects, be it there or not."""
+        path = Path(_text(data))
+        if path in self.files:
+            return path
+        if ".." in path.parts or not any(path.is_relative_to(root) for root in self.roots):
+            raise ValueError(f"{path} lies in no project of the run")
+        return path
 
 
-def _as_location(data: Any) -> Location:
-    path, row, column, end_row, end_column = data
-    return Location(Path(path), Position(int(row), int(column)), Position(int(end_row), int(end_column)))
+def _text(data: Any) -> str:
+    if not isinstance(data, str):
+        raise TypeError("no text")
+    return data
 
 
-def _as_fix(data: Any) -> Fix:
-    applicability, message, edits, after = data
-    return Fix(
-        Applicability(applicability),
-        message,
-        tuple(Edit(Path(path), int(start), int(end), content) for path, start, end, content in edits),
-        frozenset(map(Path, after)),
-    )
+def _number(data: Any) -> int:
+    """A count or an offset."""
+    if not isinstance(data, int) or isinstance(data, bool):
+        raise TypeError("no number")
+    if data < 0:
+        raise ValueError("less than nothing")
+    return data
+
+
+def _row(data: Any) -> int:
+    """A row or a column: they start at 1."""
+    if _number(data) < 1:
+        raise ValueError("before the beginning")
+    return int(data)

@@ -1,17 +1,18 @@
 """What the file of the cache is made of: a line that names its form, and entries. Each is a line with its key, the
-digest of its bytes and how many they are, and the bytes.
+signature of its bytes and how many they are, and the bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
 __all__ = ["FORMAT", "Entry", "entries_of"]
 
-FORMAT = b"torchrepro-lint results 3\n"
+FORMAT = b"torchrepro-lint results 4\n"
 
 _LONGEST_LINE = 1_000
 _PIECE = 1 << 20
@@ -20,24 +21,25 @@ _PIECE = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Bytes under a key. They are in memory, or in a file from `start` on, and are read when they are asked for: what
-    an entry of a file gives may be another than what its digest says.
+    an entry of a file gives may be another than what was signed.
     """
 
     key: str
-    digest: str
+    signature: str
     size: int
     source: bytes | BinaryIO
     start: int = 0
 
     @classmethod
-    def of(cls, key: str, data: bytes) -> Entry:
-        """An entry that is to be written."""
-        return cls(key, _digest(key, data), len(data), data)
+    def of(cls, key: str, data: bytes, secret: bytes) -> Entry:
+        """An entry that is to be written, signed with the secret."""
+        return cls(key, _signature(key, data, secret), len(data), data)
 
-    def data(self) -> bytes | None:
-        """The bytes, None where they are not those of the digest."""
+    def data(self, secret: bytes) -> bytes | None:
+        """The bytes, None where they are not signed with the secret."""
         data = self.piece(0, self.size)
-        return data if _digest(self.key, data) == self.digest else None
+        signed = _signature(self.key, data, secret)
+        return data if hmac.compare_digest(signed.encode(), self.signature.encode()) else None
 
     def piece(self, start: int, size: int) -> bytes:
         """A part of the bytes, which nobody has checked; less than `size` where they end before."""
@@ -49,7 +51,7 @@ class Entry:
 
     def write(self, stream: BinaryIO) -> None:
         """Appends the entry to a file. OSError where it is not there any more as a whole."""
-        stream.write(f"{self.key} {self.digest} {self.size}\n".encode("ascii"))
+        stream.write(f"{self.key} {self.signature} {self.size}\n".encode("ascii"))
         for start in range(0, self.size, _PIECE):
             piece = self.piece(start, _PIECE)
             if len(piece) != min(_PIECE, self.size - start):
@@ -65,8 +67,8 @@ def entries_of(stream: BinaryIO) -> dict[str, Entry]:
     end = os.fstat(stream.fileno()).st_size
     while line := stream.readline(_LONGEST_LINE):
         try:
-            key, digest, size = line.decode("ascii").split()
-            entry = Entry(key, digest, int(size), stream, stream.tell())
+            key, signature, size = line.decode("ascii").split()
+            entry = Entry(key, signature, int(size), stream, stream.tell())
         except ValueError:
             break
         if entry.size < 0 or entry.start + entry.size > end:
@@ -76,7 +78,8 @@ def entries_of(stream: BinaryIO) -> dict[str, Entry]:
     return found
 
 
-def _digest(key: str, data: bytes) -> str:
-    digest = hashlib.blake2b(key.encode("ascii") + b"\n", digest_size=16)
-    digest.update(data)
-    return digest.hexdigest()
+def _signature(key: str, data: bytes, secret: bytes) -> str:
+    """The message authentication code of an entry (keyed BLAKE2b, RFC 7693)."""
+    code = hashlib.blake2b(key.encode("ascii") + b"\n", key=secret, digest_size=32)
+    code.update(data)
+    return code.hexdigest()

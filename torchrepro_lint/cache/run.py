@@ -19,6 +19,7 @@ from torchrepro_lint.cache.codec import Stored, decoded, encoded
 from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.cache.installed import are_rules_installed
 from torchrepro_lint.cache.key import digest_of, key_of, own_state
+from torchrepro_lint.cache.secret import user_secret
 from torchrepro_lint.cache.stats import KnownDigests
 from torchrepro_lint.cache.store import DIGESTS, FOLDER, Store
 from torchrepro_lint.diagnostics import Finding, LeftToStrict
@@ -26,6 +27,7 @@ from torchrepro_lint.source.beside import files_beside
 from torchrepro_lint.source.configurations import answer_outside
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import in_order
+from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 
@@ -47,19 +49,23 @@ class CachedRun:
             return
         if are_rules_installed():
             return  # what the rules of others depend on is theirs to know
-        files = in_order({*requested, *(path for project in concerned for path in project.files)})
         roots = {project.root for project in concerned}
+        secret = user_secret(git_top(root) or root for root in roots)
+        if secret is None:
+            return  # nobody could tell what this user has kept from what somebody else has put there
+        files = in_order({*requested, *(path for project in concerned for path in project.files)})
         metadata = {path for root in roots for path in files_beside(root)}
-        store = Store(folder or concerned[0].root / FOLDER)
+        store = Store(folder or concerned[0].root / FOLDER, secret)
         if (refusal := store.refusal()) is not None:
             self.notices = ((store.folder, refusal),)
             return
         try:
-            self._known = KnownDigests(Store(store.folder, DIGESTS), files, contents)
+            self._known = KnownDigests(Store(store.folder, secret, DIGESTS), files, contents)
             beside = {path: digest_of(contents(path)) for path in in_order(metadata)}
         except SourceError:
             return  # it may be readable in the next run, without any change
         self._store = store
+        self._roots = roots
         self._digests = self._known.digests
         only = in_order(requested) if len(requested) < len(files) else []
         metadata_said: list[str | bytes] = [*map(str, beside), *beside.values()]
@@ -73,7 +79,7 @@ class CachedRun:
         if self._store is None:
             return None
         data = self._store.get(self._key)
-        stored = _answered(data) if data is not None else None
+        stored = self._answered(data) if data is not None else None
         if stored is None:
             stored = self._after_changes(self._store)
         if stored is not None:
@@ -137,7 +143,7 @@ class CachedRun:
         if record is None or not changed:
             return None
         data = store.get(record.report)
-        stored = _answered(data) if data is not None else None
+        stored = self._answered(data) if data is not None else None
         if data is None or stored is None:
             return None
         pieces = partial(store.pieces, self._texts)
@@ -147,16 +153,23 @@ class CachedRun:
         store.put({self._key: data}, used=(self._record, self._texts, record.report))
         return stored
 
-
-def _answered(data: bytes) -> Stored | None:
-    """The findings and notices of a report, None where what it has asked of other files has another answer now."""
-    try:
-        asked, report = _parsed(data)
-        if any(answer_outside(Path(root), name) != found for root, name, found in asked):
+    def _answered(self, data: bytes) -> Stored | None:
+        """The findings and notices of a report, None where what it has asked of other files has another answer now, or
+        where it is not of these files.
+        """
+        try:
+            asked, report = _parsed(data)
+            if any(self._outside(root, name) != found for root, name, found in asked):
+                return None
+            return decoded(report, self._digests, self._roots)
+        except (ValueError, TypeError, AttributeError, IndexError, KeyError, OverflowError):
             return None
-        return decoded(report)
-    except (ValueError, TypeError, AttributeError):
-        return None
+
+    def _outside(self, root: str, name: str) -> bool | str:
+        """What the files of a project say that are no Python. ValueError for a folder that is none of its roots."""
+        if Path(root) not in self._roots:
+            raise ValueError(f"{root} is no project of the run")
+        return answer_outside(Path(root), name)
 
 
 def _parsed(data: bytes) -> Any:

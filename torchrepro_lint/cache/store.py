@@ -41,12 +41,13 @@ def _is_own(name: str) -> bool:
 
 class Store:
     """Bytes by key, in one file of the folder. The ones put last are kept, as many as `MAX_ENTRIES` and `MAX_BYTES`
-    allow.
+    allow. Only what is signed with the secret is given.
     """
 
-    def __init__(self, folder: Path, name: str = RESULTS) -> None:
+    def __init__(self, folder: Path, secret: bytes, name: str = RESULTS) -> None:
         self.folder = folder
         self._file = folder / name
+        self._secret = secret
 
     def refusal(self) -> str | None:
         """Why nothing may be read or written here: the folder is a link, or holds a file of that name that is not of a
@@ -63,7 +64,7 @@ class Store:
         """The bytes of `key`, None where there are none."""
         with suppress(OSError), self._opened() as entries:
             if key in entries:
-                return entries[key].data()
+                return entries[key].data(self._secret)
         return None
 
     def pieces(self, key: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
@@ -80,7 +81,7 @@ class Store:
         Where the folder cannot be written, nothing is kept, and nothing said.
         """
         with suppress(OSError), self._opened() as known:
-            new = {key: Entry.of(key, data) for key, data in entries.items()}
+            new = {key: Entry.of(key, data, self._secret) for key, data in entries.items()}
             whole = {**known, **new}
             self._make_folder()
             self._replace(_bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole))

@@ -41,7 +41,7 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
     if key in ("cache", "unsafe-fixes"):
         return typed(value, bool, "a boolean", where)
     if key in ("baseline", "config"):
-        return (base / typed(value, str, "a string", where)).resolve()
+        return _inside(base, typed(value, str, "a string", where), where)
     if key == "per-file-ignores":
         table: Mapping[str, Any] = typed(value, dict, "a table of lists of rules", where)
         return tuple(
@@ -51,7 +51,29 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
     strings = _strings(value, where)
     if key in ("exclude", "extend-exclude"):
         return tuple(require_pattern(one, where) for one in strings)
-    return tuple((base / one).resolve() for one in strings) if key == "src" else strings
+    return tuple(_folder(base, one, where) for one in strings) if key == "src" else strings
+
+
+def _folder(base: Path, name: str, where: str) -> Path:
+    try:
+        return (base / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a null character
+        raise TorchReproLintError(f"{where}: not a path of a folder") from None
+
+
+def _inside(base: Path, name: str, where: str) -> Path:
+    """The file that `name` means in a settings file of the folder `base`. TorchReproLintError where it lies outside the
+    repository, or outside `base` if that is in none: who runs the tool on a project has not agreed to write there.
+    """
+    try:
+        path = (base / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a null character
+        raise TorchReproLintError(f"{where}: not a path of a file") from None
+    folder = base.resolve()
+    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    if not path.is_relative_to(top):
+        raise TorchReproLintError(f"{where}: {path} lies outside the project; name it with --baseline instead")
+    return path
 
 
 def _strings(value: Any, where: str) -> tuple[str, ...]:
