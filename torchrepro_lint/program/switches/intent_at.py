@@ -26,7 +26,7 @@ from torchrepro_lint.program.running.ways import (
 )
 from torchrepro_lint.program.seeds.seed_entropy import drawn_of
 from torchrepro_lint.program.seeds.told_seeds import tells_seed
-from torchrepro_lint.program.switches.endings import ends_a_region
+from torchrepro_lint.program.switches.endings import begins_a_region, ends_a_region
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.wishes import WISH
 
@@ -108,10 +108,12 @@ def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
 
 def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None = None) -> bool:
     """Whether the place is for runs that are not meant to be deterministic: another arm is, or the `if` says so, or
-    what the switch `one` at the place is given (`benchmark = not deterministic`). Or `one` puts back what was set for
-    a region alone.
+    what the switch `one` at the place is given (`benchmark = not deterministic`). Or `one` is set for a region alone,
+    or puts back what was.
     """
-    if is_chosen_for_speed(places) or (one is not None and (_is_given_a_wish(one) or ends_a_region(program, one))):
+    if is_chosen_for_speed(places):
+        return True
+    if one is not None and (_is_given_a_wish(one) or begins_a_region(one) or ends_a_region(program, one)):
         return True
     if all(any(_other_arm_is_deterministic(waypoint) for waypoint in way) for way in places):
         return True

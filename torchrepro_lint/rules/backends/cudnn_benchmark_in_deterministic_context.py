@@ -39,7 +39,8 @@ How it is proven
 Fix safety
     Safe if the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
     always uses the same one of these algorithms; the program may become slower. Unsafe where the program only seeds,
-    since its author may have chosen speed, and where a comment beside the switch says what it is for.
+    since its author may have chosen speed, for the block of a `with cudnn.flags(benchmark=True)`, which ends with the
+    block, and where a comment beside the switch says what it is for.
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
@@ -48,8 +49,9 @@ Not reported
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
       then `if args.deterministic: benchmark = False`).
     - A switch with an option of its own (`if args.benchmark:`), whose value is not proven.
-    - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
-      of a context manager.
+    - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.benchmark`, ...,
+      `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
+      below the `yield` of a context manager.
     - Code that nothing calls.
     - A seed that only the tests set does not count for the code that they test, nor does one that a function draws for
       each sample or each pair of draws.
@@ -82,6 +84,8 @@ from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
 _GLOBAL_RNGS = frozenset({"python", "numpy", "torch"})
+#: The context manager that puts the switches back.
+_FLAGS = "torch.backends.cudnn.flags"
 _OPTION = re.compile("benchmark", re.IGNORECASE)
 
 
@@ -117,7 +121,8 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         site = switch_site(one)
         trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches benchmark mode on")]
         is_asked = level == "deterministic"
-        applicability = Applicability.SAFE if is_asked else Applicability.UNSAFE
+        is_safe = is_asked and one.name != _FLAGS
+        applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
         fix, declined = set_value_fix(program, one, "False", applicability)
         severity = Severity.ERROR if is_asked else Severity.WARNING
         return self.finding(program, site, message, trace, severity=severity, fix=fix, declined=declined)

@@ -47,8 +47,9 @@ Not reported
     - The branch of an `if` that is not the deterministic one.
     - A switch that is set back to `True` on the same path, or next to the request for determinism (`if
       args.deterministic: cudnn.deterministic = True`).
-    - A switch that is put back at the end of a region: in `__exit__`, in `tearDown`, in `finally`, or below the `yield`
-      of a context manager.
+    - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.deterministic`,
+      ..., `cudnn.deterministic = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in
+      `finally`, or below the `yield` of a context manager.
     - Values that are not proven.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 

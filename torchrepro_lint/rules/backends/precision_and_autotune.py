@@ -36,8 +36,8 @@ Fix safety
 
 Not reported
     Programs that do not ask for determinism, values that are not proven, helper functions that nothing calls, and
-    switches that are put back at the end of a region (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a
-    context manager).
+    switches that are set for a region: the value is saved before and given back after, or put back where the region
+    ends (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a context manager).
 
 References
     https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
