@@ -68,7 +68,6 @@ def test_a_whole_view(write) -> None:
     assert view(root, "main.py", 17) == dedent(
         """\
         The loader at main.py:15: torch.utils.data.DataLoader
-          torch            >=1.9 (requirements.txt)
           dataset          Noisy, made at main.py:16
           order            shuffle = True
           workers          unknown, which is assumed to be more than 0
@@ -113,7 +112,6 @@ def test_a_line_that_workers_run(write) -> None:
         ("data, multiprocessing_context='spawn'", "  start method     'spawn'"),
         ("data, num_workers=1", "  No random draws were found in the workers."),
         ("data, num_workers=0", "  No random draws were found in the code that fetches items."),
-        ("data", "  torch            no version is given, so all versions are considered"),
         ("data", "  torch is seeded  nowhere in the programs that make this loader"),
     ],
 )

@@ -90,7 +90,6 @@ class _View:
 
     def lines(self) -> Iterator[str]:
         loader = self.loader
-        yield self._row("torch", self._target())
         for index, text in enumerate(self._dataset()):
             yield self._row("dataset" if index == 0 else "", text)
         yield self._row("order", self._order())
@@ -127,12 +126,6 @@ class _View:
 
     def _at(self, site: Site) -> str:
         return self.program.places.shown(site, self.name)
-
-    def _target(self) -> str:
-        target = self.program.target
-        if not target.known:
-            return "no version is given, so all versions are considered"
-        return f"{target.specifier} ({target.origin})"
 
     def _dataset(self) -> Iterator[str]:
         values = self.loader.value("dataset")

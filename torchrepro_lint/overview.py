@@ -24,6 +24,7 @@ from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.report.documents import Document, Section, Table
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.source.target import described
 
 __all__ = ["overview_of"]
 
@@ -75,14 +76,12 @@ def overview_of(
     """
     name = texts.name
     evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
-    target = program.target
-    torch = f"{target.specifier} ({target.origin})" if target.known else "not given, so all versions were considered"
     return Document(
         f"Reproducibility of {title}",
         (
             "What the code controls, where, and what was found, as far as static analysis follows it. The "
             "absence of findings does not prove that runs agree.",
-            f"torch: {torch}. Linter: torchrepro-lint {__version__}, with the rules of both profiles.",
+            f"torch: {described(program.target)}. Linter: torchrepro-lint {__version__}, with the rules of both profiles.",
         ),
         (
             _overview(findings, silenced),

@@ -62,7 +62,7 @@ def rows(text: str, heading: str) -> list[list[str]]:
 def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str]) -> None:
     assert report([str(write(FILES))]) == 0
     text = capsys.readouterr().out
-    assert f"torch: \\>=2.1 (requirements.txt). Linter: torchrepro-lint {__version__}," in text
+    assert f"torch: \\>=2.1 (from requirements.txt). Linter: torchrepro-lint {__version__}," in text
     assert rows(text, "Programs") == [["train.py:9", "shows that it wants to repeat"]]
     assert rows(text, "Random number generators")[:3] == [
         ["Python's random module", "random.seed at train.py:10"],

@@ -23,6 +23,7 @@ from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Project, Projects
+from torchrepro_lint.source.target import described
 from torchrepro_lint.source.text import Source, SourceError, read_source
 from torchrepro_lint.toolkit import Toolkit
 
@@ -65,9 +66,11 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     if not at_line and not passing:
         at = Position(row, 1)
         print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.\n")
-    view = _view(projects.of(path), toolkit, path, row, texts)
+    project = projects.of(path)
+    view = _view(project, toolkit, path, row, texts)
     if view:
         print("\n".join(view) + "\n")
+    print(f"torch: {described(project.target)}\n")
     for code in dict.fromkeys(finding.code for finding in (*at_line, *passing)):
         print(f"{colours.note(f'{PROGRAM} rule {code}')}: {find_rule(code, toolkit.all_rules()).summary}")
     print_errors(everything.errors)

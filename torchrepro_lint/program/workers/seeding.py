@@ -11,19 +11,34 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["has_generator", "has_seeded_generator", "imports_a_seeding_framework", "may_be_seeded", "seeding_of"]
+__all__ = [
+    "has_generator",
+    "has_seeded_generator",
+    "imports_a_seeding_framework",
+    "may_be_seeded",
+    "numpy_seeding",
+    "seeding_of",
+]
 
 
 def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
     """The calls that seed torch in the programs that make the loader."""
     found = program.evidence_in_programs_of(loader.frame)
     return [one for one in found if one.effect == "seed" and "torch" in one.seeds]
+
+
+def numpy_seeding(program: Program, loader: Loader) -> Evidence | None:
+    """The first call that seeds NumPy for the run, in the programs that make the loader."""
+    found = program.evidence_in_programs_of(loader.frame)
+    seeds = (one for one in found if one.effect == "seed" and "numpy" in one.seeds)
+    return next((one for one in seeds if is_for_the_run(program, one)), None)
 
 
 def may_be_seeded(program: Program, loader: Loader) -> bool:

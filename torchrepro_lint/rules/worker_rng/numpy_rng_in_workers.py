@@ -56,9 +56,12 @@ Use instead
     ```
 
 Since
-    All versions of torch. If `target-torch` excludes versions before 1.9, the finding is a warning, and there is none
-    if the program seeds torch or the loader has a generator (it is still reported in the `strict` profile). If the
-    items seed NumPy with `get_worker_info().id`, every epoch draws the same numbers on any version of torch.
+    All versions of torch. If the torch that the project uses may be older than 1.9, the finding is an error. If it is
+    not, the finding is a warning, and there is none if the program seeds torch or the loader has a generator (it is
+    still reported in the `strict` profile). If nothing says which torch the project uses (`--show-settings` tells), the
+    finding is a warning too, and the setting `target-torch` states the version; it is an error if the program seeds
+    NumPy and not torch, since that seed affects the workers of no version. If the items seed NumPy with
+    `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
 
 How it is proven
     `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not affect the
@@ -102,7 +105,12 @@ from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
-from torchrepro_lint.program.workers.seeding import has_generator, has_seeded_generator, may_be_seeded
+from torchrepro_lint.program.workers.seeding import (
+    has_generator,
+    has_seeded_generator,
+    may_be_seeded,
+    numpy_seeding,
+)
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
@@ -137,33 +145,39 @@ class NumpyRngInWorkers(LoaderRule):
         return None
 
     def _report_repeated(self, program: Program, loader: Loader, draw: Effect) -> Finding:
-        event = draw.event
+        name = draw.event.name
         message = (
-            f"workers draw from NumPy's global RNG ({event.name}), which the code that fetches items seeds with the "
-            "worker's number alone: every epoch draws the same numbers"
+            f"the code that loads items seeds NumPy with the worker id alone, so what it draws (`{name}`) is the same in "
+            "every epoch"
         )
-        trace = [*event.chain, Link(event.site, f"draws from NumPy's global RNG: {event.name}")]
-        declined = "an init function would be of no help: seed with `torch.initial_seed() % 2**32` where the items seed"
-        return self.finding(program, loader.site, message, trace, declined=declined)
+        declined = "a `worker_init_fn` would not help: seed with `torch.initial_seed() % 2**32` where the items seed"
+        return self.finding(program, loader.site, message, _trace(draw), declined=declined)
 
     def _report(self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool) -> Finding:
-        event = draw.event
-        trace = [*event.chain, Link(event.site, f"draws from NumPy's global RNG: {event.name}")]
         fix, declined = loader_fix(program, loader, init=True, generator=not has_generator(loader))
-        severity = Severity.ERROR if is_old else Severity.WARNING
-        message = _message(event.name, program, is_old, controlled)
+        seeding = None if controlled or program.target.known else numpy_seeding(program, loader)
+        trace = _trace(draw)
+        if seeding is not None:
+            trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
+        is_error = seeding is not None or (is_old and program.target.known)
+        severity = Severity.ERROR if is_error else Severity.WARNING
+        message = f"no `worker_init_fn`, and workers draw from NumPy (`{draw.event.name}`): "
+        if seeding is not None:
+            message += "`np.random.seed` does not affect them, and before torch 1.9 they repeat each other"
+        else:
+            message += _consequence(program, is_old, controlled)
         return self.finding(program, loader.site, message, trace, severity=severity, fix=fix, declined=declined)
 
 
-def _message(name: str, program: Program, is_old: bool, controlled: bool) -> str:
-    what = f"workers draw from NumPy's global RNG ({name}) and there is no `worker_init_fn`"
-    repeats = "every worker draws the same numbers, again in every epoch"
-    if is_old and program.target.known and not program.target.admits_from("1.9"):
-        return f"{what}: with torch < 1.9 {repeats}"
+def _trace(draw: Effect) -> list[Link]:
+    return [*draw.event.chain, Link(draw.event.site, f"draws from NumPy's global RNG: {draw.event.name}")]
+
+
+def _consequence(program: Program, is_old: bool, controlled: bool) -> str:
+    if is_old and program.target.known:
+        return "before torch 1.9, all workers draw the same numbers, and again in every epoch"
     if is_old:
-        return (
-            f"{what}: with torch < 1.9 {repeats}; from 1.9 on `np.random.seed` in the main process does not reach them"
-        )
+        return "before torch 1.9 all draw the same; `target-torch` says which torch you use"
     if controlled:
-        return f"{what}: only torch's seed decides what they draw, `np.random.seed` does not reach them"
-    return f"{what}: `np.random.seed` does not reach them, and torch is not seeded, so every run draws other numbers"
+        return "`np.random.seed` does not affect them, only torch's seed does"
+    return "`np.random.seed` does not affect them and torch is not seeded, so every run differs"

@@ -1,0 +1,104 @@
+"""How TRL101 judges one loader, by what is known of the project's torch and of its seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.commands.explain import explain
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.engine import check
+
+_PROGRAM = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+{seed}
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.randn()
+
+
+for batch in DataLoader(Noisy(), num_workers=2):
+    print(batch)
+"""
+_REPEATS = "before torch 1.9"
+_ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+
+
+def found(write, seed: str = "", requirements: str = "") -> list[Finding]:
+    root: Path = write(
+        {"torchrepro-lint.toml": "", "train.py": _PROGRAM.format(seed=seed), "requirements.txt": requirements}
+    )
+    return list(check([root / "train.py"], {"select": ("TRL101",), "profile": "default"}).findings)
+
+
+@pytest.mark.parametrize(
+    ("requirements", "seed", "severity", "words"),
+    [
+        ("", "", _WARNING, (_REPEATS, "`target-torch`")),
+        ("", "torch.manual_seed(0)", _WARNING, (_REPEATS, "`target-torch`")),
+        ("", "np.random.seed(0)\ntorch.manual_seed(0)", _WARNING, (_REPEATS, "`target-torch`")),
+        ("", "np.random.seed(0)", _ERROR, ("`np.random.seed` does not affect them", _REPEATS)),
+        ("torch==1.7.1", "", _ERROR, (_REPEATS,)),
+        ("torch==1.7.1", "torch.manual_seed(0)", _ERROR, (_REPEATS,)),
+        ("torch>=1.7", "", _ERROR, (_REPEATS,)),
+        ("torch>=1.9", "", _WARNING, ("torch is not seeded",)),
+        ("torch>=1.9", "np.random.seed(0)", _WARNING, ("`np.random.seed` does not affect them",)),
+    ],
+)
+def test_severity_and_message(
+    write, requirements: str, seed: str, severity: Severity, words: tuple[str, ...]
+) -> None:
+    (finding,) = found(write, seed, requirements)
+    assert finding.severity is severity
+    assert all(word in finding.message for word in words)
+    assert ("`target-torch`" in finding.message) is ("`target-torch`" in words)
+
+
+def test_nothing_is_said_where_torch_reseeds_the_workers(write) -> None:
+    assert found(write, "torch.manual_seed(0)", "torch>=1.9") == []
+
+
+def test_the_trace_shows_the_seed_that_does_not_affect_the_workers(write) -> None:
+    (finding,) = found(write, "np.random.seed(0)")
+    last = finding.trace[-1]
+    assert (last.location.start.row, last.depth) == (5, 0)
+    assert last.note == "seeds NumPy in the main process, which does not affect the workers"
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        "def worker_seeds(worker_id):\n    np.random.seed(worker_id)",
+        "def unused():\n    np.random.seed(0)",
+    ],
+)
+def test_a_seed_that_is_not_the_runs_own_makes_no_error(write, seed: str) -> None:
+    (finding,) = found(write, seed)
+    assert finding.severity is _WARNING
+
+
+@pytest.mark.parametrize(
+    ("requirements", "line"),
+    [
+        ("", "torch: unknown, so all versions are considered; `target-torch` in the settings states it\n"),
+        ("torch>=2.1", "torch: >=2.1 (from requirements.txt)\n"),
+        ("torchvision>=0.16", "torch: >=2.1 (inferred from torchvision>=0.16)\n"),
+    ],
+)
+@pytest.mark.parametrize("row", [1, 17])
+def test_explain_says_which_torch_counts_and_why(
+    write, requirements: str, line: str, row: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"torchrepro-lint.toml": "", "train.py": _PROGRAM.format(seed=""), "requirements.txt": requirements}
+    monkeypatch.chdir(write(files))
+    assert explain([f"train.py:{row}"]) == 0
+    assert capsys.readouterr().out.count(line) == 1
