@@ -483,7 +483,8 @@ def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     root = write({"pyproject.toml": "", "a.py": "import torch\nx = 1\nbad  # noqa: TRL101\nstrict\n"})
     monkeypatch.chdir(root)
     assert explain(["a.py:2"], KIT) == 0
-    assert capsys.readouterr().out == "No rule finds anything at a.py:2.\n\n"
+    torch = "torch: unknown, so all versions are considered; `target-torch` in the settings states it\n\n"
+    assert capsys.readouterr().out == f"No rule finds anything at a.py:2.\n\n{torch}"
     assert explain(["a.py:3:1"], KIT) == 0
     out = capsys.readouterr().out
     assert "a.py:3:1: TRL101 [*] found bad" in out

@@ -37,7 +37,7 @@ def changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
 def test_findings_stand_in_cells(folder: Path, capsys) -> None:
     assert main(["--select", "TRL101", "."]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("train.ipynb:cell 4:2:10: TRL101 [*] workers draw from NumPy's global RNG")
+    assert out.startswith("train.ipynb:cell 4:2:10: TRL101 [*] workers draw from NumPy")
     assert "train.ipynb:cell 3:6:5: Digits.__getitem__\n" in out
     # The frame shows the cell and nothing of its neighbours, magics as they are written.
     frame = out.split("\n")[1:8]

@@ -54,9 +54,7 @@ def found(write, seed: str = "", requirements: str = "") -> list[Finding]:
         ("torch>=1.9", "np.random.seed(0)", _WARNING, ("`np.random.seed` does not affect them",)),
     ],
 )
-def test_severity_and_message(
-    write, requirements: str, seed: str, severity: Severity, words: tuple[str, ...]
-) -> None:
+def test_severity_and_message(write, requirements: str, seed: str, severity: Severity, words: tuple[str, ...]) -> None:
     (finding,) = found(write, seed, requirements)
     assert finding.severity is severity
     assert all(word in finding.message for word in words)

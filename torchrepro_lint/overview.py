@@ -81,7 +81,8 @@ def overview_of(
         (
             "What the code controls, where, and what was found, as far as static analysis follows it. The "
             "absence of findings does not prove that runs agree.",
-            f"torch: {described(program.target)}. Linter: torchrepro-lint {__version__}, with the rules of both profiles.",
+            f"torch: {described(program.target)}. Linter: torchrepro-lint {__version__}, "
+            "with the rules of both profiles.",
         ),
         (
             _overview(findings, silenced),

@@ -49,9 +49,9 @@ def test_a_finding_as_it_is_shown(write) -> None:
         assert codes(found) == ["TRL101"]
         one = found[0]
         assert one.range == LOADER_CALL
-        assert one.severity is types.DiagnosticSeverity.Error
+        assert one.severity is types.DiagnosticSeverity.Warning  # which torch the project uses is unknown
         assert one.source == "torchrepro-lint"
-        assert one.message.startswith("workers draw from NumPy's global RNG")
+        assert one.message.startswith("workers draw from NumPy")
         assert one.code_description is not None
         assert one.code_description.href.endswith("/rules/TRL101/")
         assert one.related_information is not None

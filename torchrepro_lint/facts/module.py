@@ -13,6 +13,7 @@ from torchrepro_lint.facts.depth import is_too_deep, too_large
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.source.broken_cells import explained
 from torchrepro_lint.source.cells import parts
 from torchrepro_lint.source.text import SourceError
 
@@ -80,8 +81,8 @@ def _explained(path: Path, text: str, otherwise: UnreadableModule) -> Unreadable
         try:
             ast.parse(part)
         except SyntaxError as python_error:
-            row, column = python_error.lineno or 1, python_error.offset or 1
-            return UnreadableModule(f"syntax error: {python_error.msg}", first_row + row - 1, max(column, 1))
+            reason, row, column = explained(part, python_error)
+            return UnreadableModule(reason, first_row + row - 1, column)
         except (ValueError, RecursionError, MemoryError):
             break
     return otherwise

@@ -3,7 +3,9 @@
 What it does
     Finds files that cannot be read as Python: because of a syntax error, bytes that do not match the file's encoding,
     code that is nested too deeply, or because the system refuses to open them. Such a file is left alone, and the other
-    files are checked.
+    files are checked. It is a warning where somebody may have meant it so: in a cell of a notebook, of which the other
+    cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
+    message names.
 
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.
@@ -20,8 +22,8 @@ Use instead
 
 Known limits
     A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen, and neither is
-    the broken JSON of such a notebook. Code for Python 2 is reported. A folder that the system refuses to list is not a
-    finding, since it may contain no Python: the command line prints a warning and goes on, with the same exit status.
+    the broken JSON of such a notebook. A folder that the system refuses to list is not a finding, since it may contain
+    no Python: the command line prints a warning and goes on, with the same exit status.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
+from torchrepro_lint.knowledge.old_syntax import is_of_an_older_python
 
 __all__ = ["UnreadableFile"]
 
@@ -44,6 +47,8 @@ class UnreadableFile:
     profile: ClassVar[Literal["default", "strict"]] = "default"
 
     def finding(self, path: Path, row: int, column: int, reason: str, what: str = "file") -> Finding:
-        """The finding at a place, row and column from 1. `what` is what cannot be read."""
+        """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`."""
         location = Location(path, Position(row, column), Position(row, column + 1))
-        return Finding(self.code, self.name, f"this {what} cannot be read: {reason}", self.severity, location)
+        is_meant = what == "cell" or is_of_an_older_python(reason)
+        severity = Severity.WARNING if is_meant else self.severity
+        return Finding(self.code, self.name, f"this {what} cannot be read: {reason}", severity, location)

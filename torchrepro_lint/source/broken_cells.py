@@ -6,9 +6,10 @@ import ast
 import warnings
 from dataclasses import dataclass
 
+from torchrepro_lint.knowledge.old_syntax import older_form
 from torchrepro_lint.source.magics import commented, parses
 
-__all__ = ["CellError", "as_comment", "error_in"]
+__all__ = ["CellError", "as_comment", "error_in", "explained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,19 @@ def error_in(cell: str) -> CellError | None:
     except SyntaxError as error:
         if _is_read_by_libcst(source):
             return None
-        return CellError(error.lineno or 1, max(error.offset or 1, 1), f"syntax error: {error.msg}")
+        reason, row, column = explained(source, error)
+        return CellError(row, column, reason)
     except (ValueError, RecursionError, MemoryError):
         return None  # what is nested too deeply is said of the whole file
     return None
+
+
+def explained(text: str, error: SyntaxError) -> tuple[str, int, int]:
+    """Why Python refuses a text, in a few words, and the row and column (from 1) at which it does."""
+    row, column = error.lineno or 1, max(error.offset or 1, 1)
+    lines = text.splitlines()
+    older = older_form(lines[row - 1]) if row <= len(lines) else None
+    return older or f"syntax error: {error.msg}", row, column
 
 
 def as_comment(cell: str) -> str:

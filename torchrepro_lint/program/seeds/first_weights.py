@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.reach import Event
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_weights", "building_calls", "built_at", "draws_weights"]
+__all__ = ["brings_weights", "building_calls", "built_at", "draws_weights", "part_drawn"]
 
 _INITIALISES = re.compile(
     r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
@@ -68,6 +68,18 @@ def building_calls(program: Program, event: Event) -> tuple[Site, ...]:
         if link.note.startswith("calls "):
             sites.append(link.site)
     return (*sites, built)
+
+
+def part_drawn(program: Program, event: Event) -> tuple[Site, ...]:
+    """The call in the constructor of a model that builds the part of it for which a draw makes the weights; empty where
+    the draw is where the model is built.
+    """
+    built = built_at(program, event)
+    if built == event.site:
+        return ()
+    calls = [link.site for link in event.chain if link.note.startswith("calls ")]
+    inner = calls[calls.index(built) + 1 :] if built in calls else []
+    return (inner[0] if inner else event.site,)
 
 
 def _is_of_module(program: Program, site: Site) -> bool:

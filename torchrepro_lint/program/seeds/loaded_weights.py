@@ -25,7 +25,7 @@ from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
-from torchrepro_lint.program.seeds.first_weights import building_calls
+from torchrepro_lint.program.seeds.first_weights import building_calls, part_drawn
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
 from torchrepro_lint.program.seeds.training_calls import may_train
 
@@ -38,8 +38,10 @@ _LOADS = "load_state_dict"
 
 
 def are_loaded_over(program: Program, event: Event) -> bool:
-    """Whether a program surely loads other weights into all of the model of which a draw makes the first ones."""
-    sites = building_calls(program, event)
+    """Whether a program surely loads other weights into all of the model of which a draw makes the first ones, or into
+    the part of it that the draw is for.
+    """
+    sites = (*building_calls(program, event), *part_drawn(program, event))
     return any(
         program.once(("loaded over", sites[number:]), partial(_is_loaded_over, program, sites[number:]))
         for number in range(len(sites))
@@ -57,8 +59,19 @@ def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
     after = [one for one, arms in scope.calls if call.site < one.site < end and set(arms) <= set(place.arms)]
     names = {_without_self(name, scope) for name in (*scope.given_to(call), *_attributes_given(scope, call))}
     held = _held(program, sites[1:])
-    loaded = {name for name in names if any(_loads_into(program, place, one, name, held) for one in after)}
+    loaded = {
+        name
+        for name in names
+        if any(_loads_into(program, place, one, holder, held) for one in after for holder in _and_holders(name))
+    }
     return bool(loaded) and _parts_given(scope, call) <= loaded
+
+
+def _and_holders(name: str) -> Iterator[str]:
+    """A name as it is written, and what holds the attribute that it names: `model.head`, `model`."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
 
 
 def _end(program: Program, facts: ModuleFacts, scope: Scope, start: int, arms: ArmPath) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ChangingSeed", "changing_seeds", "is_innocent", "is_stand_in", "runs_in_workers"]
+__all__ = ["ChangingSeed", "changing_seeds", "is_innocent", "is_stand_in", "runs_in_workers", "wants_fresh_numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,23 @@ def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:
                 return True
         node = above
     return False
+
+
+def wants_fresh_numbers(program: Program, fault: ChangingSeed) -> bool:
+    """Whether a seed is given anew, by the names of the functions that run it, for a search or a self-test in a program
+    that seeds its run besides.
+    """
+    fresh = function_words("wants_fresh_numbers").search
+    ways = ways_of(program, fault.seeding)
+    if not ways or not all(any(fresh(waypoint.scope.name) for waypoint in way) for way in ways):
+        return False
+    others = program.evidence_in_programs_of(fault.seeding.frame)
+    return any(one.effect == "seed" and one.site != fault.seeding.site and _has_a_seed(one) for one in others)
+
+
+def _has_a_seed(one: Evidence) -> bool:
+    known = seeding_call(one.name)
+    return one.value is not None or (known is not None and known.default is not None)
 
 
 # --- what is not a fault ---------------------------------------------------------------------------------------------

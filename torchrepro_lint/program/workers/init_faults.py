@@ -123,6 +123,8 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
                 continue
             # A generator that a worker gets is there to be drawn from, also where the draw is not followed to it.
             matters = bool(seeding.rngs & drawn) or "receiver" in seeding.rngs
+            if fault is Fault.REPEATS and not matters:
+                continue
             # Where all that workers draw is known, a seed of another generator does no harm beside one that counts.
             if fault is not Fault.RANGE and is_known and not (matters or (drawn and not covers)):
                 continue

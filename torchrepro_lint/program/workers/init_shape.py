@@ -15,11 +15,14 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     Constant,
+    DictValue,
     External,
+    ExternalObject,
     FunctionValue,
     Instance,
     MethodValue,
     Partial,
+    SequenceValue,
     Site,
     Value,
     Values,
@@ -30,7 +33,7 @@ from torchrepro_lint.program.workers.worker_init import init_run
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["CalledInit", "Misfit", "called_init", "misfit"]
+__all__ = ["CalledInit", "Misfit", "called_init", "misfit", "not_callable"]
 
 _MAX_STEPS: Final = 6
 
@@ -150,6 +153,26 @@ def _is_text(node: tree.Expr | None, text: str) -> bool:
 
 def _is_none(values: Values) -> bool:
     return bool(values) and all(isinstance(value, Constant) and value.value is None for value in values)
+
+
+def not_callable(values: Values) -> str | None:
+    """What is passed instead of a function, where it is proven that nothing of it can be called; None is no mistake."""
+    names = {_without_call(value) for value in values}
+    return sorted(names)[0] if names and "" not in names else None
+
+
+def _without_call(value: Value) -> str:
+    """A value that cannot be called, in words; empty for any other."""
+    match value:
+        case Constant(value=constant) if constant is not None:
+            return f"`{constant!r}`"
+        case ExternalObject(name=name) if name in known_calls("makes_generators"):
+            return f"a `{name}`"
+        case SequenceValue(kind=kind):
+            return f"a {kind}"
+        case DictValue():
+            return "a dict"
+    return ""
 
 
 def misfit(ev: Evaluator, value: Value) -> Misfit | None:

@@ -53,6 +53,7 @@ Not reported
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
       below the `yield` of a context manager.
     - Code that nothing calls.
+    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
     - A seed that only the tests set does not count for the code that they test, nor does one that a function draws for
       each sample or each pair of draws.
 
@@ -93,6 +94,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
     summary = "cuDNN's benchmark mode is on in a program that asks for determinism"
+    is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in program.asked_evidence():

@@ -51,6 +51,8 @@ Not reported
     - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`, or what follows
       after `if args.deterministic: ... return`) is only reported in the `strict` profile, and not at all if the chosen
       seed is printed, logged, saved or returned.
+    - A search over hyperparameters, or a self-test, that seeds itself anew in a program that seeds its run (by the names
+      of its functions): reported in the `strict` profile only.
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
     - Worker init functions, which are TRL105.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
@@ -78,7 +80,7 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.seed_fix import changing_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds
+from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds, wants_fresh_numbers
 from torchrepro_lint.program.seeds.unseeded_generators import unseeded_generators
 from torchrepro_lint.rules.base import Rule
 
@@ -91,7 +93,7 @@ class SeedDiffersEveryRun(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in chain(changing_seeds(program), unseeded_generators(program)):
-            if fault.fallback and not program.strict:
+            if not program.strict and (fault.fallback or wants_fresh_numbers(program, fault)):
                 continue
             fix, declined = changing_seed_fix(program, fault)
             yield self.finding(program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined)

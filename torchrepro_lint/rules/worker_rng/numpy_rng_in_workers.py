@@ -146,10 +146,7 @@ class NumpyRngInWorkers(LoaderRule):
 
     def _report_repeated(self, program: Program, loader: Loader, draw: Effect) -> Finding:
         name = draw.event.name
-        message = (
-            f"the code that loads items seeds NumPy with the worker id alone, so what it draws (`{name}`) is the same in "
-            "every epoch"
-        )
+        message = f"items seed NumPy with the worker id alone, so every epoch draws the same numbers (`{name}`)"
         declined = "a `worker_init_fn` would not help: seed with `torch.initial_seed() % 2**32` where the items seed"
         return self.finding(program, loader.site, message, _trace(draw), declined=declined)
 
@@ -161,7 +158,7 @@ class NumpyRngInWorkers(LoaderRule):
             trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
         is_error = seeding is not None or (is_old and program.target.known)
         severity = Severity.ERROR if is_error else Severity.WARNING
-        message = f"no `worker_init_fn`, and workers draw from NumPy (`{draw.event.name}`): "
+        message = f"workers draw from NumPy (`{draw.event.name}`) without a `worker_init_fn`: "
         if seeding is not None:
             message += "`np.random.seed` does not affect them, and before torch 1.9 they repeat each other"
         else:
@@ -175,9 +172,9 @@ def _trace(draw: Effect) -> list[Link]:
 
 def _consequence(program: Program, is_old: bool, controlled: bool) -> str:
     if is_old and program.target.known:
-        return "before torch 1.9, all workers draw the same numbers, and again in every epoch"
+        return "before torch 1.9, all of them draw the same numbers, again in every epoch"
     if is_old:
-        return "before torch 1.9 all draw the same; `target-torch` says which torch you use"
+        return "before torch 1.9, all draw the same numbers (set `target-torch` if yours is newer)"
     if controlled:
         return "`np.random.seed` does not affect them, only torch's seed does"
     return "`np.random.seed` does not affect them and torch is not seeded, so every run differs"

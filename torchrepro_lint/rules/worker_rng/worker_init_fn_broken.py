@@ -2,8 +2,9 @@
 
 What it does
     Finds worker init functions that cannot work: one that is called instead of passed (`worker_init_fn=seed_worker()`
-    passes None, which torch silently accepts), one that cannot be called with the worker's number, a class whose
-    constructor does not accept it, and a seed outside NumPy's range (`np.random.seed(torch.initial_seed())`).
+    passes None, which torch silently accepts), one that cannot be called with the worker id, a class whose constructor
+    does not accept it, something that cannot be called at all (`worker_init_fn=generator`, `worker_init_fn=0`), and a
+    seed outside NumPy's range (`np.random.seed(torch.initial_seed())`).
 
 Why is this bad?
     If the function is called, it seeds the main process and leaves the workers unseeded. The others raise in the worker
@@ -59,9 +60,10 @@ How it is proven
 
 Fix safety
     Safe: removes `()` if a function without arguments is called in the loader's own call, adds `% 2**32` to a seed that
-    is out of range, and gives a function that lacks only the parameter for the worker's number this parameter. Before,
-    the function was not passed, or raised. The parameter is an unsafe fix if the function is also mentioned elsewhere
-    than at loaders. A function that is called elsewhere, or takes other arguments, is left to its author.
+    is out of range, and gives a function that lacks only the parameter for the worker id this parameter. Before, the
+    function was not passed, or raised. The parameter is an unsafe fix if the function is also mentioned elsewhere than
+    at loaders. A function that is called elsewhere, or takes other arguments, and something that is no function, are
+    left to the author.
 
 Not reported
     - A call that returns a function (a factory), a factory that explicitly returns None (`return None`), `partial` that
@@ -84,7 +86,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
-from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit
+from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit, not_callable
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
 
@@ -96,6 +98,7 @@ class WorkerInitFnBroken(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from self._called(program)
+        yield from self._no_functions(program)
         yield from self._misfits(program)
         for found in faulty_seedings(program, Fault.RANGE):
             fix, declined = range_fix(program, found)
@@ -120,6 +123,15 @@ class WorkerInitFnBroken(Rule):
                 message = f"`{called.name}` is called where it should be passed: `worker_init_fn` gets None"
                 yield self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
                 break
+
+    def _no_functions(self, program: Program) -> Iterator[Finding]:
+        for loaders in program.asked_loader_sites():
+            for loader in loaders:
+                what = not_callable(loader.value("worker_init_fn")) if loader.has_workers else None
+                if what is not None:
+                    message = f"`worker_init_fn` is {what}, which cannot be called: every worker raises TypeError"
+                    yield self.finding(program, loader.site, message)
+                    break
 
     def _misfits(self, program: Program) -> Iterator[Finding]:
         found: dict[Misfit, list[Link]] = {}

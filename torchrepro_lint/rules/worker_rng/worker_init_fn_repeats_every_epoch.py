@@ -74,7 +74,7 @@ Not reported
     - Seeds that depend on an epoch, a step or torch's base seed.
     - Objects with an attribute that is assigned after their creation.
     - Loaders with `persistent_workers=True` (the function runs once, and the streams continue).
-    - Loaders whose workers are proven to draw nothing.
+    - Generators from which the workers do not draw, as far as their code can be followed.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
