@@ -37,7 +37,8 @@ _NEW = [
     "except ValueError as error",
     "raise ValueError('a', 'b'",
     "async def f()",
-    "y = 0.5e-3 2",
+    "y = 0.05 2",
+    "day = '2021-05' '<>' 2",
     "x = 0x1f 2  # print this",
     "f(lambda: (1, 2) 3)",
 ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
 __all__ = ["is_of_an_older_python", "older_form"]
+
+_TEXT: Final = re.compile("\"[^\"]*\"|'[^']*'")
 
 
 @cache
@@ -21,7 +24,7 @@ def _forms() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def older_form(line: str) -> str | None:
     """The form of an older Python in a line with a syntax error, in words; None where there is none."""
-    code = line.partition("#")[0]
+    code = _TEXT.sub('""', line).partition("#")[0]
     return next((cause for pattern, cause in _forms() if pattern.search(code)), None)
 
 

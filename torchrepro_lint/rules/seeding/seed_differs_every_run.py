@@ -51,8 +51,8 @@ Not reported
     - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`, or what follows
       after `if args.deterministic: ... return`) is only reported in the `strict` profile, and not at all if the chosen
       seed is printed, logged, saved or returned.
-    - A search over hyperparameters, or a self-test, that seeds itself anew in a program that seeds its run (by the names
-      of its functions): reported in the `strict` profile only.
+    - A search over hyperparameters, or a self-test (by the names of its functions), that seeds itself anew in a program
+      that seeds its run: reported in the `strict` profile only.
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
     - Worker init functions, which are TRL105.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
