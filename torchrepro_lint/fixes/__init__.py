@@ -12,13 +12,15 @@ brackets.py           the brackets around a call
 The canonical seeding code:
 seeding.py            inserts it for a loader; seeding_request.py is what it is given
 worker_init.py        the worker init function; worker_lines.py and worker_targets.py seed more than the global RNGs
+importable.py         finds one in another file that can be imported from there
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
-init_body.py          edits of a worker init function that exists
+init_body.py          edits of a worker init function that exists; init_parameter.py gives it a parameter
 generators.py         finds a generator, or writes one; placement.py says where, and going_on.py which training goes on
 unseeded_calls.py     the other calls that may need one
 spread_options.py     the keywords that `**kwargs` may hold already
-seed_expression.py    the seed; passed_seed.py finds one in another file, optional_seed.py, none_tests.py and
-                      parsed_options.py say whether it may be missing
+program_seed.py       the seed: torch's own, or an expression of the program
+seed_expression.py    finds that expression, and passed_seed.py one in another file; optional_seed.py, none_tests.py
+                      and parsed_options.py say whether it may be missing
 rank_expression.py    the rank, where it is part of the seed; also rank_terms.py and rank_free.py
 
 The edits:

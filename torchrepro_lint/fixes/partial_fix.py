@@ -12,9 +12,11 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.program_seed import number_written
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import Constant, External
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
 
 if TYPE_CHECKING:
@@ -67,7 +69,11 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
     edits: list[Edit] = [*planner.edits(), *added]
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
-    return Fix(Applicability.SAFE, f"Seed {words} with the same seed", tuple(edits)), None
+    # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
+    is_constant = number_written(document, seed, statement) is not None
+    is_safe = not (is_constant and is_for_others(program, block.site.path))
+    applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
+    return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
 
 
 def _on_a_condition(program: Program, block: Evidence, missing: Sequence[str]) -> tree.Call | None:

@@ -5,7 +5,8 @@
 
 Where torch is seeded on every path to the place, `torch.initial_seed()` is that seed, with the rank of the process if
 the program adds it. Where torch may not be seeded yet, it is the expression that the program seeds with, as far as it
-can be written at the place. A constant is written only into programs that seed nothing at all.
+can be written at the place. A number is that expression where the program seeds with it, and never in code that the
+programs of others run. A constant that nobody chose is written only into programs that seed nothing at all.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
@@ -30,12 +33,10 @@ from torchrepro_lint.program.seeds.torch_seeds import TorchSeed, torch_seed_at
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import libcst as cst
-
     from torchrepro_lint.fixes.document import Document
     from torchrepro_lint.program.program import Program
 
-__all__ = ["INITIAL_SEED", "program_seed", "seed_around", "torch_seed_of"]
+__all__ = ["INITIAL_SEED", "number_written", "program_seed", "seed_around", "torch_seed_of"]
 
 INITIAL_SEED = "initial_seed()"
 #: The seeds of NumPy's global generator and scikit-learn's random_state are 32 bits wide.
@@ -59,13 +60,20 @@ def program_seed(
     that the same function seeds with above is preferred to torch's. `before_the_run`: see `find_seed`.
     """
     known = around.torch_seed(at) if around.torch_seed is not None else None
+
+    def is_refused(text: str) -> bool:
+        number = number_written(document, text, at)
+        return known is not None and number is not None and not known.may_be(number, is_named=text.isidentifier())
+
     written = seed_written_above(document, at) if of_32_bits else None
+    if written is not None and is_refused(written):
+        written = None
     if known is not None and known.always and written is None and not (of_all_ranks and known.by_rank):
         name = torch()
         if isinstance(name, Declined):
             return name
         return Seed(f"{name}.{_OF_32_BITS if of_32_bits else INITIAL_SEED}", by_rank=known.by_rank)
-    seed = find_seed(document, at, around.seed, around.passed, before_the_run=before_the_run)
+    seed = find_seed(document, at, around.seed, around.passed, before_the_run=before_the_run, is_refused=is_refused)
     if of_all_ranks and not seed.is_default:
         text = seed_of_all_ranks(document, seed.text, at, around.by_rank)
         if text is None:
@@ -77,6 +85,19 @@ def program_seed(
             "pass the seed to this place"
         )
     return seed
+
+
+def number_written(document: Document, text: str, at: cst.BaseStatement) -> int | None:
+    """The number that an expression is: a literal, or a name to which the module gives one and nothing else."""
+    node: cst.CSTNode | None = cst.parse_expression(text) if text.isdecimal() else None
+    if text.isidentifier():
+        owner = document.scope_of(at).resolve(text)
+        bindings = owner.bindings[text] if owner is document.scope else []
+        assign = bindings[0].node if len(bindings) == 1 else None
+        while assign is not None and not isinstance(assign, cst.BaseSmallStatement):
+            assign = document.parent(assign)
+        node = assign.value if isinstance(assign, cst.Assign | cst.AnnAssign) else None
+    return node.evaluated_value if isinstance(node, cst.Integer) else None
 
 
 def seed_around(

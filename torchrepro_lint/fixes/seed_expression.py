@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -98,6 +98,7 @@ def find_seed(
     passed: Sequence[PassedSeed] = (),
     *,
     before_the_run: bool = False,
+    is_refused: Callable[[str], bool] = lambda text: False,
 ) -> Seed:
     """The program's seed as it can be written before the statement `at`; the constant `default` if it has none.
 
@@ -107,10 +108,11 @@ def find_seed(
     the file seeds. An expression that the program itself allows to be None gets `or default`.
 
     `before_the_run`: `at` is reached as the file is imported; what a configuration of another file says then may be
-    changed before the program begins, by its command line or for each of its runs.
+    changed before the program begins, by its command line or for each of its runs. `is_refused`: whether an expression
+    is not the program's seed.
     """
     for node_text, node in _candidates(document, at, passed):
-        if before_the_run and _is_imported_member(document, node_text, at):
+        if is_refused(node_text) or (before_the_run and _is_imported_member(document, node_text, at)):
             continue
         if is_none_at(document, node_text, at):
             break

@@ -5,6 +5,7 @@ names.py            folds old and private homes of a name into its public one
 old_names.py        which releases still have a name
 known.py            whether a name is spoken of anywhere
 versions.py         versions of packages; torch_releases.py has those of torch
+torch_floors.py     what needs at least a certain torch
 
 Random numbers:
 rng.py              what draws, seeds, saves and restores; generators.py has the generators

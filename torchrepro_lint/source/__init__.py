@@ -1,11 +1,13 @@
 """Files: where they are, what they contain, and which comments in them suppress a finding.
 
 Which files, and what a project says about itself:
-root.py              where a project begins; imported_folders.py: what imports say of it
+root.py              where a project begins; imported_folders.py: what imports say of it, connected.py: which
+                     files they make one program
 import_statements.py the import statements of a text
 project.py           which project a file belongs to, with its settings, files and target
 discovery.py         the files that a path stands for; ignore.py and git_index.py say what is left out
-target.py            which versions of torch a project is written for
+target.py            which versions of torch a project is written for; where it does not say so, inferred_target.py
+                     tells it, and code_floor.py which torch the text of a file needs
 requirements.py      the torch requirement in its metadata; metadata.py reads these files
 package_versions.py  the versions of other libraries that it asks for
 line_length.py       how long its lines may be

@@ -9,9 +9,10 @@ memory.py            every question is answered once; reliance.py says what of a
 Expressions:
 expressions.py       what each form evaluates to
 arithmetic.py        operators
-names.py             names: bindings, imports, builtins
+names.py             names: bindings, imports, builtins; rebinding.py: what `exec` and `globals()` may bind
 narrowing.py         what a test says of a name in its arms; told_constants.py: where it says what the name is
-conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`
+conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`;
+                     inner_tests.py: inside an expression
 
 Calls:
 calls.py             what calls give
@@ -33,7 +34,7 @@ records.py           objects of libraries that are what they were made of; torch
 
 Lists and dicts:
 containers.py        what is in them, and what is taken out
-changes.py           what is done to them after they were made
+changes.py           what is done to them after they were made; aliases.py: under another name
 class_changes.py     what is put into those of a class; method_changes.py: into those of an object
 held_lists.py        lists that pipelines of libraries keep
 

@@ -12,7 +12,7 @@ partings.py           where the ways to two events part
 callers.py            the frames in which a scope runs
 way_frames.py         whether the calls of a way come to where it leads
 call_index.py         calls by name: where to look for callers
-calls_at.py           the call at a place
+calls_at.py           the call at a place; callees.py: whether it is one of a certain function
 calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them
 properties.py         functions that run where an attribute is read

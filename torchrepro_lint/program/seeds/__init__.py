@@ -15,6 +15,9 @@ seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
 unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made
 
+Known at a place:
+torch_seeds.py      whether torch is seeded on every path to it, and with what
+
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
 saved_models.py     loops over the saved models of a training

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Constant, Site
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS
@@ -57,11 +59,29 @@ class TorchSeed:
             call that is skipped only where the user gives no seed counts: such a run need not be repeatable.
         by_rank: Whether the rank of the process may be part of that seed.
         seeded: Whether the programs that run the place seed any generator, or may do so out of sight.
+        in_sight: Whether some of these seeds are in sight.
+        numbers: The whole numbers in the expressions that these programs seed with.
+        fixed: Whether each of these expressions is one such number.
+        for_others: Whether the place is code for the programs of others, who choose the seed.
     """
 
     always: bool
     by_rank: bool
     seeded: bool
+    in_sight: bool = False
+    numbers: frozenset[int] = frozenset()
+    fixed: bool = False
+    for_others: bool = False
+
+    def may_be(self, number: int, *, is_named: bool) -> bool:
+        """Whether a number that the file has is the seed of the programs that run the place: written as a constant of
+        its own (`SEED = 7`, with `is_named`), or in a call that seeds something.
+        """
+        if self.for_others:
+            return False
+        if not self.in_sight:
+            return is_named or self.seeded
+        return number in self.numbers and (is_named or (self.fixed and len(self.numbers) == 1))
 
 
 def torch_seed_at(program: Program, site: Site) -> TorchSeed:
@@ -79,8 +99,24 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
     usable = [(one, ways_of(program, one)) for one in of_torch if _is_of_the_run(program, one)]
     found = _paths(program, place)
     always = bool(usable and found) and all(_is_seeded_on(program, way, usable) for way in found or ())
-    seeded = bool(near) or _may_be_seeded_unseen(program, place.facts.path)
-    return TorchSeed(always, any(_has_rank(program, one) for one in of_torch), seeded)
+    numbers = [_numbers(program, one) for one in ([one for one, _ in usable] or near)]
+    return TorchSeed(
+        always,
+        any(_has_rank(program, one) for one in of_torch),
+        bool(near) or _may_be_seeded_unseen(program, place.facts.path),
+        in_sight=bool(near),
+        numbers=frozenset().union(*(found for found, _ in numbers)),
+        fixed=all(alone for _, alone in numbers),
+        for_others=is_for_others(program, place.facts.path),
+    )
+
+
+def _numbers(program: Program, one: Evidence) -> tuple[frozenset[int], bool]:
+    """The whole numbers in the expression that a call seeds with, and whether it is nothing but one of them."""
+    parts = walk([one.value]) if one.value is not None else ()
+    values = [value for part in parts for value in program.ev.values(part, one.frame)]
+    found = frozenset(value.value for value in values if isinstance(value, Constant) and type(value.value) is int)
+    return found, bool(found) and all(isinstance(value, Constant) for value in one.values)
 
 
 def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Evidence]:

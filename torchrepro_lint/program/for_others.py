@@ -1,0 +1,52 @@
+"""Which files of a project are code for the programs of others: what it distributes as a package, and what is copied
+into it from elsewhere. Whoever runs such code chooses the seed, and a constant there would take the choice away.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["is_for_others"]
+
+#: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
+_COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
+_SETUP: Final = re.compile(r"\bsetup\s*\(")
+
+
+def is_for_others(program: Program, path: Path) -> bool:
+    """Whether a file is of a package that the project distributes, or lies in a folder for copied code; and no program
+    starts in it.
+    """
+    if not path.is_relative_to(program.root) or not (_is_copied(program.root, path) or _is_distributed(program, path)):
+        return False
+    return all(one.path != path for one in entry_points(program))
+
+
+def _is_copied(root: Path, path: Path) -> bool:
+    return any(_COPIED.fullmatch(folder) for folder in path.relative_to(root).parts[:-1])
+
+
+def _is_distributed(program: Program, path: Path) -> bool:
+    """Whether a file is a module of a package at the root of the project, or in `src`, and the project is built."""
+    folders = path.relative_to(program.root).parts[:-1]
+    in_src = folders[:1] == ("src",)
+    top = folders[in_src : in_src + 1]
+    if not top or not program.once("is built", lambda: _is_built(program.root)):
+        return False
+    return in_src or program.root.joinpath(*top, "__init__.py") in program.project.files
+
+
+def _is_built(root: Path) -> bool:
+    """Whether the metadata of a project says how to build a distribution of it."""
+    settings, ini = toml_of(root / "pyproject.toml"), ini_of(root / "setup.cfg")
+    if "build-system" in settings or "poetry" in settings.get("tool", {}):
+        return True
+    return ini.has_section("options") or _SETUP.search(text_of(root / "setup.py")) is not None
