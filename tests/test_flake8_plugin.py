@@ -304,3 +304,21 @@ def test_comments_can_be_switched_off_and_idle_ones_are_told(write) -> None:
     assert codes(flake8(root, "--select", "TRL101", "--disable-noqa", "pkg/loader.py")) == ["TRL101"]
     (root / "plain.py").write_text("x = 1  # noqa: TRL101\n")
     assert codes(flake8(root, "--select", "TRL", "plain.py")) == ["TRL901"]
+
+
+def test_a_file_is_told_what_it_breaks_in_another(write) -> None:
+    root = write(PACKAGE)
+    for arguments in (("pkg/augment.py",), ("-j", "4", "pkg/augment.py", "pkg/plain.py", "pkg/dataset.py")):
+        result = flake8(root, "--select", "TRL101", *arguments)
+        assert result.returncode == 1, result.stderr
+        (line,) = result.stdout.splitlines()
+        assert line.startswith("pkg/augment.py:5:20: TRL101 workers draw") and line.endswith("(at pkg/loader.py:7:12)")
+    both = flake8(root, "--select", "TRL101", "-j", "4", "pkg/augment.py", "pkg/loader.py")
+    assert [line.partition(" ")[0] for line in both.stdout.splitlines()] == ["pkg/loader.py:7:12:"]
+
+
+def test_a_text_that_differs_from_the_disk_is_told_what_it_breaks(write) -> None:
+    root = write({**PACKAGE, "pkg/augment.py": "def jitter(image):\n    return image\n"})
+    assert lint(root / "pkg" / "augment.py") == []
+    ((row, _, text),) = lint(root / "pkg" / "augment.py", PACKAGE["pkg/augment.py"])
+    assert row == 5 and text.startswith("TRL101") and "loader.py:7:12)" in text

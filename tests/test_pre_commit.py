@@ -140,3 +140,14 @@ def test_the_hook_file_says_what_pre_commit_needs() -> None:
             ["python", "jupyter"],
             True,
         )
+
+
+def test_a_commit_is_told_what_it_breaks_in_a_file_that_it_leaves_alone(repository: Repository, write) -> None:
+    write({"pkg/augment.py": "import numpy as np\n\n\ndef jitter(image):\n    return image * np.float32(2)\n"})
+    repository.git("add", ".")
+    repository.git("commit", "-q", "--no-verify", "-m", "nothing is random")
+    write({"pkg/augment.py": PACKAGE["pkg/augment.py"]})
+    repository.git("add", "pkg/augment.py")
+    result = repository.hook()
+    assert result.returncode == 1
+    assert "pkg/loader.py:7:12: TRL101 " in result.stdout

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.console import counted
-from torchrepro_lint.diagnostics import Applicability, Finding, LeftToStrict, Location
+from torchrepro_lint.diagnostics import Finding, LeftToStrict, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
-from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
+from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
 from torchrepro_lint.selection import (
     RuleLike,
     is_ignored,
@@ -24,18 +24,16 @@ from torchrepro_lint.selection import (
     is_severe_enough,
     require_known_rules,
     rules_of,
-    runs,
 )
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
-from torchrepro_lint.suppression import Checked, merged, settled
+from torchrepro_lint.suppression import Checked, merged, settled, without_repeated
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
-    from torchrepro_lint.baseline import Baseline
     from torchrepro_lint.cache.run import CachedRun
 
 __all__ = ["CacheChoice", "Progress", "Report", "RunOptions", "check"]
@@ -69,32 +67,6 @@ class RunOptions:
     jobs: int = 1
     cache: CacheChoice | None = None
     progress: Progress = lambda share, what: None
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The result of a check: the findings in order, the number of checked files, and internal errors.
-
-    `unsafe_allowed` are the files with findings whose project enables unsafe fixes. `notices` are remarks about files
-    and folders that are not findings. `known` is the number of findings that a baseline has hidden, and `stale` the
-    number of its records for these files that matched no finding. `left` is what the strict profile would report beside
-    the findings, in programs that do not show that they want to repeat.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    files_checked: int = 0
-    errors: tuple[str, ...] = ()
-    unsafe_allowed: frozenset[Path] = frozenset()
-    notices: tuple[tuple[Path, str], ...] = ()
-    known: int = 0
-    stale: int = 0
-    left: LeftToStrict = field(default_factory=LeftToStrict)
-
-    def may_fix(self, finding: Finding) -> bool:
-        """Whether `--fix` fixes the finding, under the settings of its project."""
-        if finding.fix is None:
-            return False
-        return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
 
 
 def _part_of(progress: Progress, number: int, count: int) -> Progress:
@@ -140,7 +112,7 @@ def check(
     on_disk = [path for path in given if path not in overlay]
     requested = {*projects.files(on_disk), *(path for path in given if path in overlay)}
     # Read at the start: that one is not there is said before a project has been looked at for a minute.
-    known = [] if suppressed_too else _baselines(requested, projects)
+    known = [] if suppressed_too else baselines_of(requested, projects)
     to_edit = contents is not None
     contents = contents or Contents()
     cached, report = None, None
@@ -160,7 +132,7 @@ def check(
     unused = cached.notices if cached is not None else ()
     # Not stored: the permissions of a folder can change without any file doing so.
     report = replace(report, notices=(*projects.notices(on_disk), *unused, *report.notices))
-    return _severe_enough(_without_known(report, known, projects, overlay, toolkit), projects)
+    return severe_enough(without_known(report, known, projects, overlay, toolkit), projects)
 
 
 def _cached_run(
@@ -183,7 +155,9 @@ def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects, *, t
         return None
     unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
     findings, notices, left = stored
-    return Report(findings, len(files), (), unsafe, notices, left=left)
+    own = tuple(one for one in findings if one.location.path in files)
+    elsewhere = tuple(one for one in findings if one.location.path not in files)
+    return Report(own, len(files), (), unsafe, notices, left=left, elsewhere=elsewhere)
 
 
 def _made(
@@ -193,7 +167,7 @@ def _made(
     with _without_collection():
         report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
     if cached is not None and not report.errors:
-        cached.save(report.findings, report.notices, report.left, dependencies)
+        cached.save(report.everything, report.notices, report.left, dependencies)
     return report
 
 
@@ -231,6 +205,7 @@ def _report(
     overlay, read = analysis.overlay, analysis.read
     candidates = of_interest(in_order(requested), projects, overlay, read)
     findings = [one for one in candidates.broken if analysis.wants(one.location.path)]
+    elsewhere: list[Finding] = []
     left: list[Finding] = []
     errors: list[str] = []
     unsafe: set[Path] = set()
@@ -242,9 +217,13 @@ def _report(
         part = _part_of(analysis.run.progress, number, len(groups))
         commented = {path for path in candidates.commented.intersection(files) if analysis.wants(path)}
         checked, failed, program = _check_project(analysis, project, files, commented, part)
-        own = merged(checked.findings) if suppressed_too else list(settled(checked, project.settings, overlay, read))
+        if suppressed_too:
+            own, others = merged(checked.findings), without_repeated(checked.elsewhere)
+        else:
+            own, others = settled(checked, project.settings, overlay, read)
         for finding in own:
             (left if is_left_to_strict(finding, project.settings) else findings).append(finding)
+        elsewhere += [one for one in others if not is_left_to_strict(one, project.settings)]
         errors += failed
         if program is not None:
             dependencies.outside.setdefault(project.root, {}).update(program.outside)
@@ -258,6 +237,7 @@ def _report(
         frozenset(unsafe),
         tuple(candidates.notices),
         left=_left_to_strict(left, projects),
+        elsewhere=tuple(sorted(elsewhere, key=lambda one: one.sort_key)),
     )
     return report, dependencies
 
@@ -268,46 +248,6 @@ def _left_to_strict(findings: Sequence[Finding], projects: Projects) -> LeftToSt
         one for one in findings if one.left_to_strict and is_severe_enough(one, projects.of(one.location.path).settings)
     ]
     return LeftToStrict(tuple(in_order({path for one in told for path in one.left_to_strict or ()})), len(told))
-
-
-def _baselines(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:
-    """The baselines of the projects, each with the files whose findings it may hide.
-
-    TorchReproLintError if one does not exist or is not a baseline.
-    """
-    by_baseline: dict[Path, list[Path]] = {}
-    for path in files:
-        if (baseline := projects.of(path).settings.baseline) is not None:
-            by_baseline.setdefault(baseline, []).append(path)
-    if not by_baseline:
-        return []
-    from torchrepro_lint.baseline import read_baseline
-
-    return [(read_baseline(path), in_order(group)) for path, group in sorted(by_baseline.items())]
-
-
-def _without_known(
-    report: Report, baselines: list[tuple[Baseline, list[Path]]], projects: Projects, overlay: Mapping[Path, str],
-    toolkit: Toolkit,
-) -> Report:  # fmt: skip
-    """The report less the findings that the baselines record."""
-    if not baselines:
-        return report
-    texts = Texts(overlay)
-    findings, stale = list(report.findings), 0
-    for records, group in baselines:
-        own = set(group)
-        unknown = set(map(id, records.unknown((one for one in findings if one.location.path in own), texts)))
-        findings = [one for one in findings if one.location.path not in own or id(one) in unknown]
-        stale += records.stale(group, runs(projects.of(group[0]).settings, toolkit.rules))
-    known = len(report.findings) - len(findings)
-    return replace(report, findings=tuple(findings), known=known, stale=stale)
-
-
-def _severe_enough(report: Report, projects: Projects) -> Report:
-    """The report less the findings that are less severe than the settings of their project ask for."""
-    findings = [one for one in report.findings if is_severe_enough(one, projects.of(one.location.path).settings)]
-    return report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
 
 
 def _check_project(
@@ -350,6 +290,7 @@ def _check_project(
             program.facts(path)
         except Exception as error:
             errors.append(internal_error(f"reading {path}", error, [path]))
+    elsewhere = [_unfixed(one) for one in found if one.location.path not in wanted and _goes_through(one, wanted)]
     found = [finding for finding in found if finding.location.path in wanted]
     broken = [
         UNREADABLE_FILE.finding(path, *where)
@@ -358,10 +299,21 @@ def _check_project(
     ]
     broken += broken_cells(set(files).difference(program.unreadable), project, analysis.overlay, analysis.read)
     return (
-        Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules())),
+        Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules()), elsewhere),
         errors,
         program,
     )
+
+
+def _goes_through(finding: Finding, files: Set[Path]) -> bool:
+    return any(step.location.path in files for step in finding.trace)
+
+
+def _unfixed(finding: Finding) -> Finding:
+    """A finding in a file that is not checked: its fix would be made there."""
+    if finding.fix is None:
+        return finding
+    return replace(finding, fix=None, fix_declined="this file is not one of those that are checked")
 
 
 def _findings(

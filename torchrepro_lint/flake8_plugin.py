@@ -7,7 +7,7 @@ It is made once for each project. flake8's processes share it through the cache:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flake8.options.manager import OptionManager
 
     from torchrepro_lint.diagnostics import Finding
+    from torchrepro_lint.engine import Report
 
 __all__ = ["Plugin"]
 
@@ -159,7 +160,7 @@ def _of_file(path: Path, text: str) -> list[Finding]:
 
     report = check([path], Plugin.override, overlay={path: text}, suppressed_too=Plugin.disable_noqa)
     print_errors(report.errors)
-    return list(report.findings)
+    return _told(report, {path}, {path: text})
 
 
 def _analyse(path: Path) -> _Analysis:
@@ -175,8 +176,16 @@ def _analyse(path: Path) -> _Analysis:
     report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa, run=run)
     print_errors(report.errors)
     findings: dict[Path, list[Finding]] = {}
-    for finding in report.findings:
+    for finding in _told(report, files, {}):
         findings.setdefault(finding.location.path, []).append(finding)
     analysis = _Analysis(findings, stamps)
     _ANALYSES.update(dict.fromkeys(files, analysis))
     return analysis
+
+
+def _told(report: Report, files: Collection[Path], overlay: Mapping[Path, str]) -> list[Finding]:
+    """The findings in the files, and at the steps in them what they break in others."""
+    from torchrepro_lint.report.at_steps import told_at_steps
+    from torchrepro_lint.report.texts import Texts
+
+    return [*report.findings, *told_at_steps(report.elsewhere, files, Texts(overlay))]

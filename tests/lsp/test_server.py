@@ -67,6 +67,23 @@ def test_a_finding_as_it_is_shown(write) -> None:
     run(root, act)
 
 
+def test_an_open_file_is_told_what_it_breaks_in_another(write) -> None:
+    root = write(PACKAGE)
+
+    async def act(editor: Editor) -> None:
+        uri = editor.open(root / "pkg/augment.py")
+        (one,) = await editor.diagnostics(uri, 1)
+        assert (one.code, one.range.start.line) == ("TRL101", 4)
+        assert one.message.endswith("loader.py:7:12)")
+        assert one.related_information is not None
+        assert Path(one.related_information[0].location.uri).name == "loader.py"
+        own = editor.open(root / "pkg/loader.py")
+        assert [one.code for one in await editor.diagnostics(own, 1)] == ["TRL101"]
+        await editor.until(lambda: not editor.shown[uri].diagnostics)
+
+    run(root, act)
+
+
 def test_findings_follow_what_is_typed_in_any_file(write) -> None:
     root = write(PACKAGE)
 

@@ -75,7 +75,7 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
             run=run_options(options, line),
         )
     print_report(report, options, Texts(), colours, toolkit)
-    return status(report, options, bool(report.findings))
+    return status(report, options, bool(report.everything))
 
 
 @contextmanager
@@ -128,13 +128,13 @@ def print_report(
     left_out = left_to_strict(report.left, texts)
     if options.statistics:
         write = statistics_text if for_people else statistics_json
-        print_all(write(statistics(report.findings, report.may_fix)), stream)
+        print_all(write(statistics(report.everything, report.may_fix)), stream)
     else:
         rules = (toolkit or Toolkit()).all_rules
-        reported = ReportInput(report.findings, texts, colours, report.may_fix, report.errors, rules, left_out)
+        reported = ReportInput(report.everything, texts, colours, report.may_fix, report.errors, rules, left_out)
         print_all(written(options.output_format, reported), stream)
-    if for_people and not options.quiet and not (report.errors and not report.findings):
-        print_all(summary(report.findings, report.may_fix, fixed, report.known, left_out), stream)
+    if for_people and not options.quiet and not (report.errors and not report.everything):
+        print_all(summary(report.everything, report.may_fix, fixed, report.known, left_out), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:
         if not report.files_checked:

@@ -58,10 +58,10 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
     else:
         if not options.quiet:
             report = result.report
-            line = fix_summary(result.fixed, report.findings, report.may_fix, written=not options.diff)
+            line = fix_summary(result.fixed, report.everything, report.may_fix, written=not options.diff)
             print(line, file=notes)
         print_errors(result.report.errors)
-    left = bool(result.report.findings) and not options.fix_only
+    left = bool(result.report.everything) and not options.fix_only
     changed = bool(result.changes) and (options.diff or options.exit_non_zero_on_fix)
     return status(result.report, options, left or changed)
 

@@ -57,7 +57,7 @@ def check_stdin(
     if not options.is_fixing:
         report = check([path], options.override, overlay={path: source.text}, toolkit=toolkit)
         print_report(report, options, Texts({path: source.text}), colours, toolkit)
-        return status(report, options, bool(report.findings))
+        return status(report, options, bool(report.everything))
     from torchrepro_lint.commands.fix import print_fixes
     from torchrepro_lint.fix_loop import fix
 

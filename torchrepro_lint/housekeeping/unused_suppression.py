@@ -36,15 +36,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Location, Severity
 from torchrepro_lint.rule_metadata import Named
 from torchrepro_lint.source.lines import line_table
 from torchrepro_lint.source.noqa import Directive, Directives, Word
 
-__all__ = ["UnusedSuppression"]
+__all__ = ["Silenced", "UnusedSuppression"]
 
+#: A finding, and the directives of one file that silence it.
+Silenced: TypeAlias = tuple[Finding, Sequence[Directive]]
 _PREFIX = "TRL"
 
 
@@ -62,17 +64,18 @@ class UnusedSuppression:
         path: Path,
         text: str,
         directives: Directives,
-        silenced: Sequence[Finding],
+        silenced: Sequence[Silenced],
         known: Sequence[Named],
         was_run: Callable[[Named], bool],
     ) -> Iterator[Finding]:
         """A finding for each directive in the text of a file with words that silence none of `silenced`, the findings
-        that comments of the file silenced. `known` are all rules there are; `was_run` says which were asked.
+        that comments of the file silenced, each with these. `known` are all rules there are; `was_run` says which were
+        asked.
         """
         used = {
             (directive.start, word.text)
-            for finding in silenced
-            for directive in directives.silencing(finding)
+            for finding, its in silenced
+            for directive in its
             for word in directive.words
             if word.covers(finding.code, finding.name)
         }

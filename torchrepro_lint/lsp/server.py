@@ -28,6 +28,7 @@ from torchrepro_lint.lsp.buffers import Buffers
 from torchrepro_lint.lsp.messages import diagnostic
 from torchrepro_lint.lsp.open_files import open_buffers
 from torchrepro_lint.lsp.session import EDITOR, Session
+from torchrepro_lint.report.at_steps import told_at_steps
 from torchrepro_lint.report.summary import left_to_strict
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import override_from_table
@@ -111,7 +112,8 @@ class Server(LanguageServer):
 
     def _publish(self, buffers: Buffers, report: Report) -> None:
         shown: dict[str, list[tuple[Finding, types.Diagnostic]]] = {one.uri: [] for one in buffers.documents()}
-        for finding in report.findings:
+        broken = told_at_steps(report.elsewhere, buffers.by_path, Texts(buffers.texts))
+        for finding in (*report.findings, *broken):
             uri = buffers.document(finding.location.path, finding.location.start.row).uri
             shown[uri].append((finding, diagnostic(finding, buffers, related=self._can_relate)))
         versions = {document.uri: document.version for document in buffers.documents()}

@@ -94,8 +94,6 @@ class Program:
         self.root = root
         self._files = files
         self._asked = asked
-        # These are so few of the files that what concerns them alone is looked for by itself.
-        self._few = asked if asked is not None and len(asked) * _FEW < len(files) else None
         self.settings = settings
         self.target = target
         if linked is None:
@@ -131,9 +129,21 @@ class Program:
         """Whether a file of the project is a test."""
         return path in self.tests
 
+    @cached_property
+    def _told(self) -> frozenset[Path] | None:
+        """The asked files, and those that import them or are imported by them; None for all."""
+        if self._asked is None:
+            return None
+        around = (self.imports.above(path) | self.imports.below(path) for path in self._asked)
+        return self._asked.union(*around)
+
     def is_asked(self, path: Path) -> bool:
-        """Whether somebody waits for the findings of a file. For other files no finding need be made, and no fix."""
+        """Whether the findings of a file are wanted. For other files no fix need be planned."""
         return (self._asked is None or path in self._asked) and path not in self._given_up
+
+    def is_told(self, path: Path) -> bool:
+        """Whether the findings of a file are wanted, or may be because their proof may go through an asked file."""
+        return (self._told is None or path in self._told) and path not in self._given_up
 
     def begin_rule(self) -> None:
         """Another rule is run: it is asked about all places."""
@@ -149,7 +159,7 @@ class Program:
         self._in_hand = None
         if len(self._given_up) < _MOST_GIVEN_UP:
             for place in places:
-                if place not in self._given_up and self.is_asked(place.path if isinstance(place, Site) else place):
+                if place not in self._given_up and self.is_told(place.path if isinstance(place, Site) else place):
                     self._given_up.add(place)
                     return True
         return False
@@ -158,27 +168,28 @@ class Program:
         """The places at which a rule looks one after the other. Each begins a question, with a budget of its own."""
         for place in places:
             site = site_of(place)
-            if site not in self._given_up and self.is_asked(site.path):
+            if site not in self._given_up and self.is_told(site.path):
                 self.ev.begin_question()
                 self._in_hand = site
                 yield place
         self._in_hand = None
 
     def asked_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
-        """The asked files (see `is_asked`) whose text matches the pattern, in order: a test before any parsing."""
-        if self._few is not None:
-            return [path for path in self.project.matching(pattern, sorted(self._few)) if self.is_asked(path)]
-        return [path for path in self.project.matching(pattern) if self.is_asked(path)]
+        """The asked files themselves whose text matches the pattern, in order: a test before any parsing."""
+        asked = self._asked
+        if asked is not None and len(asked) * _FEW < len(self._files):
+            return [path for path in self.project.matching(pattern, sorted(asked)) if self.is_asked(path)]
+        matching = self.project.matching(pattern)
+        return [path for path in matching if (asked is None or path in asked) and self.is_asked(path)]
 
     def others_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
         """The files that are not asked and whose text matches the pattern, in order."""
-        if self._asked is None:
-            return []
-        return [path for path in self.project.matching(pattern) if not self.is_asked(path)]
+        asked = self._asked
+        return [path for path in self.project.matching(pattern) if path not in asked] if asked is not None else []
 
     def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
-        """Those of `sites` that are in asked files, by file and then in the order of the text."""
-        asked = (site for site in sites if self.is_asked(site.path))
+        """Those of `sites` of which findings may be wanted (see `is_told`), by file, then in the order of the text."""
+        asked = (site for site in sites if self.is_told(site.path))
         return sorted(asked, key=lambda site: (str(site.path), site.number))
 
     def has_read(self, path: Path) -> bool:
@@ -249,14 +260,15 @@ class Program:
         return self.once("loader sites", lambda: _by_site(self.loaders))
 
     def asked_loader_sites(self) -> Iterator[Sequence[Loader]]:
-        """Those of `loader_sites` that are in asked files. Each begins a question, with a budget of its own."""
+        """Those of `loader_sites` of which findings may be wanted (see `is_told`). Each begins a question."""
         return self._each_place(self._asked_loader_sites, lambda loaders: loaders[0].site)
 
     @cached_property
     def _asked_loader_sites(self) -> Sequence[Sequence[Loader]]:
-        if self._few is None or "loaders" in self._answers:
-            return [one for one in self.loader_sites if self._asked is None or one[0].site.path in self._asked]
-        return _by_site(find_loaders(self.ev, self._few))
+        told = self._told
+        if told is None or len(told) * _FEW >= len(self._files) or "loaders" in self._answers:
+            return [one for one in self.loader_sites if told is None or one[0].site.path in told]
+        return _by_site(find_loaders(self.ev, told))
 
     def worker_run(self, loader: Loader) -> WorkerRun:
         """What the workers of a loader run: the events of fetching items and of collating them."""
@@ -280,7 +292,7 @@ class Program:
         return self.once("evidence", find)
 
     def asked_evidence(self) -> Iterator[Evidence]:
-        """The evidence in asked files. Each begins a question, with a budget of its own.
+        """The evidence of which findings may be wanted (see `is_told`). Each begins a question, with its own budget.
 
         Where no asked file holds a word that evidence needs, the rest of the project is not searched either.
         """

@@ -84,6 +84,11 @@ class Directives:
         yield from self.file
         yield from self.rows.values()
 
+    def at(self, row: int) -> list[Directive]:
+        """The directives on the rows of the logical line that a row belongs to."""
+        first, last = self.logical.get(row, (row, row))
+        return [self.rows[one] for one in range(first, last + 1) if one in self.rows]
+
     def silencing(self, finding: Finding) -> list[Directive]:
         """The directives that silence the finding: those for the file, and those on any row of its statement."""
         found = [directive for directive in self.file if directive.covers(finding)]

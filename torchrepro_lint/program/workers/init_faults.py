@@ -70,13 +70,13 @@ def fault_of(seeding: Seeding, *, old_torch: bool) -> Fault | None:
 
 
 def faulty_seedings(program: Program, fault: Fault) -> list[FaultySeeding]:
-    """The seeding statements with this fault, one for each init function, in the order of files and text: those in
-    files whose findings somebody waits for.
+    """The seeding statements with this fault, one for each init function, in the order of files and text: those of
+    which findings may be wanted.
     """
     nothing: _Faults = {}
     every = program.ev.of_project("init-faults", lambda: _all_faults(program), nothing)
     found = (found for (_, kind), found in sorted(every.items(), key=lambda item: item[0]) if kind == fault.value)
-    return [one for one in found if program.is_asked(one.seeding.top.path)]
+    return [one for one in found if program.is_told(one.seeding.top.path)]
 
 
 def _all_faults(program: Program) -> _Faults:

@@ -124,7 +124,7 @@ class GeneratorHeldByDataset(Rule):
             for held in copied:
                 faults.add(held, loader, (*held.made, *(event.site for event in held.draws)))
         for fault in faults:
-            if program.is_asked(fault.what.draws[0].site.path):
+            if program.is_told(fault.what.draws[0].site.path):
                 yield self._report(program, fault, holders)
 
     def _report(
