@@ -4,7 +4,11 @@ indentation, other line endings, another end.
 
 from __future__ import annotations
 
+import ast
+import io
+import random
 import tempfile
+import tokenize
 from pathlib import Path
 
 from fixture_format import SETTINGS_FILE, all_fixtures
@@ -80,3 +84,102 @@ def test_whatever_the_program_looks_like(
         assert after.startswith(heading[0].replace("\n", newline).encode("latin-1") if heading else b"")
         again = fix([path])
         assert (again.changes, path.read_bytes()) == ((), after)
+
+
+#: Tokens that say nothing of the program: how it is laid out, and commas, which may be added at the end of a call.
+LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
+REMARKS = st.lists(
+    st.sampled_from(["blank", "above", "behind", "comma", "comma behind"]), min_size=1, max_size=12
+)  # fmt: skip
+
+
+def tokens_of(text: str) -> list[tokenize.TokenInfo]:
+    return list(tokenize.generate_tokens(io.StringIO(text).readline))
+
+
+def meaning(text: str) -> list[str]:
+    """The tokens of a program without its layout."""
+    return [one.string for one in tokens_of(text) if one.type not in LAYOUT and one.string not in ("", ",")]
+
+
+def comments(text: str) -> list[str]:
+    return [one.string for one in tokens_of(text) if one.type == tokenize.COMMENT]
+
+
+def remarked(text: str, remarks: list[str], chance: random.Random) -> str:
+    """The program with blank lines, comments, and commas at the ends of calls, at places that chance chooses."""
+    for number, remark in enumerate(remarks):
+        lines, tokens = text.split("\n"), tokens_of(text)
+        ends = [one for one in tokens if one.type in (tokenize.NEWLINE, tokenize.NL) and one.string]
+        if remark in ("behind", "comma behind"):
+            # Only behind code: a comment that has one already ends with it.
+            free = [one for one in ends if one.start[1] and not lines[one.start[0] - 1].strip().startswith("#")]
+            free = [one for one in free if "#" not in lines[one.start[0] - 1]]
+            if free:
+                row = chance.choice(free).start[0] - 1
+                lines[row] += f"  # remark {number}"
+        elif remark in ("blank", "above"):
+            inside = {row for one in tokens if one.type == tokenize.STRING for row in range(one.start[0], one.end[0])}
+            rows = [one.start[0] for one in ends if one.start[0] not in inside and not _goes_on(lines, one.start[0])]
+            row = chance.choice(rows)
+            below = lines[row] if row < len(lines) else ""
+            indent = below[: len(below) - len(below.lstrip())]
+            lines.insert(row, "" if remark == "blank" else f"{indent}# remark {number}")
+        if remark.startswith("comma"):
+            lines = _with_comma("\n".join(lines), chance).split("\n")
+        text = "\n".join(lines)
+    return text
+
+
+def _goes_on(lines: list[str], row: int) -> bool:
+    return lines[row - 1].rstrip().endswith("\\")
+
+
+def _with_comma(text: str, chance: random.Random) -> str:
+    """The text with a comma behind the last argument of a call that has several."""
+    tree = ast.parse(text)
+    in_texts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) > 1 and id(node) not in in_texts
+    ]
+    if not calls:
+        return text
+    node = chance.choice(calls)
+    last = max(
+        (*node.args, *(one.value for one in node.keywords)), key=lambda one: (one.end_lineno, one.end_col_offset)
+    )
+    lines = text.split("\n")
+    row, column = last.end_lineno - 1, len(lines[last.end_lineno - 1].encode()[: last.end_col_offset].decode())
+    behind = lines[row][column:]
+    if behind.startswith(")") or (not behind and lines[row + 1].strip().startswith(")")):
+        lines[row] = f"{lines[row][:column]},{behind}"
+    return "\n".join(lines)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(PROGRAMS), REMARKS, st.randoms(use_true_random=False))
+def test_remarks_and_blank_lines_stay_and_change_nothing_of_what_is_fixed(
+    fixture: Fixture, remarks: list[str], chance: random.Random
+) -> None:
+    body = strip_marks(fixture.path.read_text(encoding="utf-8"))
+    old = remarked(body, remarks, chance)
+    compile(old, "program", "exec")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        (Path(folder) / SETTINGS_FILE).write_text("".join(f"{line}\n" for line in fixture.settings), encoding="utf-8")
+        path.write_text(old, encoding="utf-8")
+        result = fix([path])
+        new = path.read_text(encoding="utf-8")
+        compile(new, "program", "exec")
+        rest = iter(comments(new))
+        assert all(one in rest for one in comments(old)), new
+        before, after = (path.read_text(encoding="utf-8") for path in (fixture.path, fixture.twin))
+        # A remark may say why something is as it is: then it is the author who decides.
+        if not [one for one in result.report.findings if one.code == fixture.rule]:
+            assert meaning(new) == meaning(strip_marks(after)), new
+        else:
+            assert meaning(new) == meaning(strip_marks(before)), new
+        again = fix([path])
+        assert (again.changes, path.read_text(encoding="utf-8")) == ((), new)

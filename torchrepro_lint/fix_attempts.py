@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
-from torchrepro_lint.source.text import Source, decode, split_lines
+from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
@@ -103,6 +104,13 @@ class Attempts:
         if path not in self.sources:
             self.sources[path] = decode(path, self.contents(path))
         return self.sources[path].text
+
+    def others(self, path: Path) -> Iterator[bytes]:
+        """The other files of the project of a file, as far as they can be read."""
+        for other in self.projects.of(path).files:
+            with suppress(SourceError):
+                if other != path:
+                    yield self.overlay[other].encode() if other in self.overlay else self.contents(other)
 
     def key(self, finding: Finding) -> tuple[object, ...]:
         """What does not change of a finding and its fix when other fixes move it."""

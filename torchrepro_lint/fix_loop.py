@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -173,7 +173,7 @@ def _tidied(attempts: Attempts, report: Report) -> Report:
         old = attempts.sources[path].text
         if text != old:
             before, after = Document(path, python_text(path, old)), Document(path, python_text(path, text))
-            edits = newly_unused_imports(before, after)
+            edits = newly_unused_imports(before, after, partial(attempts.others, path))
             tidy = apply_edits(text, edits)
             texts[path] = tidy if edits and why_refused(path, text, tidy, edits) is None else text
     if texts == attempts.overlay:

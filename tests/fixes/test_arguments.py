@@ -501,6 +501,49 @@ def test_layouts(text: str, expected: str, newline: str) -> None:
     assert add(lines(text).replace("\n", newline)) == lines(expected).replace("\n", newline)
 
 
+ALIGNED = """
+    model = Model(layers, width=4,
+                  depth=3)
+    """
+BROKEN = """
+    model = Model(
+        layers, width=4, depth=3
+    )
+    """
+LONG = "loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True, num_workers=4)\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "call", "expected"),
+    [
+        pytest.param(
+            ALIGNED, LONG, LONG.replace(")\n", ",\n                    worker_init_fn=seed_worker, generator=g)\n"),
+            id="aligned",
+        ),
+        pytest.param(
+            ALIGNED, LONG.replace(")\n", ", **rest)\n"),
+            LONG.replace(")\n", ",\n                    worker_init_fn=seed_worker, generator=g, **rest)\n"), id="before kwargs",
+        ),
+        pytest.param(
+            ALIGNED, "something_with_a_long_name.and_another_attribute.loader_of_the_run = DataLoader(train_set)\n",
+            "something_with_a_long_name.and_another_attribute.loader_of_the_run = DataLoader(\n"
+            "    train_set, worker_init_fn=seed_worker, generator=g\n)\n", id="no room",
+        ),
+        pytest.param(
+            ALIGNED + BROKEN, LONG,
+            "loader = DataLoader(\n    train_set,\n    batch_size=args.batch_size,\n    shuffle=True,\n    num_workers=4,\n"
+            "    worker_init_fn=seed_worker,\n    generator=g,\n)\n", id="as often broken",
+        ),
+        pytest.param(
+            ALIGNED, "loader = DataLoader(train_set)\n",
+            "loader = DataLoader(train_set, worker_init_fn=seed_worker, generator=g)\n", id="it fits",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_is_wrapped_as_others_of_the_file_are(others: str, call: str, expected: str) -> None:
+    assert add(lines(others) + call) == lines(others) + expected
+
+
 def test_tabs() -> None:
     text = "if x:\n\tif y:\n\t\tx = DataLoader(\n\t\t\tds,\n\t\t\tbatch_size=4\n\t\t\t)\n"
     assert add(text, [("generator", "g")]) == text.replace("size=4\n", "size=4,\n\t\t\tgenerator=g\n")

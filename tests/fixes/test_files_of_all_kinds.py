@@ -78,5 +78,5 @@ def test_a_future_import_in_a_later_cell_is_named_as_the_reason(write) -> None:
     result = fix([root], {"select": ("TRL105",)})
     assert not result.changes
     assert [one.reason for one in result.rejected] == [
-        "a cell below the first imports from `__future__`, so the cells cannot be checked as one program"
+        "a later cell imports from `__future__`: move that import into the first cell, then it can be fixed"
     ]

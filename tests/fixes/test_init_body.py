@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.init_body import (
+    is_commented,
     plan_appended_seed,
     plan_canonical_body,
     plan_in_range,
@@ -226,3 +227,20 @@ def test_what_the_rank_adds(case: str) -> None:
     seeds = [call.args[0].value for call in calls]
     (node, *_) = [node for node in parsed.walk() if isinstance(node, cst.FunctionDef | cst.Lambda)]
     assert rank_terms(parsed, seeds, node.body) == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("    np.random.seed(w)\n    random.seed(w)\n", False, id="none"),
+        pytest.param("    # why\n    np.random.seed(w)\n    random.seed(w)\n", True, id="above the first line"),
+        pytest.param("    np.random.seed(w)\n    # why\n    random.seed(w)\n", True, id="above another"),
+        pytest.param("    np.random.seed(w)\n    # why\n\n    random.seed(w)\n", True, id="apart"),
+        pytest.param("    np.random.seed(w)\n    random.seed(w)  # why\n", True, id="behind"),
+        pytest.param("    np.random.seed(\n        w  # why\n    )\n", True, id="between brackets"),
+        pytest.param('    """Seed."""  # why\n    np.random.seed(w)\n', False, id="beside what stays"),
+        pytest.param("    np.random.seed(w)\n\n# of what follows\nx = 1\n", False, id="below"),
+    ],
+)
+def test_a_comment_among_the_statements_is_seen(body: str, expected: bool) -> None:
+    assert is_commented(function(document(f"def f(w):\n{body}"))) == expected

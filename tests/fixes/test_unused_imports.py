@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 from fixes.helpers import applied, document
 
-from torchrepro_lint.fixes.unused_imports import drop_unused_imports
+from torchrepro_lint.fixes.unused_imports import drop_unused_imports, newly_unused_imports
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,23 @@ def test_imports(text: str, expected: str | None) -> None:
     parsed = document(text)
     call = next(node for node in parsed.walk() if isinstance(node, cst.Call) and parsed.text_of(node.func) == "MARK")
     assert applied(text, drop_unused_imports(parsed, [call])) == (text if expected is None else expected)
+
+
+READS = "import os\nimport numpy as np\nfrom utils import seed\nx = os.urandom(1), np.pi, seed\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "left"),
+    [
+        ([], "from utils import seed\nx = seed\n"),
+        ([b"from train import main\n", b"import os\n"], "from utils import seed\nx = seed\n"),
+        ([b"from train import os\n"], "import os\nfrom utils import seed\nx = seed\n"),
+        ([b"from .train import *\n"], "import os\nimport numpy as np\nfrom utils import seed\nx = seed\n"),
+    ],
+)
+def test_what_fixes_have_left_unused(others: list[bytes], left: str) -> None:
+    """The module of the project may do something when it is imported; other files may take a name from this one."""
+    fixed = READS.replace("os.urandom(1), np.pi, seed", "seed")
+    edits = newly_unused_imports(document(READS), document(fixed), lambda: others)
+    assert applied(fixed, edits) == left
+    assert newly_unused_imports(document(fixed), document(fixed), lambda: others) == []

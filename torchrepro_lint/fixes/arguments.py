@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses
+from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses, wraps_aligned
 from torchrepro_lint.fixes.document import Document
 
 __all__ = ["add_keyword_arguments", "given", "replace_argument"]
@@ -44,7 +44,8 @@ def add_keyword_arguments(
     other arguments, which are made as well.
 
     One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
-    and is otherwise wrapped as black would. Trailing commas and comments stay where they are.
+    and is otherwise wrapped as the author wraps other calls of the file, else as black would. Trailing commas and
+    comments stay where they are.
     """
     if not pairs:
         return list(altered)
@@ -163,7 +164,8 @@ class _Call:
 
     def _beyond_the_line(self, new: list[str]) -> list[Edit]:
         """A line that would be too long: formatters break the outermost of its brackets first, and those within them
-        where that is not enough. Below what stands aligned after an opening bracket, arguments are aligned as well.
+        where that is not enough. Below what stands aligned after an opening bracket, arguments are aligned as well, and
+        everywhere in a file whose author aligns them.
         """
         brackets: list[Bracket] = []
         node: cst.BaseExpression = self.call
@@ -181,6 +183,8 @@ class _Call:
                 break
             brackets.insert(0, bracket)
             node = bracket.outer
+        if self.document.once(wraps_aligned) and (below := self._below_its_own([", ".join(new)])) is not None:
+            return below
         end = self.document.end(node)
         if _END.fullmatch(self.text, end, self.document.next_line(end)) is None:
             brackets = []
@@ -233,10 +237,17 @@ class _Call:
             return [gap, *self._inline(new)]
         if self.kwargs and len(self.items) == 1:
             return self._wrapped(new, self.document.indentation(self.open))
+        return self._below_its_own(new) or self._inline(new)
+
+    def _below_its_own(self, new: list[str]) -> list[Edit] | None:
+        """The new arguments aligned below those that the call has. None where there are none, or where the line would
+        be too long again.
+        """
+        if self.kwargs and len(self.items) == 1:
+            return None
         last = self.items[-2] if self.kwargs else self.items[-1]
-        # A line of their own helps nobody where it would be too long again.
         below = len(self._indent_of(self._line_leader(last))) + max(map(len, new)) + self._tail_after(last.end)
-        return self._fill(last, new) if below <= self.document.line_length else self._inline(new)
+        return self._fill(last, new) if below <= self.document.line_length else None
 
     def _wrapped(self, new: list[str], outer: str) -> list[Edit]:
         newline = self.document.newline

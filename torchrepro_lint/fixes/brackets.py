@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Bracket", "bracket_of", "call_parentheses"]
+__all__ = ["Bracket", "bracket_of", "call_parentheses", "wraps_aligned"]
 
 _Span = tuple[int, int]
 
@@ -126,3 +126,21 @@ def _clauses(document: Document, clause: cst.CompFor) -> Iterator[tuple[cst.CSTN
 def _without_space(document: Document, start: int, end: int) -> _Span:
     text = document.text[start:end]
     return start + len(text) - len(text.lstrip()), end
+
+
+def wraps_aligned(document: Document) -> bool:
+    """Whether most calls over several lines have their arguments aligned below the first, which follows the bracket."""
+    aligned = broken = 0
+    for call in document.nodes(cst.Call):
+        starts = [document.start(argument) for argument in call.args]
+        if len(starts) < 2:
+            continue
+        text, first = document.text, starts[0]
+        if "\n" in text[call_parentheses(document, call)[0] : first]:
+            broken += 1
+            continue
+        lines = {line: start for start in reversed(starts) if (line := document.line_start(start))}
+        leading = [start - line for line, start in lines.items() if not text[line:start].strip()]
+        if leading:
+            aligned += all(column == first - document.line_start(first) for column in leading)
+    return aligned > broken

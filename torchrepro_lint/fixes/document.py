@@ -18,7 +18,7 @@ from torchrepro_lint.fixes.node_index import NodeIndex
 from torchrepro_lint.fixes.scopes import Scope, children
 from torchrepro_lint.source.lines import LineTable
 
-__all__ = ["Document", "dotted_name", "is_cell_marker"]
+__all__ = ["Document", "comments_in", "dotted_name", "is_cell_marker"]
 
 _Made = TypeVar("_Made")
 _Node = TypeVar("_Node", bound=cst.CSTNode)
@@ -261,6 +261,14 @@ class Document:
 
     def replacement(self, start: int, end: int, content: str) -> Edit:
         return Edit(self.path, start, end, content)
+
+
+def comments_in(node: cst.CSTNode) -> Iterator[cst.Comment]:
+    """The comments of a node: above its lines, behind them, and between its parts."""
+    if isinstance(node, cst.Comment):
+        yield node
+    for child in node.children:
+        yield from comments_in(child)
 
 
 def dotted_name(node: cst.CSTNode) -> str | None:

@@ -11,6 +11,7 @@ from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.switch_fix import is_commented_beside
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
 def correct_value_fix(
     program: Program, path: Path, written: tree.Expr | None, value: str
 ) -> tuple[Fix | None, str | None]:
-    """The fix that writes another text in the place of a variable's value, or why there is none."""
+    """The fix that writes another text in the place of a variable's value, or why there is none. Unsafe where a comment
+    stands beside it.
+    """
     if not isinstance(written, tree.Const):
         return None, "the value is not written where the variable is set"
     document = document_of(program, path)
@@ -51,4 +54,6 @@ def correct_value_fix(
     if node is None:
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(node), f'"{value}"')
-    return Fix(Applicability.SAFE, f"Set it to {value}", (edit,)), None
+    # What a comment says of the old value may not be true of the new one.
+    applicability = Applicability.UNSAFE if is_commented_beside(document, node) else Applicability.SAFE
+    return Fix(applicability, f"Set it to {value}", (edit,)), None

@@ -9,7 +9,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.arguments import replace_argument
 from torchrepro_lint.fixes.brackets import call_parentheses
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.document import Document, comments_in, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
@@ -98,10 +98,10 @@ def _is_head(line: cst.BaseStatement) -> bool:
     )
 
 
-def is_commented(document: Document, function: cst.FunctionDef) -> bool:
+def is_commented(function: cst.FunctionDef) -> bool:
     """Whether a comment stands among the statements that `plan_canonical_body` would replace."""
     assert isinstance(function.body, cst.IndentedBlock)
-    return any(document.nodes(cst.Comment, line) for line in _lines(function.body))
+    return any(True for line in _lines(function.body) for _ in comments_in(line))
 
 
 def plan_canonical_body(document: Document, function: cst.FunctionDef, more: str = "") -> list[Edit]:

@@ -159,7 +159,7 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
         return None
     calls = [_call_at(program, document, seeding.site) for seeding in run.seedings]
     located = [call for call in calls if call is not None]
-    if not seeds_alone(document, function, located) or is_commented(document, function):
+    if not seeds_alone(document, function, located) or is_commented(function):
         return None
     rank = _rank_terms(document, located)
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, comments_in
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.program.evaluation.values import Constant
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["deterministic_algorithms_fix", "set_value_fix"]
+__all__ = ["deterministic_algorithms_fix", "is_commented_beside", "set_value_fix"]
 
 # What is said to other tools stays true.
 _FOR_A_TOOL = re.compile(r"#\s*(noqa|type:|pylint:|fmt:|yapf:|nosec|pragma|mypy:|pyright:|ruff:)")
@@ -40,12 +40,12 @@ def set_value_fix(
     if value is None:
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(value), text)
-    if _is_commented(document, value):
+    if is_commented_beside(document, value):
         applicability = Applicability.UNSAFE
     return Fix(applicability, f"Set it to {text}", (edit,)), None
 
 
-def _is_commented(document: Document, value: cst.BaseExpression) -> bool:
+def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
     """Whether a comment for people stands in the statement of a value, behind it, or right above it."""
     line = document.statement(value)
     if not isinstance(line, cst.SimpleStatementLine):
@@ -53,14 +53,8 @@ def _is_commented(document: Document, value: cst.BaseExpression) -> bool:
     above: list[str] = []
     for empty in line.leading_lines:
         above = [*above, empty.comment.value] if empty.comment is not None else []
-    own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in _comments(document, part)]
+    own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in comments_in(part)]
     return not all(_FOR_A_TOOL.match(comment) for comment in (*above, *own))
-
-
-def _comments(document: Document, node: cst.CSTNode) -> list[cst.Comment]:
-    if isinstance(node, cst.TrailingWhitespace):
-        return [node.comment] if node.comment is not None else []
-    return document.nodes(cst.Comment, node)
 
 
 def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:

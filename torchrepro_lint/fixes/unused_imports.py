@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence, Set
 
 import libcst as cst
 
@@ -13,6 +15,7 @@ __all__ = ["drop_unused_imports", "newly_unused_imports"]
 
 # No fix needs these, so that none that goes in at the same time can rely on the import.
 _ENTROPY = frozenset({"time", "uuid", "datetime", "secrets", "hashlib", "socket", "struct", "binascii"})
+_FOR_THEIR_NAMES = sys.stdlib_module_names | {"numpy"}
 
 
 def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kept: str = "") -> list[Edit]:
@@ -27,7 +30,7 @@ def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kep
     names = {node.value for root in replaced for node in document.walk(root) if isinstance(node, cst.Name)}
     edits = []
     for name in sorted(names):
-        node = _entropy_import(document, name)
+        node = _import_from(document, name, _ENTROPY)
         if node is None or name in kept or _is_read(document, name, node, inside):
             continue
         edit = _without(document, node)
@@ -35,28 +38,37 @@ def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kep
     return edits
 
 
-def newly_unused_imports(before: Document, after: Document) -> list[Edit]:
-    """The deletions from `after` of module-level imports of entropy that it needs no more, though `before` did.
+def newly_unused_imports(before: Document, after: Document, others: Callable[[], Iterable[bytes]]) -> list[Edit]:
+    """The deletions from `after` of module-level imports that it needs no more, though `before` did: those of the
+    standard library and of NumPy, which are imported for their names alone.
 
-    Several fixes that go in together may each leave the import to the others.
+    Several fixes that go in together may each leave the import to the others. `others` gives the other files of the
+    project: what one of them may take from this file stays.
     """
     if after.path.name == "__init__.py":
         return []
     edits = []
     for name in sorted(after.scope.bindings):
-        node = _entropy_import(after, name)
+        node = _import_from(after, name, _FOR_THEIR_NAMES)
         if node is None or _is_read(after, name, node):
             continue
-        old = _entropy_import(before, name)
+        old = _import_from(before, name, _FOR_THEIR_NAMES)
         edit = _without(after, node) if old is not None and _is_read(before, name, old) else None
-        edits += [edit] if edit is not None else []
+        if edit is not None and not any(map(_takes(after, name).search, others())):
+            edits.append(edit)
     return edits
 
 
-def _entropy_import(document: Document, name: str) -> cst.CSTNode | None:
-    """The import that alone binds a name of the module, if it is one of entropy."""
+def _takes(document: Document, name: str) -> re.Pattern[bytes]:
+    """What a file says that may take a name from a module: `from utils import *`, `from utils import time`."""
+    module, own = re.escape(document.path.stem.encode()), re.escape(name.encode())
+    return re.compile(rb"\bfrom\s+[\w.]*\b%s\s+import\b[^\n]*(\*|\(|\b%s\b)" % (module, own))
+
+
+def _import_from(document: Document, name: str, modules: Set[str]) -> cst.CSTNode | None:
+    """The import that alone binds a name of the module, if it is one of these modules or of what is in them."""
     bindings = document.scope.bindings.get(name, [])
-    if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0] not in _ENTROPY:
+    if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0].partition(".")[0] not in modules:
         return None
     return bindings[0].node
 

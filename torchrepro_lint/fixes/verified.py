@@ -36,7 +36,7 @@ def verify_edit(
             compile(new_text, "<fixed>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         if awaits and isinstance(error, SyntaxError) and "__future__" in str(error):
-            return "a cell below the first imports from `__future__`, so the cells cannot be checked as one program"
+            return "a later cell imports from `__future__`: move that import into the first cell, then it can be fixed"
         return f"the result does not compile ({error})"
     if edits is not None and not outside_is_equal(old_text, new_text, edits):
         return "the result differs outside of its edits"
