@@ -420,7 +420,7 @@ def test_paths_stand_on_both_sides_of_options(project: Path, capsys: pytest.Capt
 
 def test_all_options_are_understood(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = "clean.py --select TRL1,TRL101 --select TRL900 --ignore TRL101 --extend-select trl9 --no-cache -q"
-    arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --fix-only --show-fixes --exit-non-zero-on-fix --color never --output-format full"
+    arguments += " --profile strict --target-torch >=1.7 --unsafe-fixes --exit-zero --fix-only --show-fixes --exit-non-zero-on-fix --write-through-links --color never --output-format full"
     assert main(arguments.split()) == 0
     assert capsys.readouterr().out == ""
 
@@ -760,3 +760,13 @@ def test_warnings_are_left_out_of_the_exit_status(project: Path, capsys: pytest.
     capsys.readouterr()
     assert explain(["a.py:2"], kit) == 0
     assert "not reported: it is a warning, and `min-severity` is error" in capsys.readouterr().out
+
+
+def test_python_m_imports_nothing_from_the_current_folder(project: Path) -> None:
+    for name in ("argparse", "json", "libcst", "pathspec"):
+        (project / f"{name}.py").write_text("raise SystemExit('imported from the repository')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "torchrepro_lint", "--no-cache", "."], cwd=project, capture_output=True, text=True
+    )
+    assert "imported from the repository" not in done.stdout + done.stderr
+    assert done.returncode in (0, 1)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -412,3 +414,99 @@ def test_edits_are_made_to_the_text_that_was_analysed_or_not_at_all(write) -> No
     assert error.endswith("not written: the file has changed since it was read")
     # What is said is of the text that the person has saved.
     assert [finding.location.start.row for finding in result.report.findings] == [5]
+
+
+class OtherSavedMeanwhile(WordRule):
+    """The rule; a person saves `b.py` once the findings are made."""
+
+    def check(self, program: FakeProgram) -> Iterator[Finding]:
+        found = list(super().check(program))
+        for path in {finding.location.path for finding in found if finding.location.path.name == "b.py"}:
+            path.write_text(SAVED)
+        return iter(found)
+
+
+def test_where_one_file_was_saved_meanwhile_none_is_written_that_imports_from_it(write) -> None:
+    root = write(dict.fromkeys(("a.py", "b.py", "c.py"), "import torch\nbad\n"))
+    rule = OtherSavedMeanwhile("TRL101", "bad-word", "bad", "good")
+
+    class Waiting(WordRule):
+        """Fixes of `a.py` import what that of `b.py` defines."""
+
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            for finding in rule.check(program):
+                if finding.location.path.name == "a.py" and finding.fix is not None:
+                    finding = dataclasses.replace(
+                        finding, fix=dataclasses.replace(finding.fix, after=frozenset({root / "b.py"}))
+                    )
+                yield finding
+
+    result = fix([root], toolkit=toolkit(Waiting("TRL101", "bad-word", "bad", "good")))
+    assert [(root / name).read_text() for name in ("a.py", "b.py", "c.py")] == [
+        "import torch\nbad\n", SAVED, "import torch\ngood\n"
+    ]  # fmt: skip
+    assert list(result.report.errors) == [
+        f"{root / 'b.py'}: not written: the file has changed since it was read",
+        f"{root / 'a.py'}: not written: {root / 'b.py'}, of the same fixes, has changed",
+    ]
+    assert [finding.location.start.row for finding in result.report.findings] == [2, 5]
+
+
+def test_a_link_that_leads_out_of_the_project_is_not_written_through(write) -> None:
+    root = write(
+        {"outside.py": "import torch\nbad\n", "project/pyproject.toml": "", "project/b.py": "import torch\nbad\n"}
+    )
+    (root / "project" / "a.py").symlink_to("../outside.py")
+    result = fix([root / "project"], toolkit=toolkit(BAD))
+    assert (root / "outside.py").read_text() == "import torch\nbad\n"
+    assert (root / "project" / "b.py").read_text() == "import torch\ngood\n"
+    (rejected,) = result.rejected
+    assert rejected.finding.location.path == root / "project" / "a.py"
+    assert rejected.reason.startswith("a link leads out of the project, to ")
+    assert [finding.fix_declined for finding in result.report.findings] == [rejected.reason]
+    fix([root / "project"], toolkit=toolkit(BAD), through_links=True)
+    assert (root / "outside.py").read_text() == "import torch\ngood\n"
+    assert (root / "project" / "a.py").is_symlink()
+
+
+def test_a_link_within_the_repository_is_written_through(write) -> None:
+    root = write({"shared.py": "import torch\nbad\n", "project/pyproject.toml": "", ".git/HEAD": ""})
+    (root / "project" / "a.py").symlink_to("../shared.py")
+    assert fix([root / "project"], toolkit=toolkit(BAD)).rejected == ()
+    assert (root / "shared.py").read_text() == "import torch\ngood\n"
+
+
+LOADER = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.rand()
+
+
+torch.manual_seed(0)
+loader = DataLoader(Noise(), num_workers=2)
+print(list(loader))
+"""
+
+
+def test_runs_that_fix_the_same_project_at_once_leave_what_one_would(tmp_path: Path) -> None:
+    for name in ("alone", "together"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text('[tool.torchrepro-lint]\ntarget-torch = "1.8"\n')
+        for number in range(3):
+            (tmp_path / name / f"train{number}.py").write_text(LOADER)
+    command = [sys.executable, "-m", "torchrepro_lint", "--fix", "--no-cache", "--quiet", "--exit-zero"]
+    subprocess.run([*command, tmp_path / "alone"], stdout=subprocess.DEVNULL)
+    running = [subprocess.Popen([*command, tmp_path / "together"], stdout=subprocess.DEVNULL) for _ in range(3)]
+    for one in running:
+        one.wait()
+    texts = {name: [path.read_text() for path in sorted((tmp_path / name).iterdir())] for name in ("alone", "together")}
+    assert texts["together"] == texts["alone"]
+    assert "seed_worker" in texts["alone"][-1]

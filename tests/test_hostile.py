@@ -225,7 +225,7 @@ print("ran:", "evil" in sys.modules or (project / "ran").exists())
 """
 
 
-def test_the_linted_code_is_never_run_and_nothing_else_is_read(project: Path) -> None:
+def test_the_linted_code_is_never_run_and_nothing_else_is_read(project: Path, user_cache: Path) -> None:
     evil = f"import pathlib\npathlib.Path({str(project / 'ran')!r}).write_text('')\n"
     for name in ("evil.py", "torch.py", "numpy.py", "json.py", "ast.py", "sitecustomize.py", "conftest.py", "setup.py"):
         (project / name).write_text(evil + SANE)
@@ -234,6 +234,7 @@ def test_the_linted_code_is_never_run_and_nothing_else_is_read(project: Path) ->
         sys.prefix,
         sys.base_prefix,
         str(Path(__file__).parents[1] / "torchrepro_lint"),
+        str(user_cache / "torchrepro-lint" / "secret"),
         "/dev",
         "/etc",
         "/proc",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
+from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.report.fingerprints import context
 from torchrepro_lint.report.texts import Texts
 
@@ -64,7 +65,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """The records in the file `path` (absolute). TorchReproLintError if it does not exist or is not a baseline."""
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path))
         if data["version"] != _VERSION:
             raise TorchReproLintError(
                 f"{path}: a baseline of version {data['version']}, which this version cannot read"

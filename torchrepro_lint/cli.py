@@ -146,6 +146,7 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
             fix_only=options.fix_only,
             show_fixes=options.show_fixes,
             exit_non_zero_on_fix=options.exit_non_zero_on_fix,
+            through_links=options.write_through_links,
             output_format=options.output_format,
             exit_zero=options.exit_zero,
             quiet=options.quiet,

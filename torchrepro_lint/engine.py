@@ -15,6 +15,7 @@ from torchrepro_lint.diagnostics import Finding, LeftToStrict, Location
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
+from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
 from torchrepro_lint.selection import (
@@ -107,31 +108,33 @@ def check(
         TorchReproLintError: A path does not exist, or the settings are invalid.
     """
     override, overlay, toolkit, run = override or {}, overlay or {}, toolkit or Toolkit(), run or RunOptions()
-    projects = projects or Projects(override)
     given = list(paths)
-    on_disk = [path for path in given if path not in overlay]
-    requested = {*projects.files(on_disk), *(path for path in given if path in overlay)}
-    # Read at the start: that one is not there is said before a project has been looked at for a minute.
-    known = [] if suppressed_too else baselines_of(requested, projects)
-    to_edit = contents is not None
-    contents = contents or Contents()
-    cached, report = None, None
-    if not (overlay or suppressed_too) and toolkit.is_own:
-        cached = _cached_run(requested, projects, override, contents, run.cache)
-        report = _stored(cached, requested, projects, to_edit=to_edit)
-    if report is None:
-        if override.keys() & _OF_RULES:
-            # A misspelt rule is said, whatever the files.
-            require_known_rules(override, toolkit.rules())
-        analysis = _Analysis(overlay, contents, toolkit, run, only)
-        wait = run.cache.wait if run.cache is not None else 0
-        with cached.alone(wait) if cached is not None and wait else nullcontext():
-            # Who has waited finds what another process has made meanwhile.
-            report = _stored(cached, requested, projects, to_edit=to_edit) if wait else None
-            report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
-    unused = cached.notices if cached is not None else ()
-    # Not stored: the permissions of a folder can change without any file doing so.
-    report = replace(report, notices=(*projects.notices(on_disk), *unused, *report.notices))
+    with collected_notices() as unread:
+        projects = projects or Projects(override)
+        on_disk = [path for path in given if path not in overlay]
+        requested = {*projects.files(on_disk), *(path for path in given if path in overlay)}
+        # Read at the start: that one is not there is said before a project has been looked at for a minute.
+        known = [] if suppressed_too else baselines_of(requested, projects)
+        to_edit = contents is not None
+        contents = contents or Contents()
+        cached, report = None, None
+        if not (overlay or suppressed_too) and toolkit.is_own:
+            cached = _cached_run(requested, projects, override, contents, run.cache)
+            report = _stored(cached, requested, projects, to_edit=to_edit)
+        if report is None:
+            if override.keys() & _OF_RULES:
+                # A misspelt rule is said, whatever the files.
+                require_known_rules(override, toolkit.rules())
+            analysis = _Analysis(overlay, contents, toolkit, run, only)
+            wait = run.cache.wait if run.cache is not None else 0
+            with cached.alone(wait) if cached is not None and wait else nullcontext():
+                # Who has waited finds what another process has made meanwhile.
+                report = _stored(cached, requested, projects, to_edit=to_edit) if wait else None
+                report = report or _made(analysis, requested, projects, cached, suppressed_too=suppressed_too)
+        unused = cached.notices if cached is not None else ()
+        # Not stored: the permissions of a folder can change without any file doing so.
+        on_files = ((path, unread[path]) for path in in_order(unread))
+        report = replace(report, notices=(*projects.notices(on_disk), *on_files, *unused, *report.notices))
     return severe_enough(without_known(report, known, projects, overlay, toolkit), projects)
 
 

@@ -49,8 +49,10 @@ class Attempts:
 
     `only` is the one file that may change; None if any may. `sources` are the files as they were read, `overlay` the
     texts of those that are replaced or have changed. `contents` are the bytes that all rounds look at: a file that is
-    saved meanwhile is not seen, and not written. `rejected` are fixes that were tried and did no good, by what does
-    not change when other fixes are applied. `checks` counts the checks.
+    saved meanwhile is not seen, and not written. A link that leads out of its project is only written through with
+    `through_links`, or where the file is one of those whose text was `given`. `rejected` are fixes that were tried and
+    did no good, by what does not change when other fixes are applied. `joined` are the files that one fix changes, or
+    imports from. `checks` counts the checks.
     """
 
     paths: Sequence[Path]
@@ -61,9 +63,12 @@ class Attempts:
     only: Path | None
     sources: dict[Path, Source]
     overlay: dict[Path, str]
+    through_links: bool = False
     contents: Contents = field(default_factory=Contents)
     rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
     checks: int = 0
+    given: Set[Path] = frozenset()
+    joined: list[set[Path]] = field(default_factory=list)
     _strict_projects: Projects | None = None
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
@@ -90,12 +95,33 @@ class Attempts:
 
     def applicable(self, report: Report) -> list[Chosen]:
         """The findings that may be fixed and whose fix was not rejected, with their fixes."""
+        for finding in report.findings:
+            if finding.fix is not None and report.may_fix(finding):
+                self.joined.append({*(edit.path for edit in finding.fix.edits), *finding.fix.after})
+                if (reason := self._leads_out(finding.fix)) is not None:
+                    self.rejected.setdefault(self.key(finding), RejectedFix(finding, reason))
         return [
             (finding, finding.fix)
             for finding in report.findings
             if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.rejected
             if self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
         ]
+
+    def written_with(self, path: Path) -> set[Path]:
+        """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""
+        found = {path}
+        while more := {other for group in self.joined if not found.isdisjoint(group) for other in group} - found:
+            found |= more
+        return found
+
+    def _leads_out(self, fix: Fix) -> str | None:
+        """Why a fix would write where the project does not lie, None where it would not."""
+        if self.through_links or self.only is not None:
+            return None
+        for path in dict.fromkeys(edit.path for edit in fix.edits):
+            if path not in self.given and (reason := self.projects.why_outside(path)) is not None:
+                return reason
+        return None
 
     def text(self, path: Path) -> str:
         """The text of a file as it is now, after the fixes that were accepted."""

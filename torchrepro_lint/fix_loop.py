@@ -19,7 +19,7 @@ from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import Source, read_bytes
-from torchrepro_lint.source.write import write_atomically
+from torchrepro_lint.source.write import alone_in, refuse_if_changed, write_atomically
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def fix(
     overlay: Mapping[Path, str] | None = None,
     toolkit: Toolkit | None = None,
     run: RunOptions | None = None,
+    through_links: bool = False,
 ) -> FixReport:
     """Fix what can be fixed in `paths`, until nothing changes any more.
 
@@ -57,6 +58,7 @@ def fix(
         toolkit: The rules to run, and what makes the program that they query.
         run: How to go about it. The cache is for the findings in the files as they are on the disk: if nothing can be
             fixed, nothing is analysed again.
+        through_links: Also write files outside of the project that links in it lead to.
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be fixed there")
@@ -75,6 +77,8 @@ def fix(
         only=given.path if given is not None else None,
         sources={source.path: source for source in sources},
         overlay=start,
+        through_links=through_links,
+        given=frozenset(start),
     )
     first = attempts.check(start)
     report = _after_rounds(attempts, first)
@@ -194,9 +198,9 @@ def _finished(attempts: Attempts, first: Report, last: Report, *, write: bool) -
         for path, text in sorted(attempts.overlay.items())
         if text != attempts.sources[path].text
     )
-    refusals = {change.source.path: message for change in changes if write and (message := _write(change)) is not None}
+    refusals = _written(attempts, changes) if write else {}
     if refusals:
-        # A fix in a file that was written may have needed the one that was not: what is left is what the disk holds.
+        # What is left is what the disk holds.
         attempts.overlay = {path: text for path, text in attempts.overlay.items() if path not in refusals}
         changes = tuple(change for change in changes if change.source.path not in refusals)
         attempts.contents = Contents()
@@ -215,6 +219,32 @@ def _removed(first: Report, last: Report) -> tuple[Finding, ...]:
         else:
             removed.append(finding)
     return tuple(removed)
+
+
+def _written(attempts: Attempts, changes: Sequence[Change]) -> dict[Path, str]:
+    """Write the changes, and give the files that were not written, each with what is to be said of it: one that was
+    saved meanwhile, and others of the same fixes.
+    """
+    with alone_in({attempts.projects.of(change.source.path).root for change in changes}):
+        refusals = {change.source.path: message for change in changes if (message := _changed(change)) is not None}
+        with_it = {other: path for path in sorted(refusals, reverse=True) for other in attempts.written_with(path)}
+        for change in changes:
+            path = change.source.path
+            if path in refusals:
+                continue
+            if path in with_it:
+                refusals[path] = f"{path}: not written: {with_it[path]}, of the same fixes, has changed"
+            elif (message := _write(change)) is not None:
+                refusals[path] = message
+    return refusals
+
+
+def _changed(change: Change) -> str | None:
+    try:
+        refuse_if_changed(change.source.path, change.source.data)
+    except TorchReproLintError as error:
+        return str(error)
+    return None
 
 
 def _write(change: Change) -> str | None:

@@ -273,3 +273,24 @@ def test_a_file_of_the_user_is_not_written_over(folder: Path, name: str) -> None
     Store(folder, SECRET, name).put({"key": b"text"})
     assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
     assert "has not written" in (Store(folder, SECRET).refusal() or "")
+
+
+def test_what_a_full_disk_has_cut_off_is_made_whole(folder: Path) -> None:
+    Store(folder, SECRET).put({"key": b"text"})
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name in (".gitignore", "CACHEDIR.TAG"):
+        (folder / name).write_bytes(b"")
+    (folder / "results").write_bytes(whole["results"][:30])
+    assert Store(folder, SECRET).refusal() is None
+    Store(folder, SECRET).put({"key": b"text"})
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+
+
+def test_what_a_run_that_was_killed_left_behind_goes_with_the_next_one(folder: Path) -> None:
+    Store(folder, SECRET).put({"key": b"text"})
+    for name in (".results-old", ".results-new", ".results-lock-a"):
+        (folder / name).write_bytes(b"half")
+    for name in (".results-old", ".results-lock-a"):
+        os.utime(folder / name, (0, 0))
+    Store(folder, SECRET).put({"other": b"text"})
+    assert sorted(path.name for path in folder.glob(".results-*")) == [".results-lock-a", ".results-new"]

@@ -101,3 +101,16 @@ def test_a_file_that_was_saved_meanwhile_is_left_alone(tmp_path: Path, capsys: p
     assert add_noqa(CheckOptions(paths=[path], override={}), toolkit=kit) == 2
     assert path.read_text() == SAVED
     assert "the file has changed since it was read" in capsys.readouterr().err
+
+
+def test_nothing_is_written_through_a_link_that_leads_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outside, project = tmp_path / "outside.py", tmp_path / "project"
+    outside.write_text("import torch\nbad\n")
+    project.mkdir()
+    (project / "pyproject.toml").write_text("")
+    (project / "a.py").symlink_to(outside)
+    assert add_noqa(CheckOptions((project,)), toolkit=KIT) == 2
+    assert outside.read_text() == "import torch\nbad\n"
+    assert "a.py: not written: a link leads out of the project, to " in capsys.readouterr().err
+    assert add_noqa(CheckOptions((project,), through_links=True), toolkit=KIT) == 0
+    assert outside.read_text() == "import torch\nbad  # noqa: TRL101\n"

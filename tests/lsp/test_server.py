@@ -370,3 +370,17 @@ def test_a_change_of_a_document_that_is_not_open_is_not_shown(write) -> None:
         assert editor.messages == []
 
     run(root, act)
+
+
+@pytest.mark.parametrize(
+    "name", ["a%00b.py", "x" * 300 + ".py", "a/" * 3000 + "b.py", "%ff%fe.py", "a%0Ab.py"], ids=range(5)
+)
+def test_a_document_with_an_impossible_name_does_not_keep_others_from_being_looked_at(name: str, write) -> None:
+    root = write(PACKAGE)
+
+    async def act(editor: Editor) -> None:
+        editor.open_text(f"file://{root.as_posix()}/{name}", LOADER)
+        uri = editor.open(root / "pkg/loader.py")
+        assert codes(await editor.diagnostics(uri, 1)) == ["TRL101"]
+
+    run(root, act)

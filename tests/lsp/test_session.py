@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from programs import AUGMENT, LOADER, PACKAGE
 
+from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.lsp.session import Session
 from torchrepro_lint.program.kept.project import KeptProject
+from torchrepro_lint.source.stamps import stamp
 
 
 def test_facts_are_made_again_only_of_what_has_changed(write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,3 +87,21 @@ def test_the_programs_of_projects_of_which_no_file_is_open_are_let_go(write, tmp
     assert programs() == [kept]
     assert len(session.check({other: LOADER}).findings) == 1
     assert programs() == [kept]
+
+
+def test_a_fix_is_offered_for_closed_files_that_are_as_they_were_and_in_the_project(write) -> None:
+    root = write({"outside.py": "x = 1\n", "project/pyproject.toml": "", "project/a.py": "x = 1\n"})
+    (root / "project" / "link.py").symlink_to(root / "outside.py")
+    a, link = root / "project" / "a.py", root / "project" / "link.py"
+    session = Session()
+
+    def may_edit(path: Path, texts: dict[Path, str]) -> bool:
+        fix = Fix(Applicability.SAFE, "mend it", (Edit(path, 0, 0, "y"),))
+        return session.may_edit(fix, texts, {a: seen, link: stamp(link)})
+
+    seen = stamp(a)
+    assert may_edit(a, {})
+    assert not may_edit(link, {})
+    assert may_edit(link, {link: "x = 1\n"})
+    a.write_text("y = 12\n")
+    assert not may_edit(a, {})

@@ -54,6 +54,8 @@ def test_cookies(data: bytes, encoding: str, text: str | None) -> None:
         (b"x\n\xff", 2, 1, "not utf-8: invalid start byte"),
         (b"# coding: nonsense\n", 1, 1, "unknown encoding: nonsense"),
         (b"# coding: rot13\n", 1, 1, "rot13 is not a text encoding"),
+        (b"# coding: undefined\nimport torch\n", 1, 1, "undefined is not a text encoding"),
+        (b"\xef\xbb\xbf\xef\xbb\xbfimport torch\n", 1, 1, "begins with two byte order marks"),
         (b"x = 1\nab\0", 2, 3, "contains a null character"),
         (b"\xff\xfex\0", 1, 1, "UTF-16, which Python does not read"),
         (b"\xef\xbb\xbf# coding: latin-1\n", 1, 1, None),
@@ -101,3 +103,10 @@ def test_a_cookie_of_a_codec_package_stands_for_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "old.py"
     path.write_bytes("# -*- coding: future_fstrings -*-\nname = 'ä'\n".encode())
     assert read_source(path).text.endswith("'ä'\n")
+
+
+def test_an_encoding_of_other_texts_is_left_alone() -> None:
+    source = decode(HERE, b"# coding: idna\nimport torch\n" + b"x" * 80 + b"\n")
+    assert not source.survives
+    with pytest.raises(SourceError, match="cannot be written as idna"):
+        source.encode(source.text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.source.write import write_atomically, write_output
+from torchrepro_lint.source.write import link_out_of, write_atomically, write_output
 
 OLD = b"\xef\xbb\xbfx = 1\r\n"
 NEW = b"\xef\xbb\xbfx = 2\r\n"
@@ -38,6 +38,57 @@ def test_follows_links(tmp_path: Path) -> None:
     write_atomically(link, NEW, OLD)
     assert link.is_symlink()
     assert target.read_bytes() == NEW
+
+
+def test_a_file_with_two_names_keeps_both(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.py", tmp_path / "b.py"
+    path.write_bytes(OLD + b"# a longer end\n")
+    other.hardlink_to(path)
+    write_atomically(path, NEW, OLD + b"# a longer end\n")
+    assert path.read_bytes() == other.read_bytes() == NEW
+    assert path.stat().st_nlink == 2
+    assert names(tmp_path) == ["a.py", "b.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="a system without extended attributes")
+def test_extended_attributes_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    try:
+        os.setxattr(path, "user.note", b"mine")
+    except OSError:
+        pytest.skip("a file system without extended attributes")
+    write_atomically(path, NEW, OLD)
+    assert os.getxattr(path, "user.note") == b"mine"
+
+
+def test_what_a_run_that_was_killed_left_behind_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    abandoned, fresh, foreign = (
+        tmp_path / f".{name}.tmp" for name in ("a.py.0123456789ab", "a.py.ba9876543210", "a.py.x")
+    )
+    for one in (abandoned, fresh, foreign):
+        one.write_bytes(b"half")
+    for one in (abandoned, foreign):
+        os.utime(one, (0, 0))
+    write_atomically(path, NEW, OLD)
+    assert names(tmp_path) == [".a.py.ba9876543210.tmp", ".a.py.x.tmp", "a.py"]
+
+
+def test_where_a_link_leads(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "a.py").write_bytes(OLD)
+    (inside / "link.py").symlink_to(outside / "a.py")
+    (inside / "own.py").symlink_to("a.py")
+    (inside / "folder").symlink_to(outside)
+    (tmp_path / "named").symlink_to(inside)
+    assert link_out_of(inside, inside / "link.py") == outside / "a.py"
+    assert link_out_of(inside, inside / "folder" / "a.py") == outside / "a.py"
+    assert link_out_of(inside, inside / "own.py") is None
+    assert link_out_of(tmp_path / "named", tmp_path / "named" / "a.py") is None
 
 
 def test_refuses_a_file_that_changed(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.report.formats import FORMATS
 from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride
 from torchrepro_lint.settings.patterns import require_pattern
+from torchrepro_lint.source.project import THROUGH_LINKS
 from torchrepro_lint.source.root import absolute
 
 __all__ = ["check_parser", "settings_override"]
@@ -122,6 +123,11 @@ def _add_fixes(parser: ArgumentParser) -> None:
     fixes.add_argument("--unsafe-fixes", action="store_true", help="also make fixes that should be reviewed afterwards")
     fixes.add_argument("--fix-only", action="store_true", help="--fix, and do not report what is left")
     fixes.add_argument("--show-fixes", action="store_true", help="list the fixes that were made, by file and rule")
+    fixes.add_argument(
+        THROUGH_LINKS,
+        action="store_true",
+        help="also change files outside of the project that links in it lead to (with --add-noqa too)",
+    )
     fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with status 1 if a file was changed")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -49,14 +50,14 @@ class Entry:
         self.source.seek(self.start + start)
         return self.source.read(size)
 
-    def write(self, stream: BinaryIO) -> None:
-        """Appends the entry to a file. OSError where it is not there any more as a whole."""
-        stream.write(f"{self.key} {self.signature} {self.size}\n".encode("ascii"))
+    def written(self) -> Iterator[bytes]:
+        """What a file holds for the entry, in parts. OSError where it is not there any more as a whole."""
+        yield f"{self.key} {self.signature} {self.size}\n".encode("ascii")
         for start in range(0, self.size, _PIECE):
             piece = self.piece(start, _PIECE)
             if len(piece) != min(_PIECE, self.size - start):
                 raise OSError(f"the entry {self.key} ends before its end")
-            stream.write(piece)
+            yield piece
 
 
 def entries_of(stream: BinaryIO) -> dict[str, Entry]:

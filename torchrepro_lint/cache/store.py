@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from torchrepro_lint.cache.entries import FORMAT, Entry, entries_of
@@ -31,6 +33,7 @@ _MARKS = {
 
 
 _TEMPORARY = ".results-"
+_ABANDONED = 3_600  # seconds: no write takes as long
 _LOCK = f"{_TEMPORARY}lock-"  # and the last digit of the key
 
 
@@ -84,7 +87,8 @@ class Store:
             new = {key: Entry.of(key, data, self._secret) for key, data in entries.items()}
             whole = {**known, **new}
             self._make_folder()
-            self._replace(_bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole))
+            kept = _bounded(whole[key] for key in dict.fromkeys((*new, *used, *known)) if key in whole)
+            self._replace(self._file, chain([FORMAT], chain.from_iterable(one.written() for one in kept)))
 
     @contextmanager
     def locked(self, key: str, wait: float) -> Iterator[None]:
@@ -130,22 +134,40 @@ class Store:
         there = {path.name for path in self.folder.iterdir()}
         if not all(_is_own(name) for name in there):
             return  # what else stands there is for Git and for backups
+        for name in there - {RESULTS, DIGESTS, *_MARKS}:
+            if not name.startswith(_LOCK):
+                _remove_abandoned(self.folder / name)
         for name, text in _MARKS.items():
-            if name not in there:
-                (self.folder / name).write_text(text, encoding="utf-8")
+            # A full disk may have cut it off.
+            if name not in there or _is_beginning(self.folder / name, text.encode()):
+                self._replace(self.folder / name, [text.encode()])
 
-    def _replace(self, entries: Iterable[Entry]) -> None:
+    def _replace(self, file: Path, pieces: Iterable[bytes]) -> None:
         descriptor, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=self.folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:
-                stream.write(FORMAT)
-                for entry in entries:
-                    entry.write(stream)
-            os.replace(temporary, self._file)  # noqa: PTH105
+                for piece in pieces:
+                    stream.write(piece)
+            os.replace(temporary, file)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
             raise
+
+
+def _is_beginning(file: Path, data: bytes) -> bool:
+    """Whether a file holds the beginning of `data` and no more."""
+    with suppress(OSError):
+        if stat.S_ISREG(file.lstat().st_mode) and file.stat().st_size < len(data):
+            return data.startswith(file.read_bytes())
+    return False
+
+
+def _remove_abandoned(file: Path) -> None:
+    """Removes a temporary file that a run has left behind which was killed."""
+    with suppress(OSError):
+        if stat.S_ISREG(file.lstat().st_mode) and file.lstat().st_mtime < time.time() - _ABANDONED:
+            file.unlink()
 
 
 def clean(folder: Path) -> bool:

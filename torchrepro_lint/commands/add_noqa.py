@@ -12,8 +12,9 @@ from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.source.contents import Contents
+from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import decode
-from torchrepro_lint.source.write import write_atomically
+from torchrepro_lint.source.write import alone_in, write_atomically
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["add_noqa"]
@@ -25,8 +26,8 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     What is found of files and comments (TRL9) gets none. Exit status 0; 2 where the tool failed or a file could not be
     written: the others are written none the less.
     """
-    contents = Contents()
-    report = check(options.paths, options.override, toolkit=toolkit, contents=contents)
+    contents, projects = Contents(), Projects(options.override)
+    report = check(options.paths, options.override, projects=projects, toolkit=toolkit, contents=contents)
     errors = list(report.errors)
     own = {rule.code for rule in HOUSEKEEPING}
     findings = [finding for finding in report.findings if finding.code not in own]
@@ -34,8 +35,11 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     for path, group in groupby(findings, key=lambda finding: finding.location.path):
         try:
             source = decode(path, contents(path))
+            if not options.through_links and (outside := projects.why_outside(path)) is not None:
+                raise TorchReproLintError(f"{path}: not written: {outside}")
             edits = list(silencing(path, source.text, source.python, list(group), reason))
-            write_atomically(path, source.encode(apply_edits(source.text, edits)), source.data)
+            with alone_in([projects.of(path).root]):
+                write_atomically(path, source.encode(apply_edits(source.text, edits)), source.data)
         except TorchReproLintError as error:
             errors.append(str(error))
             continue

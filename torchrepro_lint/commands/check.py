@@ -30,8 +30,9 @@ __all__ = ["CheckOptions", "print_all", "print_notices", "print_report", "run_ch
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left. Without
-    `jobs`, there may be one for each core. `owns_process`: the process ends with the command.
+    """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left.
+    `through_links`: files outside of the project that links in it lead to may be written. Without `jobs`, there may be
+    one for each core. `owns_process`: the process ends with the command.
     """
 
     paths: tuple[Path, ...] = (Path(),)
@@ -41,6 +42,7 @@ class CheckOptions:
     fix_only: bool = False
     show_fixes: bool = False
     exit_non_zero_on_fix: bool = False
+    through_links: bool = False
     output_format: OutputFormat = "full"
     exit_zero: bool = False
     quiet: bool = False

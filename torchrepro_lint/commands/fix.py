@@ -7,7 +7,7 @@ import sys
 from typing import TextIO
 
 from torchrepro_lint.commands.check import CheckOptions, print_all, print_report, run_options, status
-from torchrepro_lint.console import StatusLine, print_errors
+from torchrepro_lint.console import StatusLine, print_errors, printable
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
 from torchrepro_lint.report.colours import Colours, wants_colour
@@ -32,6 +32,7 @@ def run_fix(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
             write=not options.diff,
             toolkit=toolkit,
             run=run_options(options, line),
+            through_links=options.through_links,
         )
     # What is left is found in the new texts, which are on the disk only where they were written.
     texts = Texts({change.source.path: change.text for change in result.changes} if options.diff else {})
@@ -82,6 +83,9 @@ def _print_difference(result: FixReport, options: CheckOptions, texts: Texts) ->
 def _painted(line: str, colours: Colours) -> str:
     body = line.rstrip("\r\n")
     end = line[len(body) :]
+    if sys.stdout.isatty():
+        # On a terminal, control characters of the code would take effect; a patch file must hold them as they are.
+        body = "\t".join(map(printable, body.split("\t")))
     if body.startswith(("+++", "---")):
         return colours.strong(body) + end
     paint = {"+": colours.good, "-": colours.gone, "@": colours.note}.get(body[:1])

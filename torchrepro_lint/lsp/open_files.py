@@ -40,15 +40,30 @@ def open_buffers(workspace: Workspace) -> Buffers:
 
 
 def _path(workspace: Workspace, uri: str) -> Path | None:
-    """The file that a URI names, None where it names none. What was never saved lies in the editor's folder."""
+    """The file that a URI names, None where it names none, or one that the system can have no file for. What was never
+    saved lies in the editor's folder.
+    """
     scheme, _, name = uri.partition(":")
     if scheme == "file":
         on_disk = to_fs_path(uri)
-        return absolute(on_disk) if on_disk else None
-    if scheme != "untitled" or not name:
-        return None
-    path = Path(workspace.root_path or ".", name)
-    return absolute(path if path.suffix else path.with_suffix(".py"))
+        path = Path(on_disk) if on_disk else None
+    elif scheme == "untitled" and name:
+        path = Path(workspace.root_path or ".", name)
+        path = path if path.suffix else path.with_suffix(".py")
+    else:
+        path = None
+    return absolute(path) if path is not None and _may_be(path) else None
+
+
+def _may_be(path: Path) -> bool:
+    try:
+        path.lstat()
+        str(path).encode()  # what is not UTF-8 in a URI has no name in the messages to the editor
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return True
+    except (OSError, ValueError):  # too long, a null character
+        return False
+    return True
 
 
 def _is_python(path: Path, document: TextDocument) -> bool:

@@ -22,6 +22,7 @@ from pygls.lsp.server import LanguageServer
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report
+from torchrepro_lint.fix_report import Change
 from torchrepro_lint.housekeeping import HOUSEKEEPING
 from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
 from torchrepro_lint.lsp.buffers import Buffers
@@ -32,6 +33,8 @@ from torchrepro_lint.report.at_steps import told_at_steps
 from torchrepro_lint.report.summary import left_to_strict
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import override_from_table
+from torchrepro_lint.source.stamps import stamp
+from torchrepro_lint.source.text import SourceError, read_bytes
 
 __all__ = ["Server"]
 
@@ -39,17 +42,22 @@ __all__ = ["Server"]
 DELAY = 0.25
 # A question to the program may nest thousands of calls deep; threads get far less room for that than the main one.
 _STACK = 64 * 1024 * 1024
+# How often all fixes of a file are made anew because something has changed meanwhile.
+_TRIES = 5
 # A comment is no answer to a file that cannot be read, or to a comment that silences nothing.
 _NOT_SILENCED = frozenset(rule.code for rule in HOUSEKEEPING)
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The findings for the documents of one moment, and the diagnostics that they became, by document."""
+    """The findings for the documents of one moment, and the diagnostics that they became, by document. `closed` are the
+    files that are not open and that fixes would change, with when they were written.
+    """
 
     buffers: Buffers
     report: Report = field(default_factory=Report)
     shown: Mapping[str, list[tuple[Finding, types.Diagnostic]]] = field(default_factory=dict)
+    closed: Mapping[Path, object] = field(default_factory=dict)
 
 
 class Server(LanguageServer):
@@ -124,7 +132,9 @@ class Server(LanguageServer):
         for error in report.errors:
             self._log(error)
         self._note(left_to_strict(report.left, Texts()))
-        self.result = _Result(buffers, report, shown)
+        edited = {edit.path for one in report.findings if one.fix is not None for edit in one.fix.edits}
+        closed = {path: stamp(path) for path in edited.difference(buffers.texts)}
+        self.result = _Result(buffers, report, shown, closed)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """What went wrong with a message that waits for no answer, such as a change of a document that was never
@@ -190,24 +200,37 @@ class Server(LanguageServer):
             self.session.configure({})
 
     async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
-        """All that `--fix` would change for a file, None where that is nothing."""
+        """All that `--fix` would change for a file, None where that is nothing, or where files change all the time."""
+        for _ in range(_TRIES):
+            result = await self._of_present_texts()
+            path = result.buffers.path_of(uri) if result is not None else None
+            if result is None or path is None or not any(result.report.may_fix(one) for one in _of_file(result, path)):
+                return None
+            seen = self._changes
+            fixed = await self.in_thread(self.session.fixed, path, result.buffers.texts)
+            if seen == self._changes and all(_is_as_read(change, result.buffers) for change in fixed.changes):
+                edits = [edit for change in fixed.changes for edit in changes_of(change)]
+                return workspace_edit(edits, result.buffers, versions=self.has_versions) if edits else None
+        return None
+
+    async def _of_present_texts(self) -> _Result | None:
+        """The result whose edits may be offered: of the texts that the editor has now, and of what is on the disk. None
+        where there is none, as after a fault of the tool.
+        """
         result = await self.up_to_date()
-        path = result.buffers.path_of(uri)
-        if path is None or not any(result.report.may_fix(one) for one in _of_file(result, path)):
-            return None
-        fixed = await self.in_thread(self.session.fixed, path, result.buffers.texts)
-        edits = [edit for change in fixed.changes for edit in changes_of(change)]
-        return workspace_edit(edits, result.buffers, versions=self.has_versions) if edits else None
+        return result if open_buffers(self.workspace).texts == result.buffers.texts else None
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The actions for a place in a document."""
-        result = await self.up_to_date()
+        result = await self._of_present_texts()
+        if result is None:
+            return []
         uri, only = params.text_document.uri, params.context.only
         actions: list[types.CodeAction] = []
         if wanted(types.CodeActionKind.QuickFix.value, only):
             here = [pair for pair in result.shown.get(uri, ()) if _overlap(pair[1].range, params.range)]
             for finding, shown in here:
-                if finding.fix is not None:
+                if finding.fix is not None and self.session.may_edit(finding.fix, result.buffers.texts, result.closed):
                     actions.append(fix_action(finding, shown, result.buffers, versions=self.has_versions))
             for finding, shown in here:
                 if finding.code not in _NOT_SILENCED:
@@ -230,6 +253,15 @@ def _thread_with_deep_stack() -> ThreadPoolExecutor:
     finally:
         threading.stack_size(before)
     return pool
+
+
+def _is_as_read(change: Change, buffers: Buffers) -> bool:
+    """Whether a file that would be changed still is what the change is of: that of an open one is seen elsewhere."""
+    path = change.source.path
+    try:
+        return path in buffers.texts or read_bytes(path) == change.source.data
+    except SourceError:
+        return False
 
 
 def _of_file(result: _Result, path: Path) -> list[Finding]:

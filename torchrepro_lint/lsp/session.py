@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.engine import Report, check
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fix_report import FixReport
@@ -13,6 +14,7 @@ from torchrepro_lint.selection import require_known_rules
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import is_installed
+from torchrepro_lint.source.stamps import stamp
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["EDITOR", "Session"]
@@ -57,6 +59,13 @@ class Session:
         if paths:  # between two files, an editor may have none open
             self._programs.keep({projects.of(path).root for path in paths})
         return check(paths, self._override, overlay=texts, projects=projects, toolkit=self._toolkit)
+
+    def may_edit(self, fix: Fix, texts: Mapping[Path, str], closed: Mapping[Path, object]) -> bool:
+        """Whether the editor may be offered a fix: what it changes are open files, or files that are as they were when
+        they were looked at (`closed`: when they were written) and that no link leads to out of their project.
+        """
+        changed = {edit.path for edit in fix.edits}.difference(texts)
+        return all(stamp(path) == closed.get(path) and self._projects.why_outside(path) is None for path in changed)
 
     def fixed(self, path: Path, texts: Mapping[Path, str]) -> FixReport:
         """What `--fix` would make of one file, with the others as they are open. Nothing is written."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.regular_files import NotRegular, note, read_regular
 from torchrepro_lint.settings.model import Settings, SettingsOverride
 from torchrepro_lint.settings.values import checked, require_known, typed
 
@@ -28,6 +29,8 @@ TABLE = f"tool.{NAME}"
 # The name, also as it comes out when it is written from memory.
 _NAME = re.compile(rb"torch[-_]?repro[-_]?lint(?:er)?", re.IGNORECASE)
 
+
+_LONGEST_CHAIN = 100
 
 # A file, what its keys are called in messages, and the settings in it.
 _Table: TypeAlias = tuple[Path, str, Mapping[str, Any]]
@@ -60,7 +63,7 @@ def _of_chain(chain: list[_Table]) -> Settings:
 
 def _named_table(path: Path) -> _Table:
     """The settings of a file that somebody has named, so that it must hold some."""
-    table = _table_of(path)
+    table = _table_of(path, named=True)
     if table is not None:
         return table
     if path.is_dir():
@@ -85,9 +88,11 @@ def _table_in(folder: Path) -> _Table | None:
     return _table_of(folder / SETTINGS_FILE) or _table_of(folder / PROJECT_FILE)
 
 
-def _table_of(path: Path) -> _Table | None:
-    """The settings that a file holds, if it holds any."""
-    data = _read(path)
+def _table_of(path: Path, *, named: bool = False) -> _Table | None:
+    """The settings that a file holds, if it holds any. One that nobody has `named` is passed over where it is none that
+    can hold settings, such as a link to a device.
+    """
+    data = _read(path, named=named)
     if data is None:
         return None
     if path.name != PROJECT_FILE:
@@ -115,19 +120,24 @@ def _refuse_misspelt(path: Path, whole: Mapping[str, Any]) -> None:
             raise TorchReproLintError(f"{path}: {name}: settings belong in [{TABLE}]")
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, *, named: bool) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
+        if isinstance(error, NotRegular) and not named:
+            note(path, f"not read: {error.strerror}")
+            return None
         raise TorchReproLintError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise TorchReproLintError(f"{path}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # of TOML, of UTF-8, or an integer of thousands of digits
         reason = str(error).splitlines()[0]
         raise TorchReproLintError(f"{path}: not valid TOML: {reason}") from error
 
@@ -139,13 +149,20 @@ def _chain(nearest: _Table) -> list[_Table]:
     the folders of `src` from the file that they are in.
     """
     chain = [nearest]
+    seen = {nearest[0].resolve()}
     while "extend" in chain[-1][2]:
         here, prefix, table = chain[-1]
         where = f"{here}: {prefix}extend"
         name = typed(table["extend"], str, "a string", where)
-        target = (here.parent / Path(name).expanduser()).resolve()
-        if target in [path.resolve() for path, _, _ in chain]:
+        try:
+            target = (here.parent / Path(name).expanduser()).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # no such user, a loop of links, a null character
+            raise TorchReproLintError(f'{where}: "{name}" names no file') from error
+        if target in seen:
             raise TorchReproLintError(f"{where}: {target} extends itself")
+        seen.add(target)
+        if len(chain) >= _LONGEST_CHAIN:
+            raise TorchReproLintError(f"{where}: more than {_LONGEST_CHAIN} files extend each other")
         try:
             chain.append(_named_table(target))
         except TorchReproLintError as wrong:

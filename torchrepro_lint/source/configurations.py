@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
+from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 
 __all__ = ["ALL_CONFIGURATIONS", "answer_outside", "configurations_digest", "read_configuration", "yaml_files"]
@@ -42,7 +43,7 @@ def answer_outside(root: Path, question: str) -> bool | str:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes() if path.stat().st_size <= _MAX_BYTES else b""
+        return read_regular(path, _MAX_BYTES)
     except OSError:
         return b""
 

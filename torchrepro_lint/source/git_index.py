@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from torchrepro_lint.regular_files import read_if_there
+
 __all__ = ["tracked_files"]
 
 _HEADER = struct.Struct(">4sLL")
@@ -13,6 +15,8 @@ _HEADER = struct.Struct(">4sLL")
 _FLAGS = struct.Struct(">H")
 _BEFORE_FLAGS = 60
 _EXTENDED = 0x4000
+_LONGEST_NUMBER = 9  # bytes
+_LARGEST = 1_000_000_000
 
 
 def tracked_files(index: Path) -> list[str]:
@@ -21,9 +25,8 @@ def tracked_files(index: Path) -> list[str]:
     Empty where there is no index, or none that can be read: git-scm.com/docs/index-format, versions 2 to 4.
     """
     try:
-        data = index.read_bytes()
-        return list(_paths(data))
-    except (OSError, ValueError, IndexError, struct.error):
+        return list(_paths(read_if_there(index, _LARGEST)))
+    except (ValueError, IndexError, struct.error):
         return []
 
 
@@ -53,8 +56,11 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
     """A number of seven bits in each byte, and the place after it."""
     byte = data[place]
     number = byte & 0x7F
+    end = place + _LONGEST_NUMBER
     while byte & 0x80:
         place += 1
+        if place > end:
+            raise ValueError("a number that no path is as long as")
         byte = data[place]
         number = ((number + 1) << 7) | (byte & 0x7F)
     return number, place + 1

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.import_statements import import_statements, names_taken
 
 __all__ = ["ImportedFolders"]
@@ -87,7 +88,7 @@ def _first_names(file: Path) -> Iterator[str]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8", "replace")
+        return read_regular(file).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torchrepro_lint.regular_files import note, read_if_there
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -18,10 +20,7 @@ __all__ = ["ini_of", "text_of", "toml_of"]
 
 def text_of(path: Path) -> str:
     """The text of a file, empty where it cannot be read. `pip freeze >` in PowerShell writes UTF-16."""
-    try:
-        data = path.read_bytes() if path.is_file() else b""
-    except OSError:
-        return ""
+    data = read_if_there(path)
     utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     return data.decode("utf-16" if utf16 else "utf-8-sig", "replace")
 
@@ -29,7 +28,10 @@ def text_of(path: Path) -> str:
 def toml_of(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text_of(path))
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # not TOML, or an integer of thousands of digits
+        return {}
+    except RecursionError:
+        note(path, "not read: nested too deeply")
         return {}
 
 

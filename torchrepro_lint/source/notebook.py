@@ -16,7 +16,16 @@ from torchrepro_lint.source.cells import Cell
 
 __all__ = ["Notebook", "NotebookError", "read_notebook"]
 
-_DECODER = json.JSONDecoder(strict=False)
+
+def _integer(digits: str) -> int:
+    """An integer of the JSON; 0 for one of more digits than Python converts: none that is looked at has as many."""
+    try:
+        return int(digits)
+    except ValueError:
+        return 0
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 _BLANK = re.compile(r"[ \t\r\n]*")
 # What is in a string of JSON for one line of the text, its newline included.
 _RAW_LINE = re.compile(r"(?:[^\\\n]|\\(?:u(?!000[aA])[0-9a-fA-F]{4}|[^nu]))*(?:\\n|\\u000[aA]|\n)|.+", re.DOTALL)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from torchrepro_lint.regular_files import read_regular
+
 __all__ = ["METADATA", "SKIPPED", "files_below", "is_named_below"]
 
 #: The files at the root of a project that may name its console scripts.
@@ -40,7 +42,7 @@ def is_named_below(root: Path, needle: bytes) -> bool:
         if seen > _MAX_FILES:
             return False
         try:
-            if path.stat().st_size <= _MAX_BYTES and needle in path.read_bytes():
+            if needle in read_regular(path, _MAX_BYTES):
                 return True
         except OSError:
             continue

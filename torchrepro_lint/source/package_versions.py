@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from torchrepro_lint.knowledge.versions import admits
+from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.stamps import stamp
 
 __all__ = ["BEYOND_ALL", "declared_versions", "is_declared", "surely_in", "version_files", "versions_in"]
@@ -113,11 +114,7 @@ def _texts(root: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _text(path: Path, changed: int, size: int) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return ""
-    text = data[:_MAX_BYTES].decode("utf-8-sig", "replace")
+    text = read_if_there(path)[:_MAX_BYTES].decode("utf-8-sig", "replace")
     if not path.name.endswith((".lock", ".toml")) or "version" not in text:
         text = re.sub(r"(?m)#.*$", "", text)
     return text

@@ -11,11 +11,16 @@ from torchrepro_lint.settings import Settings, SettingsOverride, load_settings
 from torchrepro_lint.source.connected import connected
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
+from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.imported_folders import ImportedFolders
 from torchrepro_lint.source.root import absolute, folder_above, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
+from torchrepro_lint.source.write import link_out_of
 
-__all__ = ["Project", "Projects"]
+__all__ = ["THROUGH_LINKS", "Project", "Projects"]
+
+#: The option that allows to write files outside of the project that links in it lead to.
+THROUGH_LINKS = "--write-through-links"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,14 @@ class Projects:
         # A package at the top of the project: its modules see those of the project, and the other way round.
         above = [folder for folder in file.parents if folder.parent == root]
         return self._project(root, project, above[0]) if above else project
+
+    def why_outside(self, file: Path) -> str | None:
+        """Why a change of `file` would change what lies outside of its repository, or of its project where that is in
+        none: a link on the way leads there. None where it would not.
+        """
+        root = self.of(file).root
+        target = link_out_of(git_top(root) or root, file)
+        return f"a link leads out of the project, to {target}; allow it with {THROUGH_LINKS}" if target else None
 
     def leaves_out(self, path: Path) -> bool:
         """Whether the project around a file or folder (absolute) leaves it out, as far as patterns say."""

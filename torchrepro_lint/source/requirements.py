@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from torchrepro_lint.regular_files import note
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
@@ -110,17 +112,31 @@ def _torch_specifier(requirement: str) -> str | None:
         return None
 
 
-def _requirements_lines(path: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """The lines of a requirements file, and of the files that it includes by `-r`."""
+def _requirements_lines(path: Path) -> Iterator[str]:
+    """The lines of a requirements file, and of the files that it includes by `-r`, each once, in the order of pip."""
+    seen = {os.path.normpath(path)}
+    open_files = [_lines_of(path)]
+    while open_files:
+        one = next(open_files[-1], None)
+        if one is None:
+            open_files.pop()
+        elif isinstance(one, str):
+            yield one
+        elif (name := os.path.normpath(one)) not in seen:
+            seen.add(name)
+            open_files.append(_lines_of(one))
+
+
+def _lines_of(path: Path) -> Iterator[str | Path]:
+    """The lines of one requirements file, and instead of those that include another, its path."""
     for line in text_of(path).splitlines():
         text = line.strip()
         included = re.match(r"(?:-r|--requirement)[\s=]*(\S+)", text)
         if included is None:
             yield f"torch @ {text}" if _WHEEL.search(text) and "@" not in text else text
             continue
-        other = path.parent / included[1]
-        if other not in seen and "://" not in included[1]:
-            yield from _requirements_lines(other, seen | {path, other})
+        if "://" not in included[1]:
+            yield path.parent / included[1]
 
 
 def _pyproject(path: Path) -> Iterator[str]:
@@ -174,6 +190,9 @@ def _pipfile_lock(path: Path) -> Iterator[str]:
     try:
         table = json.loads(text_of(path) or "{}")
     except ValueError:
+        return
+    except RecursionError:
+        note(path, "not read: nested too deeply")
         return
     version = _table(table, "default", "torch").get("version") if isinstance(table, dict) else None
     if isinstance(version, str):

@@ -94,12 +94,19 @@ class Source:
             row = len(split_lines(before + "x"))
             character = text[error.start]
             raise SourceError(self.path, row, 1, f"{self.encoding} has no bytes for {character!r}") from error
+        except UnicodeError as error:
+            raise SourceError(self.path, 1, 1, f"cannot be written as {self.encoding}: {error}") from error
         return codecs.BOM_UTF8 + data if self.bom else data
 
     @property
     def survives(self) -> bool:
-        """Whether decoding and encoding give the same bytes. Encodings with shift states may not."""
-        return self.encode(self.text) == self.data
+        """Whether decoding and encoding give the same bytes. Encodings with shift states may not, and those that are
+        made for other texts (`idna`, for names of hosts) may encode nothing of the kind.
+        """
+        try:
+            return self.encode(self.text) == self.data
+        except SourceError:
+            return False
 
 
 # Cookies of packages that give old Pythons new syntax: the bytes of such a file are UTF-8.
@@ -164,6 +171,8 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
         column = len(body[start : error.start].decode(encoding, "replace")) + 1
         row = body.count(b"\n", 0, error.start) + 1
         raise SourceError(path, row, column, f"not {encoding}: {error.reason}") from error
+    if text.startswith("\ufeff"):
+        raise SourceError(path, 1, 1, "begins with two byte order marks" if bom else "begins with U+FEFF")
     if "\0" in text:
         before = text[: text.index("\0") + 1]
         lines = split_lines(before)
@@ -190,6 +199,6 @@ def _encoding(path: Path, data: bytes) -> str:
     try:
         "".encode(name)
         b"".decode(name)
-    except (LookupError, TypeError) as error:
+    except (LookupError, TypeError, ValueError) as error:  # `undefined` refuses any text
         raise SourceError(path, 1, 1, f"{name} is not a text encoding") from error
     return name

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
-from contextlib import suppress
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 
-__all__ = ["write_atomically", "write_output"]
+__all__ = ["alone_in", "link_out_of", "refuse_if_changed", "write_atomically", "write_output"]
+
+_TEMPORARY = "tmp"
+_ABANDONED = 3_600  # seconds: no write takes as long, so that who made the file was killed
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
-    """Replace the content of `path` by `data` in one step, keeping its mode bits and, where permitted, its owner.
-    `expected` is None for a file that is not there yet.
+    """Replace the content of `path` by `data` in one step, keeping its mode bits, its extended attributes and, where
+    permitted, its owner. `expected` is None for a file that is not there yet.
 
     A symbolic link stays, and its target is replaced. The new content goes to a temporary file in the target's
-    folder first; an interruption at any point leaves either the old file or the new one, and no temporary file.
+    folder first; an interruption at any point leaves either the old file or the new one, and no temporary file. A file
+    with several names (hard links) is written in its place, so that it keeps them, once the temporary file is whole.
 
     Raises TorchReproLintError when the file no longer holds `expected`, or cannot be read or written.
     """
@@ -29,9 +36,42 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
         if status is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         _refuse_if_changed(path, target, expected)
+        _remove_abandoned(target)
         _replace(path, target, data, expected, status)
     except OSError as error:
         raise TorchReproLintError(f"{path}: not written: {error.strerror or error}") from error
+
+
+def refuse_if_changed(path: Path, expected: bytes) -> None:
+    """TorchReproLintError when the file no longer holds `expected`, or cannot be read."""
+    try:
+        _refuse_if_changed(path, path, expected)
+    except OSError as error:
+        raise TorchReproLintError(f"{path}: not written: {error.strerror or error}") from error
+
+
+def link_out_of(folder: Path, path: Path) -> Path | None:
+    """The file outside of `folder` that would be written if `path` were: it, or a folder on the way to it, is a link.
+    None where the file lies in the folder.
+    """
+    target = Path(os.path.realpath(path))
+    return None if target.is_relative_to(os.path.realpath(folder)) else target
+
+
+@contextmanager
+def alone_in(folders: Iterable[Path]) -> Iterator[None]:
+    """While no other process that asks for the same writes into these folders; where the system knows no locks of
+    folders, without.
+    """
+    with ExitStack() as stack:
+        for folder in sorted(folders):
+            with suppress(ImportError, OSError):
+                import fcntl
+
+                descriptor = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, descriptor)  # which gives the lock back, as the end of the process does
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 def write_output(path: Path, text: str) -> None:
@@ -61,7 +101,7 @@ def _refuse_if_changed(path: Path, target: Path, expected: bytes | None) -> None
 
 def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, status: os.stat_result | None) -> None:
     # The name is known before the file exists, so that no interruption can leave a file whose name is lost.
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.{_TEMPORARY}")
     try:
         # Exclusive, and unreadable for others until it has the mode of the file that it replaces.
         mode = 0o600 if status is not None else 0o666
@@ -70,10 +110,14 @@ def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, stat
             stream.write(data)
             stream.flush()
             if status is not None:
+                _keep_attributes(target, temporary)
                 _keep_owner_and_mode(temporary, status)
             os.fsync(stream.fileno())
         _refuse_if_changed(path, target, expected)
-        temporary.replace(target)
+        if status is not None and status.st_nlink > 1:
+            _overwrite(target, data)
+        else:
+            temporary.replace(target)
     finally:
         # KeyboardInterrupt comes through here too. After the replacement there is nothing left by that name.
         with suppress(OSError):
@@ -90,3 +134,30 @@ def _keep_owner_and_mode(temporary: Path, status: os.stat_result) -> None:
                 os.chown(temporary, -1, status.st_gid)
     # After chown, which clears the set-user-id bits.
     temporary.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _keep_attributes(old: Path, new: Path) -> None:
+    """Copies the extended attributes, as far as the system knows them and permits it."""
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):
+            for name in os.listxattr(old):
+                with suppress(OSError):
+                    os.setxattr(new, name, os.getxattr(old, name))
+
+
+def _overwrite(target: Path, data: bytes) -> None:
+    with target.open("r+b") as stream:
+        stream.write(data)
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Removes what a run that was killed while it wrote the same file has left behind."""
+    ours = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{12}}\.{_TEMPORARY}")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                if entry.stat(follow_symlinks=False).st_mtime < time.time() - _ABANDONED:
+                    os.unlink(entry.path)  # noqa: PTH108

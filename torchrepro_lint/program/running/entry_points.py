@@ -17,6 +17,7 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
 from torchrepro_lint.program.project_tests import is_called_as_a_program, tries_itself_out
+from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
@@ -128,10 +129,7 @@ def _console_scripts(program: Program) -> dict[Path, list[EntryPoint]]:
     found: dict[Path, dict[str, EntryPoint]] = {}
     for name in METADATA:
         file = program.root / name
-        try:
-            text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        except OSError:
-            continue
+        text = read_if_there(file).decode("utf-8", "replace")
         if "scripts" not in text:
             continue
         for match in _CONSOLE.finditer(text):

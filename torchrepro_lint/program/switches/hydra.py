@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
+from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.configurations import read_configuration
 from torchrepro_lint.source.root import absolute
 
@@ -142,10 +143,7 @@ def _defaults(entries: list[object]) -> Iterator[tuple[str, str]]:
 
 
 def _is_global(path: Path) -> bool:
-    try:
-        return "@package _global_" in path.read_text(encoding="utf-8", errors="replace")[:500]
-    except OSError:
-        return False
+    return b"@package _global_" in read_if_there(path)[:500]
 
 
 def _merge(into: dict[str, object], other: Mapping[str, object]) -> None:
