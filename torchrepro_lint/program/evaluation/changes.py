@@ -88,8 +88,19 @@ def _stage(value: Value, method: str) -> str | None:
 
 
 def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame) -> Values:
-    """What functions of the module put into its global list or dict: `REGISTRY[name] = cls` in a decorator."""
-    for scope in _scopes_changing(ev, module).get(name, ()):
+    """What functions of the module put into its global list or dict: `REGISTRY[name] = cls` in a decorator.
+
+    It is the same at every place that asks, so that it is computed once for each value that the name is bound to.
+    """
+    scopes = _scopes_changing(ev, module).get(name)
+    if not scopes:
+        return values
+    question = ("changed-elsewhere", name, values, module)
+    return ev.remembered(question, lambda: _changed_in(ev, name, values, module, scopes), values, unknown())
+
+
+def _changed_in(ev: Evaluator, name: str, values: Values, module: Frame, scopes: Sequence[Scope]) -> Values:
+    for scope in scopes:
         changed = [with_changes(ev, values, frame, -1, END, name) for frame in ev.contexts(module.facts, scope)]
         values = joined(union(values, *(opened(value) for after in changed for value in after)))
     return values
