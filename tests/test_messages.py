@@ -65,7 +65,7 @@ def test_a_split_leaks_where_its_own_program_seeds_by_rank(tmp_path: Path) -> No
     (leak,) = check([tmp_path / "ranks.py"], {"select": ("TRL202",)}).findings
     assert "each rank has a different split" in leak.message
     assert [(step.location.path.name, step.location.start.row, step.note) for step in leak.trace] == [
-        ("seeding.py", 5, "seeds each rank with another number"),
-        ("ranks.py", 8, "the rank takes part in the seed"),
+        ("seeding.py", 5, "each rank gets a seed of its own here"),
+        ("ranks.py", 8, "the rank is part of the seed"),
     ]
     assert not check([tmp_path / "single.py"], {"select": ("TRL202",)}).findings

@@ -181,7 +181,7 @@ def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
     assert main([str(root), "--select", "TRL504", "--output-format", "concise"]) == 1
     out = capsys.readouterr().out
     assert "train.ipynb:cell 2:1:" in out
-    assert "(cell 2, line 1) before torch.manual_seed (cell 3, line 1)" in out
+    assert "(cell 2, line 1) before `torch.manual_seed` (cell 3, line 1)" in out
     write({"train.ipynb": notebook(cells[0], cells[2], cells[1], cells[3])})
     assert main([str(root), "--select", "TRL504"]) == 0
 

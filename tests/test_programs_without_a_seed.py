@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from torchrepro_lint.cli import main
 from torchrepro_lint.commands.explain import explain
 from torchrepro_lint.engine import check
+from torchrepro_lint.flake8_plugin import Plugin
 from torchrepro_lint.settings import SettingsOverride
 
 LOADER = """\
@@ -122,3 +124,88 @@ def test_one_loader_has_one_finding(write) -> None:
     assert codes(root) == ["TRL101"]
     assert codes(root, {"extend_select": ("TRL201",)}) == ["TRL101"]
     assert codes(root, {"ignore": ("TRL101",)}) == ["TRL201"]
+
+
+_SPLIT = """\
+import random
+import sys
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, TensorDataset, random_split
+
+files = sys.argv[1:]
+data = TensorDataset(torch.arange(16))
+{seed}
+loader = DataLoader(data, shuffle=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "found"),
+    [
+        ("random.seed(0)\nrandom.shuffle(files)", []),
+        ("np.random.seed(0)\norder = np.random.permutation(16)", []),
+        ("torch.manual_seed(0)\nfirst, second = random_split(data, [8, 8])", []),
+        ("random.seed(0)\nnp.random.seed(0)\nrandom.shuffle(files)", ["TRL201"]),
+        ("random.seed(0)\nprint(files)\nrandom.shuffle(files)", ["TRL201"]),
+        ("torch.manual_seed(int(sys.argv[1]))\nfirst, second = random_split(data, [8, 8])", ["TRL201"]),
+        ("torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 2)", ["TRL201"]),
+        (
+            "torch.manual_seed(0)\nfirst, second = random_split(data, [8, 8], generator=torch.Generator().manual_seed(1))",
+            ["TRL201"],
+        ),
+    ],
+)
+def test_a_constant_right_before_one_draw_is_the_seed_of_that_draw(write, seed: str, found: list[str]) -> None:
+    root = write({"torchrepro-lint.toml": "", "train.py": _SPLIT.format(seed=seed)})
+    assert codes(root, {"select": ("TRL",), "ignore": ("TRL502",)}) == found
+
+
+_ORDER = """\
+import os
+import sys
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Images(Dataset):
+    def __init__(self, folder):
+        {order}
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return self.names[index]
+
+
+for batch in DataLoader(Images(sys.argv[1]), shuffle=False):
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "found"),
+    [
+        ("self.names = os.listdir(folder)", []),
+        ("self.names = [name for name in set(open(folder).read().split())]", []),
+        (
+            "self.names = sorted(os.listdir(folder)); self.classes = {n: i for i, n in enumerate(os.listdir(folder))}",
+            ["TRL207"],
+        ),
+        ("self.names = []; self.words = {w: i for i, w in enumerate(set(open(folder).read().split()))}", ["TRL208"]),
+    ],
+)
+def test_numbers_of_classes_and_words_are_wrong_in_every_program_and_an_order_is_not(
+    write, order: str, found: list[str]
+) -> None:
+    root = write({"torchrepro-lint.toml": "", "train.py": _ORDER.format(order=order)})
+    assert codes(root) == found
+    assert [one[:4] for one in codes(root, {"extend_select": ("TRL207", "TRL208")})] == ["TRL2"]
+
+
+def test_flake8_says_nothing_of_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (project / "train.py").read_text()
+    assert list(Plugin(ast.parse(text), str(project / "train.py"), text.splitlines(keepends=True)).run()) == []
+    assert capsys.readouterr() == ("", "")

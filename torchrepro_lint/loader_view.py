@@ -31,7 +31,7 @@ __all__ = ["LoaderSummary", "Namer", "explain_loader", "summarised"]
 Namer = Callable[[Path], str]
 _GLOBALS = {"numpy": "NumPy's global RNG", "python": "Python's random module", "torch": "torch's default RNG"}
 _TERMS = {
-    Term.WORKER: "the worker's number",
+    Term.WORKER: "the worker id",
     Term.TORCH_SEED: "torch's seed of the worker",
     Term.SHARED_SEED: "the part of torch's seed that all workers share",
     Term.DRAW: "a draw from a generator that torch seeds",

@@ -1,4 +1,4 @@
-"""Chains that part: told as a tree, and as the line of names in the message of a seed that comes too late."""
+"""Chains that part, told as a tree, and the message of a seed that comes too late."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from conftest import Write
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.chains import branches, called_names
+from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.events import Link
 
 
@@ -27,13 +27,6 @@ def test_a_chain_alone_and_chains_that_share_nothing() -> None:
     first, second = _link(1, "seeds"), _link(2, "draws")
     assert branches((first, second)) == [first, second]
     assert branches((first,), (second,)) == [first, _link(2, "draws", 0)]
-
-
-def test_the_names_of_what_is_entered() -> None:
-    chain = [_link(1, "imports models"), _link(2, "calls build"), _link(3, "build"), _link(4, "calls Net")]
-    assert called_names([*chain, _link(5, "Net.__init__")]) == ["models", "build", "Net"]
-    assert called_names([*chain, _link(5, "Net.__init__")], after=chain) == ["Net"]
-    assert called_names([_link(1, "defines Experiment")]) == ["Experiment"]
 
 
 def test_a_late_seed_is_told_by_both_ways(write: Write) -> None:
@@ -66,8 +59,8 @@ def test_a_late_seed_is_told_by_both_ways(write: Write) -> None:
         }
     )
     (finding,) = [one for one in check([root]).findings if one.code == "TRL504"]
-    assert finding.message.startswith(
-        "train.py:main -> build_model -> nn.Linear (line 7) before "
-        "seed_everything -> torch.manual_seed (seeding.py, line 5)"
+    assert finding.message == (
+        "`nn.Linear` is created (line 7) before `torch.manual_seed` (seeding.py, line 5), "
+        "so its initial weights are not seeded"
     )
     assert [step.note for step in finding.trace if step.depth is not None] == ["calls seed_everything"]

@@ -107,7 +107,7 @@ def parameter_fix(program: Program, wrong: Misfit) -> Planned:
     planned = plan_parameter(program, wrong.lacking)
     if isinstance(planned, str):
         return None, planned
-    return Fix(planned.applicability, "Take the worker's number", planned.edits), None
+    return Fix(planned.applicability, "Take the worker id", planned.edits), None
 
 
 def _with_parameter(program: Program, run: InitRun, planned: Planned) -> Planned:

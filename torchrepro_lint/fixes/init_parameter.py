@@ -38,7 +38,7 @@ def plan_parameter(program: Program, function: FunctionValue, apart: tree.Call |
     path = function.frame.facts.path
     scope = program.ev.function_scope(function)
     if any(call is not apart for call, _ in visible_calls(program.ev, function.frame.facts, scope)):
-        return "it is called elsewhere without the worker's number"
+        return "it is called elsewhere without the worker id"
     document = document_of(program, path)
     found = program.parsed(path).node(function.node.site)
     node = document.node_at(*program.parsed(path).spans[id(found)], type(found)) if found is not None else None

@@ -56,7 +56,7 @@ def changing_seed_fix(program: Program, fault: ChangingSeed) -> Planned:
     if fault.source is not None and _tells_texts_apart(fault.source.node):
         return _unsalted(document, node)
     if fault.drawn and not _is_made_once(program, fault):
-        return None, "with a constant all that are made here would draw the same: hand on one that is seeded once"
+        return None, "with a constant all that are made here would draw the same: pass one that is seeded once"
     planner = ImportPlanner(document)
     seed = _seed_of_the_program(program, fault, document, node, planner)
     if seed is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
+from torchrepro_lint.knowledge.callables import described_packages
 from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical, usual_module
 from torchrepro_lint.program.evaluation import containers
@@ -286,7 +287,10 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
             return starred
         if "__getattr__" in module.facts.scope.bindings or ev.project.holds(module.path, _REPLACED):
             return _given_late(ev, name, frame)
-    return NOTHING if module.facts is not None else unknown()
+        return NOTHING
+    # A folder without `__init__.py` gives way to an installed package of its name, which has what the folder lacks.
+    of_a_library = module.path.parent == ev.project.root and module.path.name in described_packages()
+    return values_of(External(canonical(f"{module.path.name}.{name}"))) if of_a_library else unknown()
 
 
 #: A module that puts an object in its own place gives what that object loads.

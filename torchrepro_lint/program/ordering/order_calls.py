@@ -191,7 +191,7 @@ def into_function(
     at = at or Site(carrier.facts.path, call.site)
     inside = replace(carrier, entered=(*carrier.entered, (function.node, carrier.facts, call)))
     for use in parameter_uses(program, facts, function.node, name):
-        yield inside.hop(facts, use, at, f"hands it to {_label(value, function)}()")
+        yield inside.hop(facts, use, at, f"passes it to {_label(value, function)}()")
 
 
 def _label(value: Value, function: FunctionValue) -> str:
@@ -230,7 +230,7 @@ def through_method(program: Program, carrier: Carrier, above: tree.Attribute, at
     if attr == "index" and looks_up_beside(program, carrier, call, above.value):
         return
     if attr == "index":
-        yield sink(carrier, "index", call, "takes the position for a number")
+        yield sink(carrier, "index", call, "takes the position as a number")
     elif carrier.is_dict and attr in _OF_DICT:
         yield carrier.listed(call)
     elif attr in _SAME_ELEMENTS or attr in method_words("same_rows"):

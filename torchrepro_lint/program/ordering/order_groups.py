@@ -68,4 +68,4 @@ def _handed_each(program: Program, carrier: Carrier, function: tree.Expr) -> Ite
         if isinstance(value, FunctionValue) and isinstance(value.node, tree.FunctionDef) and value.node.params:
             facts = value.frame.facts
             for use in parameter_uses(program, facts, value.node, value.node.params[0].name):
-                yield carrier.hop(facts, use, at, f"hands each group to {value.name}()")
+                yield carrier.hop(facts, use, at, f"passes each group to {value.name}()")

@@ -40,7 +40,7 @@ def _into_attributes(program: Program, carrier: Carrier, call: tree.Call) -> Ite
         scope = program.ev.function_scope(function)
         own = scope.self_name
         given = {param.name for param in function.node.params} - {own}
-        inside = listed.hop(function.frame.facts, carrier.node, at, f"hands each to {function.name}()")
+        inside = listed.hop(function.frame.facts, carrier.node, at, f"passes each to {function.name}()")
         for statement in own_statements(function.node.body):
             match statement:
                 case tree.ExprStmt(

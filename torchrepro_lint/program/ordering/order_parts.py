@@ -38,12 +38,12 @@ def through_parts(
                 if _draws(program, carrier, value):
                     drawn.add(name)
                     if _chooses(value):
-                        yield sink(carrier, "split", statement, "draws for each which part it goes to")
+                        yield sink(carrier, "split", statement, "draws which part each is put in")
             case tree.If(test=test, body=body, orelse=orelse) if _sends(body, orelse, has_element):
                 if drawn.intersection(words_in([test])) or _draws(program, carrier, test):
-                    yield sink(carrier, "split", statement, "draws for each which part it goes to")
+                    yield sink(carrier, "split", statement, "draws which part each is put in")
                 elif has_position(test):
-                    yield sink(carrier, "split", statement, "sends each to a part by its position")
+                    yield sink(carrier, "split", statement, "puts each in a part by its position")
 
 
 def _sends(body: tree.Block, orelse: tree.Block, has_element: _Test) -> bool:

@@ -1,4 +1,4 @@
-"""Chains of links that begin at one place and part: as one trace, and as a line of names."""
+"""Chains of links that begin at one place and part, as one trace."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import replace
 from torchrepro_lint.program.running.events import Link
 from torchrepro_lint.source.lines import shared_start
 
-__all__ = ["branches", "called_names"]
-
-_CALLS, _IMPORTS, _DEFINES, _INIT = "calls ", "imports ", "defines ", ".__init__"
+__all__ = ["branches"]
 
 
 def branches(*chains: Sequence[Link]) -> list[Link]:
@@ -24,14 +22,3 @@ def branches(*chains: Sequence[Link]) -> list[Link]:
         )
         before = chain
     return told
-
-
-def called_names(chain: Sequence[Link], after: Sequence[Link] = ()) -> list[str]:
-    """What is entered along a chain, in order: functions, classes, modules; without what it shares with `after`."""
-    names: list[str] = []
-    for link in chain[shared_start(after, chain) :]:
-        if link.note.startswith((_IMPORTS, _DEFINES)):
-            names.append(link.note.removeprefix(_IMPORTS).removeprefix(_DEFINES))
-        elif not link.note.startswith(_CALLS):
-            names.append(link.note.removesuffix(_INIT))
-    return names

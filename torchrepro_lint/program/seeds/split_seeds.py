@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["is_for_a_split"]
+__all__ = ["is_for_a_split", "is_for_the_next_draw"]
 
 #: A seed of torch reaches the weights as well.
 _RNGS: Final = frozenset({"python", "numpy"})
@@ -35,15 +36,54 @@ def is_for_a_split(program: Program, one: Evidence) -> bool:
     if not one.seeds <= _RNGS or not isinstance(one.node, tree.Call):
         return False
     parents = parents_of(program.ev, one.frame.facts)
+    below = _below_a_lone_seed(program, one, parents)
+    return any(is_parted(parents, order, one.frame.scope) for order in _permuted(program, one, parents, below))
+
+
+def is_for_the_next_draw(program: Program, one: Evidence) -> bool:
+    """Whether a constant stands alone as a seed right before a shuffle, a permutation or a split by `random_split`: it
+    keeps that one draw, and does not say that the run is to be repeated.
+    """
+    if one.value is None or not isinstance(one.node, tree.Call):
+        return False
+    values = program.ev.values(one.value, one.frame)
+    if not values or not all(isinstance(value, Constant) for value in values):
+        return False
+    parents = parents_of(program.ev, one.frame.facts)
+    below = _below_a_lone_seed(program, one, parents)
+    calls = [node for node in walk(list(expressions_in(below))) if isinstance(node, tree.Call)]
+    return any(_orders_by_it(program, one, call) or ("torch" in one.seeds and _splits_by_torch(call)) for call in calls)
+
+
+def _orders_by_it(program: Program, one: Evidence, call: tree.Call) -> bool:
+    """Whether a call surely shuffles or permutes by a generator that is seeded."""
+    if called_name(call.func) not in {
+        *method_words("permutations", "makes"),
+        *method_words("permutations", "shuffles"),
+    }:
+        return False
+    names = names_called(program, program.ev.values(call.func, one.frame))
+    effects = [effect for name in names for effect in rng_effects(name) if effect.kind == "draw"]
+    return bool(effects) and all(effect.rng in one.seeds for effect in effects)
+
+
+def _splits_by_torch(call: tree.Call) -> bool:
+    """Whether a call splits by torch's own generator, by its name."""
+    if called_name(call.func) != "random_split":
+        return False
+    return len(call.args) == 2 and all(arg.keyword != "generator" and not arg.star for arg in call.args)
+
+
+def _below_a_lone_seed(program: Program, one: Evidence, parents: Parents) -> tree.Block:
+    """The statement after a seed; nothing where another seed is before or after it, or where the whole program is."""
+    assert isinstance(one.node, tree.Call)
     statement = parents.statement(one.node)
     block = block_of(parents, one.frame.facts, statement)
     at = next((index for index, other in enumerate(block) if other is statement), None)
     if at is None or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at]):
-        return False
+        return ()
     below = block[at + 1 : at + 2]
-    if any(_is_the_run(statement) for statement in below):
-        return False
-    return any(is_parted(parents, order, one.frame.scope) for order in _permuted(program, one, parents, below))
+    return () if any(_is_the_run(other) for other in below) else below
 
 
 def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:

@@ -19,9 +19,9 @@ __all__ = ["CONSTANT", "ENTROPY", "NONE", "UNKNOWN_SEED", "Dependence", "Term", 
 class Term(str, Enum):
     """One thing that a number can depend on."""
 
-    #: The worker's number: the argument of the init function, `get_worker_info().id`.
+    #: The worker id: the argument of the init function, `get_worker_info().id`.
     WORKER = "worker"
-    #: `torch.initial_seed()`, `get_worker_info().seed`: the base seed of the epoch plus the worker's number.
+    #: `torch.initial_seed()`, `get_worker_info().seed`: the base seed of the epoch plus the worker id.
     TORCH_SEED = "torch-seed"
     #: What all workers share of that seed, its upper bits or the base seed: another value in each epoch.
     SHARED_SEED = "shared-seed"

@@ -1,4 +1,4 @@
-"""Whether what is passed as `worker_init_fn` can be called with the worker's number, or is None by mistake."""
+"""Whether what is passed as `worker_init_fn` can be called with the worker id, or is None by mistake."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CalledInit:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something that cannot be called with the worker's number: its definition, its name, and why. `lacking` is the
+    """Something that cannot be called with the worker id: its definition, its name, and why. `lacking` is the
     function that could be if it had one parameter more, after its others.
     """
 

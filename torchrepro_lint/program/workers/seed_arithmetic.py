@@ -1,6 +1,6 @@
 """How operators and items change what a number depends on.
 
-`torch.initial_seed()` in a worker is the base seed of the epoch plus the worker's number, 63 bits wide. Its lower bits
+`torch.initial_seed()` in a worker is the base seed of the epoch plus the worker id, 63 bits wide. Its lower bits
 tell the workers apart, its upper ones are the same in all of them; what is cut off decides.
 """
 
@@ -47,7 +47,7 @@ def _one_number(values: Values) -> int | None:
 
 
 def _upper(number: Dependence) -> Dependence:
-    """The upper bits of a number: of a seed of torch's, with or without the worker's number, no worker's own."""
+    """The upper bits of a number: of a seed of torch's, with or without the worker id, no worker's own."""
     if number.has(Term.TORCH_SEED) and number.wide:
         return Dependence(number.terms - {Term.TORCH_SEED, Term.WORKER} | {Term.SHARED_SEED})
     return number.narrow

@@ -142,7 +142,7 @@ class _Reader:
             verdicts.extend(self._is_stored(source, frame, depth) or None for source in taken)
             if None not in verdicts and True in verdicts:
                 source = [*sources, *taken][verdicts.index(True)]
-                self.chain.append(Link(self.ev.site(source, frame), "goes through all of it in every worker"))
+                self.chain.append(Link(self.ev.site(source, frame), "every worker iterates over all of it"))
                 return True
         return False
 
@@ -154,7 +154,7 @@ class _Reader:
             if isinstance(value, tree.Comprehension):
                 value = value.clauses[0].iter
             if self._is_stored(value, frame, depth):
-                self.chain.append(Link(self.ev.site(value, frame), "goes through all of it in every worker"))
+                self.chain.append(Link(self.ev.site(value, frame), "every worker iterates over all of it"))
                 return True
         return False
 

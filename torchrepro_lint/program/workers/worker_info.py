@@ -1,4 +1,4 @@
-"""What `torch.utils.data.get_worker_info()` returns, as a value: the worker's number, its seed and its dataset."""
+"""What `torch.utils.data.get_worker_info()` returns, as a value: the worker id, its seed and its dataset."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Some datasets do in `__getitem__` or `__iter__` what a worker init function is for. What then decides the draws is
 torch's base seed, the canonical source. A seed from the index or the clock is not taken for it, nor one from the
-worker's number alone: by that the workers differ, and every epoch is like the first. Where the system gives the seed,
+worker id alone: by that the workers differ, and every epoch is like the first. Where the system gives the seed,
 `np.random.seed()` or `np.random.seed(os.getpid())`, no init function and no generator of the loader has a say: that is
 TRL503's.
 """
@@ -44,7 +44,7 @@ def seeds_from_the_system(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
 
 
 def seeds_by_the_number(ev: Evaluator, run: WorkerRun, rng: str) -> bool:
-    """Whether the code of the workers seeds the global generator `rng` with the worker's number and nothing else."""
+    """Whether the code of the workers seeds the global generator `rng` with the worker id and nothing else."""
     return any(
         len(call.args) == 1 and _are_the_number(ev.values(call.args[0].value, frame))
         for call, frame in _seedings(run, rng)

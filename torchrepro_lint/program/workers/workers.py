@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
 from torchrepro_lint.knowledge.conditions import Condition
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
@@ -81,16 +82,21 @@ def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -
         home = _home_of(value)
         if home is not None and is_test(home) and not is_test(loader.facts.path):
             continue
-        head: tuple[Link, ...] = ()
-        if isinstance(value, Instance) and value.site is not None:
-            head = (Link(value.site, f"the dataset: {value.cls.name}"),)
-        for event in walker.fetching(frozenset((value,))):
-            for link in reversed(head):
-                event = event.after(link)
-            found.append(event)
-    found.extend(walker.calling(loader.value("collate_fn")))
+        head = _dataset_link(value)
+        found += [event.after(head) if head is not None else event for event in walker.fetching(frozenset((value,)))]
+    collate = Link(loader.site, "the collate_fn of the loader")
+    found += [event.after(collate) for event in walker.calling(loader.value("collate_fn"))]
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
     return WorkerRun(loader, tuple(in_order), ev.exhausted or ev.lacks)
+
+
+def _dataset_link(value: Value) -> Link | None:
+    """The step from a loader to its dataset."""
+    if isinstance(value, Instance) and value.site is not None:
+        return Link(value.site, f"the dataset: {value.cls.name}")
+    if isinstance(value, ExternalObject) and value.site is not None and value.name.startswith("torchvision."):
+        return Link(value.site, f"the dataset: {last_part(value.name)}, which calls its transforms")
+    return None
 
 
 def _home_of(value: Value) -> Path | None:

@@ -119,8 +119,8 @@ class CublasWorkspaceUnset(Rule):
         if use is None or program.is_test(site.path):
             return None
         trace.insert(0, Link(program.site(use, setting.frame), "uses CUDA"))
-        message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have its workspaces already, without it"
-        return self.finding(program, site, message, trace, declined="the order of the statements is the program's own")
+        message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have read it already"
+        return self.finding(program, site, message, trace, declined="set it before the first line that uses CUDA")
 
 
 def _variable() -> EnvironmentVariable:

@@ -90,7 +90,7 @@ class CudnnDeterministicOff(Rule):
             if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn"):
                 continue
             site = switch_site(one)
-            trace = [intent_link(elsewhere[0]), Link(site, "takes it back for cuDNN")]
+            trace = [intent_link(elsewhere[0]), Link(site, "turns it off for cuDNN again")]
             fix, declined = set_value_fix(program, one, "True")
             message = "cuDNN may pick nondeterministic algorithms again, in a program that asks for determinism"
             yield self.finding(program, site, f"{message}: set it to True", trace, fix=fix, declined=declined)

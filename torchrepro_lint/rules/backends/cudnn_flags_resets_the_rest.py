@@ -82,7 +82,7 @@ class CudnnFlagsResetsTheRest(Rule):
             if _is_benchmark_against_intent(program, site):
                 continue
             rest = "" if "allow_tf32" in given else ", and `allow_tf32` to True"
-            message = f"cudnn.flags sets what is not named too: `enabled` defaults to False{rest}: cuDNN is off inside"
+            message = f"`cudnn.flags` without `enabled=True` turns cuDNN off inside: `enabled` defaults to False{rest}"
             fix = _fix(program, site, call)
             yield self.finding(program, site, message, [Link(site, "turns cuDNN off")], fix=fix)
 

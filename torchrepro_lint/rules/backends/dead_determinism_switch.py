@@ -77,11 +77,11 @@ class DeadDeterminismSwitch(Rule):
 def _message(dead: DeadSwitch) -> str:
     match dead.fault:
         case "misspelt":
-            return f"torch does not read {dead.name}, so this switches nothing: {dead.meant} is meant"
+            return f"torch does not read `{dead.name}`, so this has no effect: write `{dead.meant}`"
         case "unbound":
-            return f"`cudnn` is not bound in this file, so this is a NameError: {dead.meant} is meant"
+            return f"`cudnn` is not defined in this file, so this is a NameError: write `{dead.meant}`"
         case "assigned-over":
-            return f"this replaces the function {dead.name} by a value and calls nothing"
+            return f"this overwrites the function `{dead.name}` with a value instead of calling it"
         case "not-called":
-            return f"this names {dead.name} and does not call it"
-    return f"this compares {dead.name} and does not set it"
+            return f"this names the function `{dead.name}` without calling it"
+    return f"this compares `{dead.name}` instead of setting it"

@@ -83,8 +83,8 @@ class DeterministicWarnOnly(Rule):
             site = switch_site(one)
             fix, declined = set_value_fix(program, one, strict, Applicability.UNSAFE)
             message = (
-                f"{one.name} only warns here: operations without a deterministic kernel keep running, and attention "
-                "does not use its deterministic backward pass"
+                f"`{one.name}` only warns here: nondeterministic operations still run, and attention does not use its "
+                "deterministic backward pass"
             )
             yield self.finding(program, site, message, [Link(site, "only warns")], fix=fix, declined=declined)
 

@@ -92,9 +92,10 @@ class NondeterministicAttention(Rule):
                     continue
             elif raises or _takes_another_way(program, operation) or _is_math_alone(program, operation):
                 continue
-            what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}"
+            what = f"`{operation.short}` is nondeterministic on CUDA {when_it_runs(row)}"
             trace = [*(intent_link(one) for one in intent[:1]), Link(operation.site, "adds in no fixed order")]
-            yield self.finding(program, operation.site, f"{what}: {_why(row)}; instead: {row.alternative}", trace)
+            trace.append(Link(operation.site, f"instead: {row.alternative}", 0))
+            yield self.finding(program, operation.site, f"{what}: {_why(row)}", trace)
 
 
 def _is_wanted(one: Evidence) -> bool:
@@ -107,8 +108,8 @@ def _speaks_of(row: OpRow) -> bool:
 
 def _why(row: OpRow) -> str:
     if "third-party" in row.flags and row.effect == "silent":
-        return "torch's flag does not reach it"
-    return "seeds and cuDNN's switches do not cover it"
+        return "`use_deterministic_algorithms` does not change that"
+    return "seeds and cuDNN's switches do not change that"
 
 
 def _takes_another_way(program: Program, operation: Operation) -> bool:

@@ -119,15 +119,22 @@ class NondeterministicOp(Rule):
     def _report(
         self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: _Raising
     ) -> Finding:
-        what = f"{operation.short} is nondeterministic on CUDA {when_it_runs(row)}".rstrip()
-        covered = "cuDNN's switches and seeds do not cover it"
+        what = f"`{operation.short}` is nondeterministic on CUDA {when_it_runs(row)}".rstrip()
         remedy = row.alternative if row.effect == "made_deterministic" else f"instead: {row.alternative}"
         trace = [
-            *(Link(one.site, f"shows intent: {one.name}") for one in intent[:1]),
+            *(Link(one.site, f"asks for determinism: {one.name}") for one in intent[:1]),
             Link(operation.site, "adds in no fixed order" if row.effect != "silent" else "differs between runs"),
+            Link(operation.site, remedy, 0),
         ]
         fix, declined = _fix(program, row, intent, raising)
-        return self.finding(program, operation.site, f"{what}: {covered}; {remedy}", trace, fix=fix, declined=declined)
+        return self.finding(
+            program,
+            operation.site,
+            f"{what}: seeds and cuDNN's switches do not change that",
+            trace,
+            fix=fix,
+            declined=declined,
+        )
 
 
 def _found(program: Program, *, asked: bool) -> list[Candidate]:

@@ -84,14 +84,19 @@ class OpRaisesUnderDeterminism(Rule):
     def _report(self, program: Program, operation: Operation, row: OpRow, switch: Evidence) -> Finding:
         device = "on every device" if row.device == "any" else "on CUDA"
         message = (
-            f"{operation.short} raises RuntimeError {device} {when_it_runs(row)} under "
-            f"use_deterministic_algorithms(True), {releases(row)}; instead: {row.alternative}"
+            f"`{operation.short}` raises RuntimeError {device} {when_it_runs(row)}, as "
+            "`use_deterministic_algorithms(True)` is set"
         )
         trace = [
             Link(switch.site, f"asks for determinism: {switch.name}"),
-            Link(operation.site, f"alerts as {row.alert}" if row.alert else "has no deterministic kernel"),
+            Link(operation.site, f"has no deterministic kernel {releases(row)}{_alert(row)}"),
+            Link(operation.site, f"instead: {row.alternative}", 0),
         ]
         return self.finding(program, operation.site, message, trace)
+
+
+def _alert(row: OpRow) -> str:
+    return f"; torch's message names {row.alert}" if row.alert else ""
 
 
 def _is_wanted(one: Evidence) -> bool:

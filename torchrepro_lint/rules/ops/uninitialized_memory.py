@@ -86,7 +86,7 @@ class UninitializedMemory(Rule):
             trace = [Link(made.site, "leaves the memory uninitialized"), Link(read, "reads it")]
             what = "it differs between runs"
             if filling and program.target.admits_from("2.1"):
-                what = "NaN, under use_deterministic_algorithms(True) from torch 2.1 on"
+                what = "NaN under `use_deterministic_algorithms(True)` since torch 2.1"
                 trace.append(intent_link(filling[0]))
-            message = f"{made.short} leaves memory uninitialized, which is read before anything is written: {what}"
-            yield self.finding(program, made.site, f"{message}; instead: torch.zeros, or write to it first", trace)
+            message = f"`{made.short}` is read before anything is written to it: {what}"
+            yield self.finding(program, made.site, f"{message}; use torch.zeros, or write to it first", trace)

@@ -115,6 +115,5 @@ class DataLoaderWithoutGenerator(LoaderRule):
 def _message(loader: Loader, draw: Effect | None) -> str:
     lack = lacking(loader.call, Parameter("generator"))
     if draw is not None:
-        drawing = f"which draw random numbers ({draw.event.name})"
-        return f"{lack}: the seeds of the workers, {drawing}, come from torch's global RNG"
-    return f"{lack}: the shuffled order comes from torch's global RNG, and any other draw changes it"
+        return f"{lack}: torch's global RNG seeds the workers, which draw random numbers (`{draw.event.name}`)"
+    return f"{lack}: the order is drawn from torch's global RNG, so any other random draw changes it"

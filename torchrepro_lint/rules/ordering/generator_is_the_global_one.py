@@ -71,8 +71,8 @@ class GeneratorIsTheGlobalOne(Rule):
 
 
 def _message(one: GlobalGenerator) -> str:
-    what = "torch.manual_seed() returns" if one.by_seeding else "torch.default_generator is"
-    return f"{what} torch's global generator: as `generator` it does not isolate the order from other draws"
+    what = "`torch.manual_seed()` returns" if one.by_seeding else "`torch.default_generator` is"
+    return f"{what} torch's global generator: passed as `generator`, it is changed by every other random draw"
 
 
 def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:

@@ -98,11 +98,15 @@ class GeneratorNeverSeeded(Rule):
             return None
         if entropy is not None:
             fix, declined = seed_with_number_fix(program, entropy.site)
-            message = "torch.Generator() seeded with `.seed()`: it takes a seed from the operating system in every run"
+            message = (
+                "this torch.Generator is seeded with `.seed()`, which takes a new seed from the system in every run"
+            )
             trace = [Link(entropy.site, "seeded from the operating system")]
             return self.finding(program, made.site, message, trace, fix=fix, declined=declined)
         # What a split or a model draws has to be the same on all ranks; what workers draw must not be.
         of_all_ranks = not serves_loaders_alone(program, made)
         fix, declined = seed_generator_fix(program, made.site, of_all_ranks=of_all_ranks)
-        message = "torch.Generator() never seeded: it starts from a constant of torch's, whatever seed the program uses"
+        message = (
+            "this torch.Generator is never seeded: it starts from a constant of torch, whatever seed the program sets"
+        )
         return self.finding(program, made.site, message, fix=fix, declined=declined)

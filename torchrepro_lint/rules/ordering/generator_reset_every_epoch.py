@@ -90,10 +90,7 @@ class GeneratorResetEveryEpoch(Rule):
                 yield self._of_sampler(one, program)
 
     def _of_sampler(self, one: RepeatedOrder, program: Program) -> Finding:
-        message = (
-            "the sampler seeds its generator with the same number whenever it is iterated over: each epoch has the "
-            "order of the first"
-        )
+        message = "the sampler seeds its generator with the same number in every epoch, so each has the same order"
         trace = [
             Link(one.loop.site, "runs once per epoch"),
             Link(one.loader.site, "makes the loader over the sampler"),
@@ -120,8 +117,8 @@ class GeneratorResetEveryEpoch(Rule):
 def _message(use: GeneratorUse) -> str:
     first = "the generator is seeded with the same number in every epoch"
     if use.draw is None:
-        return f"{first}: each one has the order of the first"
-    return f"{first}: in each one the workers draw the numbers of the first"
+        return f"{first}, so each has the same order"
+    return f"{first}, so the workers draw the same numbers in each"
 
 
 def _links(use: GeneratorUse) -> list[Link]:

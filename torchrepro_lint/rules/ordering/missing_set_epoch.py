@@ -73,7 +73,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
-_SET_EPOCH = "DistributedSampler.set_epoch is not called"
+_SET_EPOCH = "`DistributedSampler.set_epoch` is not called"
 
 
 class MissingSetEpoch(Rule):
@@ -86,9 +86,9 @@ class MissingSetEpoch(Rule):
         for one in forgotten_epochs(program):
             trace = [Link(one.sampler.site, "makes the sampler"), Link(one.loader.site, "makes the loader over it")]
             if isinstance(one.loop, Restart):
-                message = f"{_SET_EPOCH} before the loader is gone through again: every pass has the order of the first"
+                message = f"{_SET_EPOCH} before the loader is iterated over again, so every pass has the same order"
             else:
-                message = f"{_SET_EPOCH} in this loop: every epoch has the order of the first"
+                message = f"{_SET_EPOCH} in this loop, so every epoch has the same order"
                 site = Site(one.loop.facts.path, one.loop.iteration.site)
                 trace.append(Link(site, "iterates over the loader in every epoch"))
             fix, declined = set_epoch_fix(program, one)

@@ -91,5 +91,5 @@ class ResumeWithoutRngState(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in checkpoints_without_rng(program):
-            message = "training resumes from this checkpoint, which has no RNG state: it then draws different numbers"
+            message = "this checkpoint has no RNG state, so a resumed run draws other random numbers"
             yield self.finding(program, one.save.site, message, [Link(one.load, "loads it")])

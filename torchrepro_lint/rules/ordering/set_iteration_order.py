@@ -58,11 +58,11 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
-    "samples": "the order of the samples",
-    "split": "a shuffle, a random choice or a split",
-    "index": "numbers given by position",
+    "samples": "the order of the samples differs in every run",
+    "split": "a split, a shuffle or a random choice differs in every run",
+    "index": "the numbers of its words or classes differ in every run",
 }
-_KEPT = "the set is kept as a set: it is to be sorted before it is handed on, or in the function that iterates it"
+_KEPT = "the set stays a set here: sort it before it is passed on, or where it is iterated over"
 
 
 class SetIterationOrder(Rule):
@@ -74,7 +74,7 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             decided = _FIXES[one.sink.kind]
-            message = f"the order of a set of strings differs between processes, and here it determines {decided}"
+            message = f"a set of strings is iterated over in another order in every run, so {decided}"
             iterations = [one.site] if one.at_once else iterations_of(program, one)
             fix, declined = sort_fixes(program, iterations) if iterations is not None else (None, _KEPT)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.

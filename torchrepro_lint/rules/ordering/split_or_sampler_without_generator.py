@@ -102,20 +102,19 @@ class SplitOrSamplerWithoutGenerator(Rule):
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
     """The proof that ranks seed otherwise: what seeds, and where the rank comes in, if that is on another line."""
-    links = [Link(seed, "seeds each rank with another number")]
+    links = [Link(seed, "each rank gets a seed of its own here")]
     at, there = program.location(seed), program.location(rank)
     if (there.path, there.start.row) != (at.path, at.start.row):
-        links.append(Link(rank, "the rank takes part in the seed"))
+        links.append(Link(rank, "the rank is part of the seed"))
     return links
 
 
 def _message(one: UnseededSplit, *, leaks: bool) -> str:
     call = named_without(last_part(one.call.name), one.call.call, one.parameter)
     if one.kind == "sampler":
-        return f"{call}: the order comes from torch's global RNG, and any other draw changes it"
+        return f"{call}: the order is drawn from torch's global RNG, so any other random draw changes it"
     if leaks:
         return (
-            f"{call} in a program that seeds by rank: each rank has a different split, and trains on what others "
-            "validate on"
+            f"{call} where ranks have different seeds: each rank has a different split, and trains on validation data"
         )
-    return f"{call}: the split comes from torch's global RNG, and any earlier draw changes it"
+    return f"{call}: the split is drawn from torch's global RNG, so any earlier random draw changes it"

@@ -94,7 +94,7 @@ def _fix(program: Program, one: NumpySplit) -> tuple[Fix | None, str | None]:
 
 def _message(one: NumpySplit, *, seeded: bool) -> str:
     name = last_part(one.call.name)
-    why = "and any earlier draw changes the split" if seeded else "which nothing seeds before"
+    why = "so any earlier random draw changes the split" if seeded else "which nothing seeds before"
     if one.parameter is None:
-        return f"{name} takes no seed here, and draws from NumPy's global RNG, {why}"
+        return f"`{name}` has no seed parameter here, and draws from NumPy's global RNG, {why}"
     return f"{named_without(name, one.call.call, one.parameter)}: it draws from NumPy's global RNG, {why}"

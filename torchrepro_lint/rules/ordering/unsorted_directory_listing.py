@@ -71,12 +71,12 @@ from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 
-_GOES_INTO = {
-    "samples": "the samples of a data set",
-    "split": "a shuffle, a random choice or a split",
-    "index": "numbers given by position",
+_DECIDES = {
+    "samples": "the order of the samples",
+    "split": "a split, a shuffle or a random choice",
+    "index": "the numbers of the classes or items",
 }
-_WALKED = "the folders and the files of each folder are to be sorted: `folders.sort()`, `sorted(files)`"
+_WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sorted(files)`"
 
 
 class UnsortedDirectoryListing(Rule):
@@ -102,4 +102,5 @@ class UnsortedDirectoryListing(Rule):
 
 def _message(one: Listing) -> str:
     name = one.name.removeprefix("pathlib.")
-    return f"{name} lists in the file system's order, which goes unsorted into {_GOES_INTO[one.sink.kind]}"
+    decided = _DECIDES[one.sink.kind]
+    return f"`{name}` lists files in an order that differs between machines, and unsorted it decides {decided}"

@@ -78,8 +78,8 @@ from torchrepro_lint.program.workers.framework_workers import unseeded_workers
 from torchrepro_lint.rules.base import Rule
 
 _MESSAGE = (
-    "`seed_everything` without `workers=True`: with torch < 1.9 the workers of the loaders that Lightning makes "
-    "all draw the same numbers from NumPy"
+    "`seed_everything` without `workers=True`: before torch 1.9, all workers of Lightning's loaders draw the same "
+    "numbers from NumPy"
 )
 
 
@@ -92,7 +92,7 @@ class FrameworkWorkersUnseeded(Rule):
         for found in unseeded_workers(program):
             fix, declined = keyword_fix(program, found.seeding.site, "workers", "True")
             trace = [
-                Link(found.loaders, "Lightning makes the loaders"),
+                Link(found.loaders, "Lightning uses the loaders"),
                 *found.draw.chain,
                 Link(found.draw.site, f"draws from NumPy's global RNG: {found.draw.name}"),
             ]

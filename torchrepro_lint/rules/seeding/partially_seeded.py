@@ -90,9 +90,9 @@ class PartiallySeeded(Rule):
 
 def _message(found: PartialSeeding) -> str:
     left = " and ".join(_WORDS[rng] for rng, _, _ in found.missing)
-    names = ", ".join(draw.event.name for _, draw, _ in found.missing)
+    names = ", ".join(f"`{draw.event.name}`" for _, draw, _ in found.missing)
     verb = "is" if len(found.missing) == 1 else "are"
-    return f"`{found.block.name}` is seeded, but {left} {verb} not, and the main process draws from there ({names})"
+    return f"`{found.block.name}` is seeded, but {left} {verb} not, although the program draws from there ({names})"
 
 
 def _trace(found: PartialSeeding) -> list[Link]:
@@ -101,5 +101,7 @@ def _trace(found: PartialSeeding) -> list[Link]:
         (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
         for rng, draw, chain in found.missing
     )
-    arm = [Link(found.other_arm.site, "seeds torch in the other arm only")] if found.other_arm is not None else []
+    arm = (
+        [Link(found.other_arm.site, "torch is seeded in the other branch only")] if found.other_arm is not None else []
+    )
     return branches((seeds, *arm), *draws)

@@ -73,12 +73,12 @@ class ReseededInLoop(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for again in reseedings(program):
             name = again.seeding.name
-            turn = "call of the hook" if again.by_framework else "turn of the loop"
+            turn = "call of this hook" if again.by_framework else "turn of the loop"
             message = (
-                f"`{name}` gets the same seed in every {turn}: each {turn.split()[0]} draws what the one before drew"
+                f"`{name}` sets the same seed in every {turn}, so each {turn.split()[0]} draws the same random numbers"
             )
             inner, *outer = again.between
             steps = [Link(site, "called here") for site in reversed(outer)]
-            repeated = "the framework calls this in each epoch or step" if again.by_framework else "the loop"
+            repeated = "the framework calls this in each epoch or step" if again.by_framework else "in this loop"
             trace = [Link(again.loop, repeated), *steps, Link(inner, f"seeds: {name}")]
             yield self.finding(program, again.site, message, trace)

@@ -61,8 +61,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.chains import branches, called_names
+from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
@@ -81,13 +83,21 @@ class SeedAfterRandomness(Rule):
 
 
 def _message(program: Program, late: LateSeed) -> str:
-    """`train.py:main -> build_model -> Net -> nn.Linear (line 41) before set_up -> torch.manual_seed (line 55)`."""
-    start = late.run.entry.path.name
-    names = called_names(late.early.chain)
-    early = ":".join((start, " -> ".join((*names, _written(late.early)))))
-    seed = " -> ".join((*called_names(late.seed.chain, after=late.early.chain), _written(late.seed)))
-    what = "no seed reaches the first weights" if draws_weights(late.early) else "no seed reaches this draw"
-    return f"{early} ({_line(program, late, late.early)}) before {seed} ({_line(program, late, late.seed)}): {what}"
+    """ "`Net` is created (line 41) before `torch.manual_seed` (line 55), so its initial weights are not seeded"."""
+    weights = draws_weights(late.early)
+    what = _built(late) if weights else _written(late.early)
+    created = "is created" if last_part(what)[:1].isupper() else "is called"
+    verb, effect = (created, "its initial weights are") if weights else ("draws", "what it draws is")
+    early, seed = _line(program, late, late.site), _line(program, late, late.seed.site)
+    return f"`{what}` {verb} ({early}) before `{_written(late.seed)}` ({seed}), so {effect} not seeded"
+
+
+def _built(late: LateSeed) -> str:
+    """What is created at the place of the finding: the class of the model, or the layer itself."""
+    for link in late.early.chain:
+        if link.site == late.site and link.note.startswith("calls "):
+            return link.note.removeprefix("calls ")
+    return _written(late.early)
 
 
 def _written(event: Event) -> str:
@@ -95,16 +105,16 @@ def _written(event: Event) -> str:
     return shown(event.call.func) if event.call is not None else event.name
 
 
-def _line(program: Program, late: LateSeed, event: Event) -> str:
-    """`line 41`, with the file where it is not the one in which the program starts; with the cell of a notebook."""
-    cell, row = program.places.row(event.site)
+def _line(program: Program, late: LateSeed, site: Site) -> str:
+    """`line 41`, with the file where it is not that of the finding; with the cell of a notebook."""
+    cell, row = program.places.row(site)
     line = f"line {row}" if cell is None else f"cell {cell}, line {row}"
-    return line if event.site.path == late.run.entry.path else f"{event.site.path.name}, {line}"
+    return line if site.path == late.site.path else f"{site.path.name}, {line}"
 
 
 def _trace(late: LateSeed) -> list[Link]:
     start = Link(late.run.entry.site, "the program starts")
     return branches(
         (start, *late.early.chain, Link(late.early.site, f"draws: {late.early.name}")),
-        (start, *late.seed.chain, Link(late.seed.site, f"only then seeds: {late.seed.name}")),
+        (start, *late.seed.chain, Link(late.seed.site, f"seeds only then: {late.seed.name}")),
     )

@@ -103,22 +103,22 @@ def _message(fault: ChangingSeed) -> str:
     name = fault.seeding.name
     if fault.source is None:
         what = (
-            "draws a seed from the system" if name.startswith("torch.") else "without a seed takes one from the system"
+            "takes a seed from the system" if name.startswith("torch.") else "without a seed takes one from the system"
         )
-        message = f"`{name}` {what}: it differs in every run"
+        message = f"`{name}` {what}, which differs in every run"
     elif fault.source.name == "builtins.hash":
-        message = f"the seed of `{name}` is the hash of a string, which Python salts: it differs in every run"
+        message = f"the seed of `{name}` is the hash of a string, which differs in every run of Python"
     else:
         source = fault.source.name.removeprefix("builtins.")
-        message = f"the seed of `{name}` comes from `{source}`: it differs in every run"
-    return f"{message}, where the user gives none" if fault.fallback else message
+        message = f"the seed of `{name}` comes from `{source}`, which differs in every run"
+    return f"{message}, if the user gives none" if fault.fallback else message
 
 
 def _trace(fault: ChangingSeed) -> list[Link]:
     if fault.seeded is not None:
         head = Link(fault.seeded.site, f"seeds the program: {fault.seeded.name}")
-        return [head, Link(fault.site, "has a seed of its own from the system"), *fault.drawn]
+        return [head, Link(fault.site, "takes another seed from the system"), *fault.drawn]
     if fault.source is None:
         return []
-    passed = [Link(site, "handed on") for site in fault.source.path]
+    passed = [Link(site, "passed on") for site in fault.source.path]
     return [Link(fault.site, fault.source.name), *passed, Link(fault.seeding.site, f"seeds: {fault.seeding.name}")]

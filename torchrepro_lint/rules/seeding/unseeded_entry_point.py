@@ -80,10 +80,9 @@ class UnseededEntryPoint(Rule):
 
 
 def _message(found: UnseededProgram) -> str:
-    names = [f"{_WORDS[rng]} ({draw.event.name})" for rng, draw, _ in found.draws]
+    names = [f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in found.draws]
     if found.child is not None:
-        where = "the processes that start here inherit no seed and set none"
-        return f"{where}, and draw from {' and '.join(names)}"
+        return f"the processes that start here are not seeded, and draw from {' and '.join(names)}"
     return f"the program that starts here seeds nothing, and draws from {' and '.join(names)}"
 
 

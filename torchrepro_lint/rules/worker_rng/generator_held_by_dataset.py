@@ -132,10 +132,13 @@ class GeneratorHeldByDataset(Rule):
     ) -> Finding:
         held, loader = fault.what, fault.loader
         first, *others = held.draws
-        made = [Link(site, f"makes the {held.type}") for site in held.made]
-        draws = [Link(event.site, "draws from it, too") for event in others]
-        head = Link(loader.site, "the loader, whose workers get copies")
-        rest = [Link(site, "another loader whose workers do so") for site in fault.others]
+        made = [Link(site, f"creates the {held.type}") for site in held.made]
+        draws = [Link(event.site, "draws from it as well") for event in others]
+        head = Link(loader.site, "each worker of this loader gets a copy")
+        cannot_start = held.type == "torch.Generator" and _where(program, held.made[0]) != "at module level"
+        rest = [Link(site, "another loader with such workers") for site in fault.others]
+        if cannot_start:
+            rest.append(Link(held.made[0], "cannot be sent to workers that are started by spawn or forkserver"))
         trace = [head, *made, *first.chain, Link(first.site, "draws from the copy"), *draws, *rest]
         fix, declined = reseed_held_fix(program, held, holders)
         message = _message(program, loader, held)
@@ -146,13 +149,10 @@ def _message(program: Program, loader: Loader, held: HeldGenerator) -> str:
     expression = generator_expression(held.draws[0])
     name = f"`{shown(expression)}`" if expression is not None else "this generator"
     where = _where(program, held.made[0])
-    repeats = "all workers draw the same numbers"
+    repeats = "all workers draw the same numbers from it"
     if starts_again_in_every_epoch(program, loader, held):
-        repeats += ", and every epoch starts from it again"
-    text = f"{name}, a {held.type} made {where}, is copied into each worker in the same state: {repeats}"
-    if held.type == "torch.Generator" and where != "at module level":
-        text += "; spawn and forkserver workers cannot be started with it at all"
-    return text
+        repeats += ", again in every epoch"
+    return f"{name}, a {held.type} made {where}, is copied into each worker: {repeats}"
 
 
 def _where(program: Program, site: Site) -> str:

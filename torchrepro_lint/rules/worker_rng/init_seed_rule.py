@@ -38,13 +38,13 @@ class InitSeedRule(Rule):
 def _seeded(found: FaultySeeding) -> str:
     """The subject of a message: which function seeds which generators."""
     rngs = [one.called for rng, one in generators().items() if rng in found.seeding.rngs]
-    name = "a lambda" if found.run.name == "<lambda>" else f"`{found.run.name}`"
-    return f"worker_init_fn {name} seeds {' and '.join(filter(None, (', '.join(rngs[:-1]), rngs[-1])))}"
+    name = "this lambda" if found.run.name == "<lambda>" else f"`{found.run.name}`"
+    return f"{name} seeds {' and '.join(filter(None, (', '.join(rngs[:-1]), rngs[-1])))}"
 
 
 def trace_of(found: FaultySeeding, note: str) -> list[Link]:
     """From the loaders over the init function to the call that seeds."""
-    links = [Link(loader.site, "the loader whose workers run it") for loader in found.loaders]
+    links = [Link(loader.site, "the loader whose workers call the function") for loader in found.loaders]
     if found.run.site is not None:
-        links.append(Link(found.run.site, f"the init function: {found.run.name}"))
+        links.append(Link(found.run.site, f"worker_init_fn: {found.run.name}"))
     return [*links, *found.seeding.chain, Link(found.seeding.site, note)]

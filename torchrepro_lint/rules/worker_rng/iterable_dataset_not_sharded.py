@@ -92,8 +92,8 @@ class IterableDatasetNotSharded(LoaderRule):
         trace = [*([Link(made, f"the dataset: {stream.dataset.cls.name}")] if made is not None else []), *stream.chain]
         times = f"{count} times" if count is not None else "once for each worker"
         message = (
-            f"`{stream.dataset.cls.name}.__iter__` does not check which worker it runs in, so every worker "
-            f"delivers the whole stream: each sample comes {times}"
+            f"`{stream.dataset.cls.name}.__iter__` ignores `get_worker_info()`, so every worker delivers all of the "
+            f"data: each sample comes {times}"
         )
         return self.finding(program, loader.site, message, trace)
 

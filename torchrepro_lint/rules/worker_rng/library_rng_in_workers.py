@@ -117,6 +117,6 @@ class LibraryRngInWorkers(LoaderRule):
 def _message(draw: LibraryDraw) -> str:
     what = f"workers call {draw.shown}"
     if draw.effect.rng == "fresh":
-        return f"{what}, which makes a generator from entropy each time: no seed decides what it draws"
+        return f"{what}, which creates an unseeded generator each time, so no seed makes it repeatable"
     whose = generators()[draw.effect.rng].called
-    return f"{what}, which draws from {whose}; torch does not seed it in workers, and there is no `worker_init_fn`"
+    return f"{what}, which draws from {whose}, and nothing seeds it in the workers"

@@ -73,7 +73,7 @@ Fix safety
     if the program has one; the function alone where no generator can be written, as for a loader that is made anew in
     every epoch. Unsafe where a function that seeds more than the global generators needs a generator, and the program
     seeds nothing: its seed is a constant that nobody chose. The draws change; they were not under the program's control
-    before. There is no fix if the items seed NumPy with the worker's number. If the loader's class
+    before. There is no fix if the items seed NumPy with the worker id. If the loader's class
     has an init function of its own (MONAI's), the new function calls that as well.
 
 Not reported
@@ -82,7 +82,7 @@ Not reported
     - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
       `seed_everything(workers=True)`).
     - Datasets that seed NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is
-      TRL503), or with the worker's number if `persistent_workers=True` keeps the workers alive.
+      TRL503), or with the worker id if `persistent_workers=True` keeps the workers alive.
     - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`).
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
       the loader (`if split == "val": return DataLoader(Digits(split), ...)`).
@@ -172,7 +172,7 @@ def _trace(draw: Effect) -> list[Link]:
 
 def _consequence(program: Program, is_old: bool, controlled: bool) -> str:
     if is_old and program.target.known:
-        return "before torch 1.9, all of them draw the same numbers, again in every epoch"
+        return "before torch 1.9, all draw the same numbers in every epoch"
     if is_old:
         return "before torch 1.9, all draw the same numbers (set `target-torch` if yours is newer)"
     if controlled:

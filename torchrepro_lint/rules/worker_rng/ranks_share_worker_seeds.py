@@ -141,8 +141,8 @@ class RanksShareWorkerSeeds(LoaderRule):
 
 
 _MESSAGE = (
-    "every rank has the same seed, so that the workers of all ranks draw the same numbers ({}): let the rank take part "
-    "in the seed of the loader's `generator`"
+    "every rank has the same seed, so the workers of all ranks draw the same numbers (`{}`): add the rank to the seed "
+    "of the `generator`"
 )
 
 

@@ -99,7 +99,7 @@ class ReseededPerItem(Rule):
         found, loader = fault.what, fault.loader
         seed, draw = found.seed, found.draw
         trace = [
-            Link(loader.site, "the loader"), *seed.chain, Link(seed.site, f"sets a seed that no {found.unit} changes"),
+            Link(loader.site, "the loader"), *seed.chain, Link(seed.site, f"sets the same seed for every {found.unit}"),
             Link(draw.site, f"draws {draw.name}"),
             *(Link(site, "another loader over it") for site in fault.others),
         ]  # fmt: skip
@@ -112,5 +112,7 @@ def _message(found: ItemSeed) -> str:
     each = f"every {found.unit}"
     if found.kind == "worker":
         whose = "batches" if found.unit == "batch" else "items"
-        return f"{call} takes the worker's seed alone, so all {whose} of one worker get the same draw: add the index"
-    return f"{call} takes the same seed for {each}, so each gets the same draw: include the index in the seed"
+        return (
+            f"{call} has the worker's seed alone, so all {whose} of a worker draw the same numbers: add the index to it"
+        )
+    return f"{call} has the same seed for {each}, so each draws the same numbers: add the index to the seed"

@@ -94,7 +94,7 @@ from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
 class WorkerInitFnBroken(Rule):
     code = "TRL106"
     name = "worker-init-fn-broken"
-    summary = "a worker init function is called instead of passed, cannot take the worker's number, or raises"
+    summary = "a worker init function is called instead of passed, cannot take the worker id, or raises"
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from self._called(program)
@@ -102,10 +102,7 @@ class WorkerInitFnBroken(Rule):
         yield from self._misfits(program)
         for found in faulty_seedings(program, Fault.RANGE):
             fix, declined = range_fix(program, found)
-            message = (
-                f"worker_init_fn `{found.run.name}` seeds NumPy with torch's 64-bit seed, but NumPy accepts 32 bits: "
-                "it raises ValueError in the worker"
-            )
+            message = f"`{found.run.name}` seeds NumPy with a 64-bit number, but NumPy accepts only 32 bits: ValueError"
             trace = trace_of(found, "the seed is out of range")
             yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
 
@@ -120,7 +117,7 @@ class WorkerInitFnBroken(Rule):
                     site = Site(called.function.frame.facts.path, called.function.node.site)
                     trace.append(Link(site, f"{called.name} returns nothing"))
                 fix, declined = passed_fix(program, loader, called)
-                message = f"`{called.name}` is called where it should be passed: `worker_init_fn` gets None"
+                message = f"`{called.name}` is called here instead of passed, so `worker_init_fn` is None"
                 yield self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
                 break
 
@@ -147,6 +144,6 @@ class WorkerInitFnBroken(Rule):
                     if link not in links:
                         links.append(link)
         for wrong, links in found.items():
-            message = f"the worker cannot run `{wrong.name}` with its number: it {wrong.reason}"
+            message = f"`{wrong.name}` cannot be called with the worker id: it {wrong.reason}"
             fix, declined = parameter_fix(program, wrong)
             yield self.finding(program, wrong.site, message, links, fix=fix, declined=declined)

@@ -87,7 +87,7 @@ class WorkerInitFnFromEntropy(InitSeedRule):
     name = "worker-init-fn-from-entropy"
     summary = "a worker init function seeds from the clock or the operating system"
     fault = Fault.ENTROPY
-    note = "takes a seed that differs in every run"
+    note = "the seed differs in every run"
 
     def seed_and_effect(self, found: FaultySeeding) -> str:
-        return "with what differs in every run (the clock, the system), so no run can be repeated"
+        return "from the clock or the operating system, so no run can be repeated"

@@ -134,7 +134,7 @@ class WorkerInitFnMissesRng(LoaderRule):
         if not draws:
             return None
         event = draws[0].event
-        missed = f"NumPy's global RNG, which the workers draw from ({event.name}): with torch < 1.9"
+        missed = f"NumPy, which the workers draw from (`{event.name}`): before torch 1.9,"
         return self._report(program, loader, run, event, missed, seed_numpy_fix(program, run))
 
     def _of_library(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
@@ -142,7 +142,7 @@ class WorkerInitFnMissesRng(LoaderRule):
             draws = program.worker_run(loader).draws_from(rng) if generator.copied and not run.seeds(rng) else []
             if draws:
                 event = draws[0].event
-                missed = f"{generator.called}, which the workers draw from ({event.name}):"
+                missed = f"{generator.called}, which the workers draw from (`{event.name}`):"
                 return self._report(program, loader, run, event, missed, missed_library_fix(program, loader, rng))
         return None
 
@@ -155,14 +155,14 @@ class WorkerInitFnMissesRng(LoaderRule):
             held = []
         if not held:
             return None
-        missed = f"the generator that {held[0].shown} holds, which the workers draw from:"
+        missed = f"the generator of {held[0].shown}, which the workers draw from:"
         return self._report(program, loader, run, held[0].event, missed, reseed_library_fix(program, loader, held))
 
     def _report(
         self, program: Program, loader: Loader, run: InitRun, draw: Event, missed: str, planned: _Planned
     ) -> Finding:
         fix, declined = planned
-        message = f"worker_init_fn `{run.name}` does not seed {missed} every worker draws the same numbers"
+        message = f"`{run.name}` does not seed {missed} all workers draw the same numbers"
         return self.finding(program, loader.site, message, _trace(run, draw), fix=fix, declined=declined)
 
 

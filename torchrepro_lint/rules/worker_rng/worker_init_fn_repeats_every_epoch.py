@@ -91,14 +91,13 @@ from torchrepro_lint.rules.worker_rng.init_seed_rule import InitSeedRule
 class WorkerInitFnRepeatsEveryEpoch(InitSeedRule):
     code = "TRL104"
     name = "worker-init-fn-repeats-every-epoch"
-    summary = "a worker init function seeds from the worker's number alone, so every epoch draws the same numbers"
+    summary = "a worker init function seeds with the worker id alone, so every epoch draws the same numbers"
     fault = Fault.REPEATS
-    note = "seeds each worker as in the epoch before"
+    note = "each worker gets the seed that it had in the epoch before"
 
     def seed_and_effect(self, found: FaultySeeding) -> str:
         if found.seeding.seed.has(Term.NUMPY_WORD):
             return (
-                "with the first word of NumPy's state and the worker's number: since torch 1.9 that word is a constant "
-                "in workers, so every epoch draws the same numbers and no seed counts"
+                "with `np.random.get_state()[1][0]`, a constant in workers since torch 1.9: every epoch draws the same"
             )
-        return "with the worker's number and nothing of the epoch, so every epoch draws the same numbers"
+        return "with the worker id alone, so every epoch draws the same numbers"

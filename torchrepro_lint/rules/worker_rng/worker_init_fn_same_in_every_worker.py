@@ -2,7 +2,7 @@
 
 What it does
     Finds worker init functions that give all workers the same seed: a constant, a seed of the main process, or the
-    upper bits of torch's seed (`torch.initial_seed() // 2**32` without the worker's number), which all workers of an
+    upper bits of torch's seed (`torch.initial_seed() // 2**32` without the worker id), which all workers of an
     epoch share.
 
 Why is this bad?
@@ -90,7 +90,7 @@ class WorkerInitFnSameInEveryWorker(InitSeedRule):
     name = "worker-init-fn-same-in-every-worker"
     summary = "a worker init function gives every worker the same seed"
     fault = Fault.SAME
-    note = "seeds all workers alike"
+    note = "every worker gets the same seed here"
 
     def seed_and_effect(self, found: FaultySeeding) -> str:
         return f"with {_source(found)}, so all workers draw the same numbers"
@@ -99,9 +99,9 @@ class WorkerInitFnSameInEveryWorker(InitSeedRule):
 def _source(found: FaultySeeding) -> str:
     seed = found.seeding.seed
     if seed.has(Term.SHARED_SEED):
-        return "a part of torch's seed that all workers share"
+        return "the part of torch's seed that all workers share"
     if seed.has(Term.NUMPY_STATE):
-        return "NumPy's state, which before torch 1.9 every worker has from the main process"
+        return "NumPy's state, a copy of the main process's before torch 1.9"
     if seed.has(Term.EPOCH):
-        return "a number that changes with the epoch and not with the worker"
+        return "a number that changes with the epoch but not with the worker"
     return "a number that is the same in every worker"

@@ -1,0 +1,47 @@
+"""Folders of a project that have the name of a library, and no `__init__.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchrepro_lint.engine import check
+
+_PROGRAM = """\
+import lightning as L
+import numpy as np
+from lightning import Trainer
+from lightning.model import WIDTH
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.rand(WIDTH)
+
+
+{seed}
+loader = DataLoader(Noisy(), num_workers=2)
+Trainer(deterministic=True).fit(L.LightningModule(), loader)
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "found"),
+    [("L.seed_everything(0, workers=True)", []), ("", ["TRL101"])],
+)
+def test_what_the_folder_lacks_is_the_librarys(write, seed: str, found: list[str]) -> None:
+    files = {"torchrepro-lint.toml": "", "lightning/model.py": "WIDTH = 4\n", "train.py": _PROGRAM.format(seed=seed)}
+    root = write({**files, "requirements.txt": "torch==1.8.1\n"})
+    report = check([root], {"select": ("TRL101", "TRL507")})
+    assert [one.code for one in report.findings] == found
+
+
+def test_a_package_of_the_project_is_its_own(write) -> None:
+    package = "def seed_everything(seed, workers):\n    pass\n\n\nLightningModule = Trainer = print\n"
+    files = {"lightning/__init__.py": package, "lightning/model.py": "WIDTH = 4\n"}
+    text = _PROGRAM.format(seed="L.seed_everything(0, workers=True)").replace(".fit(L.LightningModule(), loader)", "")
+    root = write({"torchrepro-lint.toml": "", **files, "train.py": text, "requirements.txt": "torch==1.8.1\n"})
+    assert [one.code for one in check([root], {"select": ("TRL101",)}).findings] == ["TRL101"]
