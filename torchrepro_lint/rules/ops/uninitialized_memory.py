@@ -89,4 +89,4 @@ class UninitializedMemory(Rule):
                 what = "NaN under `use_deterministic_algorithms(True)` since torch 2.1"
                 trace.append(intent_link(filling[0]))
             message = f"`{made.short}` is read before anything is written to it: {what}"
-            yield self.finding(program, made.site, f"{message}; use torch.zeros, or write to it first", trace)
+            yield self.finding(program, made.site, f"{message}; use torch.zeros", trace)

@@ -82,7 +82,7 @@ _WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sor
 class UnsortedDirectoryListing(Rule):
     code = "TRL207"
     name = "unsorted-directory-listing"
-    summary = "order of a directory listing goes unsorted into samples, a split or class numbers"
+    summary = "an unsorted directory listing decides the order of samples, a split or the numbers of classes"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -155,7 +155,7 @@ class WorkerInitFnMissesRng(LoaderRule):
             held = []
         if not held:
             return None
-        missed = f"the generator of {held[0].shown}, which the workers draw from:"
+        missed = f"the generator of {held[0].shown}:"
         return self._report(program, loader, run, held[0].event, missed, reseed_library_fix(program, loader, held))
 
     def _report(
