@@ -39,6 +39,7 @@ class Editor:
         self.client = client
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.messages: list[str] = []
+        self.log: list[str] = []
         self.registered: list[str] = []
         self._news = asyncio.Event()
 
@@ -101,6 +102,11 @@ async def open_editor(
     @client.feature(types.WINDOW_SHOW_MESSAGE)
     def message(params: types.ShowMessageParams) -> None:
         editor.messages.append(params.message)
+        editor.told()
+
+    @client.feature(types.WINDOW_LOG_MESSAGE)
+    def logged(params: types.LogMessageParams) -> None:
+        editor.log.append(params.message)
         editor.told()
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)

@@ -84,6 +84,23 @@ def test_an_open_file_is_told_what_it_breaks_in_another(write) -> None:
     run(root, act)
 
 
+def test_the_log_says_once_that_a_program_seeds_nothing(write) -> None:
+    text = "from torch.utils.data import DataLoader\n\nloader = DataLoader(range(8), shuffle=True)\n"
+    root = write({"torchrepro-lint.toml": "", "train.py": text})
+
+    async def act(editor: Editor) -> None:
+        uri = editor.open(root / "train.py")
+        assert await editor.diagnostics(uri, 1) == []
+        await editor.until(lambda: bool(editor.log))
+        editor.replace(uri, 2, text + "\nimport torch\n\ntorch.backends.cudnn.benchmarks = True\n")
+        assert codes(await editor.diagnostics(uri, 2)) == ["TRL305"]
+        (line,) = editor.log
+        assert "1 program seeds nothing for its run" in line and "train.py" in line
+        assert editor.messages == []
+
+    run(root, act)
+
+
 def test_findings_follow_what_is_typed_in_any_file(write) -> None:
     root = write(PACKAGE)
 
