@@ -22,7 +22,16 @@ from torchrepro_lint.program.running.ways import Way
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EpochRun", "epoch_runs", "is_epoch_loop", "is_one_step", "says_epochs", "says_evaluation", "takes_steps"]
+__all__ = [
+    "EpochRun",
+    "epoch_runs",
+    "is_epoch_loop",
+    "is_one_step",
+    "runs_for_one",
+    "says_epochs",
+    "says_evaluation",
+    "takes_steps",
+]
 
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
@@ -107,7 +116,7 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
             return None  # an evaluation in every epoch is meant to be the same
         loops = parents_of(ev, waypoint.facts).loops
         for branch, arm in reversed(waypoint.path):
-            if _runs_once(waypoint.scope, branch, arm):
+            if runs_for_one(waypoint.scope, branch, arm):
                 return None
             loop = loops.get(branch)
             if loop is not None and arm == "body" and is_epoch_loop(loop, waypoint.scope):
@@ -117,7 +126,7 @@ def _run(ev: Evaluator, way: Way) -> EpochRun | None:
     return None
 
 
-def _runs_once(scope: Scope, branch: int, arm: str) -> bool:
+def runs_for_one(scope: Scope, branch: int, arm: str) -> bool:
     """Whether an arm makes what is not there yet, and that not for each epoch, or is for one epoch: `if epoch == 0`."""
     match scope.branches.get(branch):
         case tree.If(test=tree.Compare(left=tree.Name() as counter, ops=("==",))) if _says_epoch(counter):

@@ -1,0 +1,309 @@
+"""How often the place runs at which a program makes its loader, marked by the word `HERE` in a comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from program.asking import program_of
+
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.frequency import Often, frequency
+from torchrepro_lint.program.running.guards import place_of
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+data = list(range(8))
+"""
+NET = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+"""
+AGENT = """
+class Agent:
+    def __init__(self, model):
+        self.optimizer = torch.optim.Adam(model.parameters())
+    def update(self):
+        for batch in DataLoader(data):  # HERE
+            self.optimizer.step()
+"""
+CASES = {
+    # name: (how often, program)
+    "the module's own code": ("once", "loader = DataLoader(data)  # HERE"),
+    "a function called once": (
+        "once",
+        """
+        def make():
+            return DataLoader(data)  # HERE
+        make()
+        """,
+    ),
+    "a function that nothing calls": (
+        "once",
+        """
+        def make():
+            return DataLoader(data)  # HERE
+        """,
+    ),
+    "one call for each part": (
+        "once",
+        """
+        def make(part):
+            return DataLoader(part)  # HERE
+        train, val = make(data), make(data[1:])
+        """,
+    ),
+    "loaders kept by phase": (
+        "once",
+        """
+        def make(part):
+            return DataLoader(part)  # HERE
+        loaders = {}
+        for phase in ("train", "val"):
+            loaders[phase] = make(data)
+        """,
+    ),
+    "a call per epoch": (
+        "again",
+        """
+        def make():
+            return DataLoader(data)  # HERE
+        for epoch in range(3):
+            for batch in make():
+                print(batch)
+        """,
+    ),
+    "a loop that says nothing": (
+        "again",
+        """
+        def make():
+            return DataLoader(data)  # HERE
+        for i in range(3):
+            for batch in make():
+                print(batch)
+        """,
+    ),
+    "a call per epoch through helpers": (
+        "again",
+        """
+        def make():
+            return DataLoader(data)  # HERE
+        def train_epoch():
+            loader = make()
+        def fit():
+            epoch = 0
+            while epoch < 3:
+                train_epoch()
+                epoch += 1
+        fit()
+        """,
+    ),
+    "an update in an endless loop": (
+        "again",
+        AGENT
+        + """
+agent = Agent(nn.Linear(2, 2))
+while True:
+    agent.update()
+""",
+    ),
+    "an update that nothing calls": ("unknown", AGENT),
+    "a training per seed": (
+        "once",
+        """
+        def train():
+            loader = DataLoader(data)  # HERE
+        for seed in range(3):
+            torch.manual_seed(seed)
+            train()
+        """,
+    ),
+    "the same seed in each turn": (
+        "again",
+        """
+        def train():
+            loader = DataLoader(data)  # HERE
+        for i in range(3):
+            torch.manual_seed(0)
+            train()
+        """,
+    ),
+    "a model per fold": (
+        "once",
+        NET
+        + """
+def train():
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for batch in DataLoader(data):  # HERE
+        optimizer.step()
+for i in range(5):
+    train()
+""",
+    ),
+    "a model from a factory per setting": (
+        "once",
+        NET
+        + """
+def build():
+    return Net()
+def train(model):
+    loader = DataLoader(data)  # HERE
+for i in (0.1, 0.2):
+    train(build())
+""",
+    ),
+    "a round of federated learning": (
+        "again",
+        NET
+        + """
+def local(model):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for batch in DataLoader(data):  # HERE
+        optimizer.step()
+model = Net()
+for round in range(5):
+    local(model)
+""",
+    ),
+    "two trainings of one model": (
+        "again",
+        NET
+        + """
+def fit(model, optimizer):
+    for batch in DataLoader(data):  # HERE
+        optimizer.step()
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+fit(model, optimizer)
+fit(model, optimizer)
+""",
+    ),
+    "one training of two": (
+        "once",
+        NET
+        + """
+def fit(model, optimizer):
+    for batch in DataLoader(data):  # HERE
+        optimizer.step()
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+if data:
+    fit(model, optimizer)
+else:
+    fit(model, optimizer)
+""",
+    ),
+    "kept when it is first made": (
+        "once",
+        """
+        class Trainer:
+            def __init__(self):
+                self.loader = None
+            def get(self):
+                if self.loader is None:
+                    self.loader = DataLoader(data)  # HERE
+                return self.loader
+        trainer = Trainer()
+        for epoch in range(3):
+            trainer.get()
+        """,
+    ),
+    "the constructor of one object": (
+        "once",
+        """
+        class Trainer:
+            def __init__(self):
+                self.loader = DataLoader(data)  # HERE
+        Trainer()
+        """,
+    ),
+    "the constructor of an object per epoch": (
+        "again",
+        """
+        class Trainer:
+            def __init__(self):
+                self.loader = DataLoader(data)  # HERE
+        for epoch in range(3):
+            Trainer()
+        """,
+    ),
+    "the items of a sampler": (
+        "again",
+        """
+        class Batches:
+            def __iter__(self):
+                return iter(DataLoader(data))  # HERE
+        """,
+    ),
+    "a step of Lightning": (
+        "again",
+        """
+        import lightning as L
+        class Module(L.LightningModule):
+            def training_step(self, batch, index):
+                loader = DataLoader(data)  # HERE
+        """,
+    ),
+    "a loader of Lightning": (
+        "unknown",
+        """
+        import lightning as L
+        class Module(L.LightningModule):
+            def train_dataloader(self):
+                return DataLoader(data)  # HERE
+        """,
+    ),
+    "handed over to what is not known": (
+        "unknown",
+        """
+        from somewhere import register
+        def make():
+            return DataLoader(data)  # HERE
+        register(make)
+        """,
+    ),
+    "started in a process": (
+        "once",
+        """
+        import torch.multiprocessing as mp
+        def worker(rank):
+            loader = DataLoader(data)  # HERE
+        mp.spawn(worker, nprocs=2)
+        """,
+    ),
+    "more callers than are looked at": (
+        "unknown",
+        "def make():\n    return DataLoader(data)  # HERE\n"
+        + "".join(f"def use_{number}():\n    return make()\n" for number in range(40)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_how_often_a_place_runs(name: str, tmp_path: Path) -> None:
+    often, body = CASES[name]
+    text = HEAD + dedent(body)
+    program = program_of(tmp_path, {"train.py": text})
+    path = program.root / "train.py"
+    facts = program.facts(path)
+    assert facts is not None
+    line = next(number for number, one in enumerate(text.split("\n"), start=1) if "HERE" in one)
+    parsed = program.parsed(path)
+    site = next(
+        call.site
+        for scope in facts.walk_scopes()
+        for call, _ in scope.calls
+        if text.count("\n", 0, parsed.span(call.site)[0]) + 1 == line
+        and "DataLoader" in text[slice(*parsed.span(call.site))]
+    )
+    place = place_of(program.ev, Site(path, site))
+    assert place is not None
+    found = frequency(program, facts, place.scope, site)
+    assert found.often is Often(often), found.reason
+    assert bool(found.reason) is (found.often is not Often.ONCE)

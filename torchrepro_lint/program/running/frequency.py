@@ -1,0 +1,203 @@
+"""How often a place runs: once in a run of the program, or again and again within one and the same training.
+
+What repeats a place is a loop around it or around a call on one of the ways to it, a framework that calls its function
+in each epoch, step or reload, and a second call of a training that goes on with the same model. A loop does not repeat
+a training where each turn is a whole run: it seeds torch anew, or makes the model that it trains.
+
+Once is proven: where callers may be missing, the answer is that it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.running.callers import frame_without_callers, has_further_calls, is_called_unseen
+from torchrepro_lint.program.running.epochs import runs_for_one, says_epochs
+from torchrepro_lint.program.running.made_once import comes_after_kept
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.properties import reads_of_property
+from torchrepro_lint.program.running.started_uses import started_uses
+from torchrepro_lint.program.running.training_hooks import is_training_hook
+from torchrepro_lint.program.running.turns import goes_on_training, is_kept, is_whole_run, steps_what_it_is_given
+from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Frequency", "Often", "Repetition", "frequency", "repetitions_on"]
+
+#: Bases that call no method of what derives from them.
+_PLAIN: Final = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "torch.nn.Module"})
+
+
+class Often(Enum):
+    """How often a place runs in one training.
+
+    `ONCE` is proven: at most once for each way that leads to it. `AGAIN`: something that can be shown repeats it.
+    `UNKNOWN`: what calls it is not all known.
+    """
+
+    ONCE = "once"
+    AGAIN = "again"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What repeats a place: `way[index]` is in the body of `loop`, or in a function that a framework calls (None)."""
+
+    way: Way
+    index: int
+    loop: tree.For | tree.While | None
+
+    @property
+    def site(self) -> Site:
+        """The loop, or the function that is called by the framework."""
+        waypoint = self.way[self.index]
+        node = self.loop if self.loop is not None else waypoint.scope.node
+        return Site(waypoint.facts.path, node.site if node is not None else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """How often a place runs; `reason` says in words why it is not once, for a message about it."""
+
+    often: Often
+    reason: str = ""
+    repetition: Repetition | None = None
+
+
+_ONCE: Final = Frequency(Often.ONCE)
+
+
+def frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> Frequency:
+    """How often a place runs in one training."""
+    unknown = Frequency(Often.UNKNOWN, "it is not known what calls it")
+    key = ("frequency", facts.path, id(scope), site)
+    return program.ev.remembered(key, lambda: _frequency(program, facts, scope, site), unknown)
+
+
+def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> Frequency:
+    ev = program.ev
+    leading = [way for way in ways(ev, facts, scope, site) if not _is_of_a_test(program, way)]
+    answer = _ONCE
+    for way in leading:
+        is_settled = False
+        for repetition in repetitions_on(program, way):
+            if repetition is not None:
+                return Frequency(Often.AGAIN, _words(repetition), repetition)
+            is_settled = True
+        if not is_settled and answer is _ONCE:
+            answer = _of_the_end(program, way)
+            if answer.often is Often.AGAIN:
+                return answer
+    if len(leading) > MAX_WAYS or any(has_further_calls(ev, one.facts, one.scope) for one in _functions(leading)):
+        return Frequency(Often.UNKNOWN, f"not every call of {_called(scope)} is known")
+    return _called_again(program, leading) if answer is _ONCE else answer
+
+
+def _is_of_a_test(program: Program, way: Way) -> bool:
+    """Whether a test runs what is not in one."""
+    return program.is_test(way[-1].facts.path) and not program.is_test(way[0].facts.path)
+
+
+def _functions(leading: list[Way]) -> list[Waypoint]:
+    return [one for way in leading for one in way if isinstance(one.scope.node, tree.FunctionDef)]
+
+
+def _called(scope: Scope) -> str:
+    return f"`{scope.name}`" if isinstance(scope.node, tree.FunctionDef) else "this code"
+
+
+def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
+    """What repeats a place on one way to it, from the inside out; None at the end where nothing further out can: what
+    is made when it is first needed, and then kept, runs once, and so does a whole run.
+    """
+    ev = program.ev
+    for index, waypoint in enumerate(way):
+        loops = parents_of(ev, waypoint.facts).loops
+        for branch, arm in reversed(waypoint.path):
+            if runs_for_one(waypoint.scope, branch, arm):
+                yield None
+                return
+            loop = loops.get(branch)
+            if loop is None or arm != "body" or _keeps_each(program, waypoint, loop):
+                continue
+            if is_whole_run(program, way, index, loop):
+                yield None
+                return
+            yield Repetition(way, index, loop)
+        if comes_after_kept(waypoint.scope, waypoint.site):
+            yield None
+            return
+        if is_training_hook(ev, waypoint.facts, waypoint.scope):
+            yield Repetition(way, index, None)
+
+
+def _keeps_each(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
+    """Whether what each turn of a loop makes is put away beside the others."""
+    call = waypoint.scope.call_at(waypoint.site)
+    if call is None or (isinstance(loop, tree.For) and says_epochs(loop, waypoint.scope)):
+        return False
+    return is_kept(program.ev, waypoint.facts, call)
+
+
+def _words(repetition: Repetition) -> str:
+    waypoint = repetition.way[repetition.index]
+    if repetition.loop is None:
+        return f"the framework calls `{waypoint.scope.name}` again in one training"
+    inner = repetition.way[repetition.index - 1].scope if repetition.index else None
+    return f"a loop calls {_called(inner)} again" if inner is not None else "a loop runs it again"
+
+
+def _of_the_end(program: Program, way: Way) -> Frequency:
+    """How often what ends a way runs: a module once, and a function that nothing calls as its class and body say; what
+    is handed over instead of called is called by what is not known.
+    """
+    ev = program.ev
+    for index, waypoint in enumerate(way[1:], start=1):
+        inner = way[index - 1]
+        if not isinstance(inner.scope.node, tree.FunctionDef) or inner.scope.name == "__init__":
+            continue
+        if waypoint.scope.call_at(waypoint.site) is not None or started_uses(ev, inner.scope):
+            continue
+        if reads_of_property(ev, inner.facts, inner.scope)[0] or is_whole_run(program, way, index, None):
+            continue
+        return Frequency(Often.UNKNOWN, f"it is not known what calls {_called(inner.scope)}")
+    end = way[-1]
+    node, around = end.scope.node, end.scope.parent
+    if not isinstance(node, tree.FunctionDef):
+        return _ONCE
+    if is_called_unseen(node.name) and node.name != "__init__":
+        return Frequency(Often.AGAIN, f"`{node.name}` is called again and again")
+    if around is not None and isinstance(around.node, tree.ClassDef) and around.parent is not None:
+        cls = ClassValue(around.node, frame_without_callers(ev, end.facts, around.parent))
+        if node.name != "__init__" and not _PLAIN.issuperset(external_bases(ev, cls)):
+            return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
+    if steps_what_it_is_given(ev, end.facts, end.scope):
+        return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
+    return _ONCE
+
+
+def _called_again(program: Program, leading: list[Way]) -> Frequency:
+    """Whether a training is called in two places, one after the other, and goes on with the same model."""
+    for first, second in combinations(leading, 2):
+        parting = next((index for index, pair in enumerate(zip(first, second, strict=False)) if _parts(*pair)), None)
+        if not parting or never_together((first[parting:],), (second[parting:],)):
+            continue
+        if goes_on_training(program, first[:parting]):
+            return Frequency(Often.AGAIN, f"`{first[parting - 1].scope.name}` is called again to train further")
+    return _ONCE
+
+
+def _parts(first: Waypoint, second: Waypoint) -> bool:
+    return first.scope is not second.scope or first.site != second.site

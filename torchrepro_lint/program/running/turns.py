@@ -1,0 +1,207 @@
+"""What the turns of a loop are: whole runs, one after the other, or parts of one training that goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    ExternalObject,
+    FunctionValue,
+    MethodValue,
+    Value,
+)
+from torchrepro_lint.program.ops.tensor_values import is_network
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.varying import varies_within
+from torchrepro_lint.program.running.ways import Way, Waypoint
+from torchrepro_lint.program.switches.intent_at import ways_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["goes_on_training", "is_kept", "is_whole_run", "steps_what_it_is_given", "trains_in_turn"]
+
+#: How deep the calls of a turn are followed to what makes the model.
+_MAX_DEPTH: Final = 3
+_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
+#: Parts of one training, also where each makes an optimizer of its own: the rounds of federated learning, PPO's updates.
+_PART: Final = re.compile(r"epoch|round|update|iter|step", re.IGNORECASE)
+#: What keeps what it is given: `loaders.append(DataLoader(...))`.
+_KEEPING: Final = frozenset({"append", "add", "extend", "insert", "setdefault", "update", "put", "dict", "list", "tuple"})
+
+_Calls: TypeAlias = tuple[tuple[ModuleFacts, Scope, tree.Call], ...]
+
+
+def is_whole_run(program: Program, way: Way, index: int, loop: tree.For | tree.While | None) -> bool:
+    """Whether each turn of the loop at `way[index]`, or each call of what is handed over there (None), is a run of its
+    own: it seeds torch with another number, or makes the model that it trains.
+    """
+    if loop is not None and _seeds_anew(program, way, index, loop):
+        return True
+    calls = _calls_of_turn(program.ev, way, index, loop)
+    if _says_part(loop):
+        return False
+    if any(_makes_a_model(program.ev, facts, scope, call, 0) for facts, scope, call in calls):
+        return True
+    return isinstance(loop, tree.For) and _says_run(loop) and not _steps(program.ev, calls)
+
+
+def goes_on_training(program: Program, way: Way) -> bool:
+    """Whether the functions of a way take steps of an optimizer, for a model that none of them makes."""
+    calls = tuple((one.facts, one.scope, call) for one in way for call, _ in one.scope.calls)
+    if not _steps(program.ev, calls):
+        return False
+    return not any(_makes_a_model(program.ev, facts, scope, call, 0) for facts, scope, call in calls)
+
+
+def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
+    """Whether a turn of the loop at `way[index]` takes steps of an optimizer."""
+    return _steps(program.ev, _calls_of_turn(program.ev, way, index, loop))
+
+
+def steps_what_it_is_given(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a function takes steps of an optimizer that it does not make: of its object, or of a parameter."""
+    made = {name for name, bindings in scope.bindings.items() if any(one.kind == "assign" for one in bindings)}
+    made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
+    stepped = (_stepped(call) for call, _ in scope.calls)
+    return any(name is not None and name not in made for name in stepped)
+
+
+def is_kept(ev: Evaluator, facts: ModuleFacts, node: tree.Expr) -> bool:
+    """Whether what an expression makes is put away beside others, so that each turn of a loop makes another one:
+    `loaders[phase] = DataLoader(...)`, `loaders.append(make(part))`.
+    """
+    parents = parents_of(ev, facts)
+    for above in parents.around(node):
+        match above:
+            case tree.Call(func=func) if called_name(func) in _KEEPING:
+                return True
+            case tree.Assign(targets=targets):
+                return any(isinstance(target, tree.Subscript) for target in targets)
+            case tree.Arg() | tree.Call() | tree.Display() | tree.DictDisplay():
+                continue
+            case tree.Comprehension() | tree.Yield():
+                return True
+        return False
+    return False
+
+
+def _seeds_anew(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
+    """Whether each turn seeds torch with another number, or with one that the system gives."""
+    scope = way[index].scope
+    return any(
+        "torch" in one.seeds
+        and any(
+            at.scope is scope
+            and any(branch == loop.site for branch, _ in at.path)
+            and (one.value is None or varies_within(program.ev, seeding, place, one.value))
+            for seeding in ways_of(program, one)
+            for place, at in enumerate(seeding)
+        )
+        for one in program.evidence
+        if one.effect == "seed"
+    )
+
+
+def _calls_of_turn(ev: Evaluator, way: Way, index: int, loop: tree.For | tree.While | None) -> _Calls:
+    """The calls in the body of the loop, and in the functions that the way comes through below it."""
+    outer = way[index]
+    within = [(outer.facts, outer.scope, call) for call, path in outer.scope.calls if loop and _is_in(path, loop)]
+    below = [(one.facts, one.scope, call) for one in way[:index] for call, _ in one.scope.calls]
+    return (*within, *below)
+
+
+def _is_in(path: tuple[tuple[int, str], ...], loop: tree.For | tree.While) -> bool:
+    return any(branch == loop.site and arm == "body" for branch, arm in path)
+
+
+def _says_part(loop: tree.For | tree.While | None) -> bool:
+    """Whether a loop says that its turns are parts of one training."""
+    match loop:
+        case tree.For(target=target, iter=iterated):
+            return any(_PART.search(name) for name in words_in([target])) or (
+                not _says_run(loop) and any(_PART.search(name) for name in words_in([iterated]))
+            )
+        case tree.While(test=test):
+            return any(_PART.search(name) for name in words_in([test]))
+    return False
+
+
+def _says_run(loop: tree.For) -> bool:
+    return any(function_words("repeats_a_run").search(name) for name in words_in([loop.target]))
+
+
+def _makes_a_model(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int) -> bool:
+    """Whether a call makes a network or an optimizer, itself or by what it calls in the project."""
+    frame = frame_without_callers(ev, facts, scope)
+    if any(_is_model(ev, value) for value in ev.values(call, frame)):
+        return isinstance(call.func, (tree.Name, tree.Attribute)) and called_name(call.func) not in _PASSING
+    if depth == _MAX_DEPTH:
+        return False
+    return any(
+        _makes_a_model(ev, inner_facts, inner, one, depth + 1)
+        for value in ev.values(call.func, frame)
+        for inner_facts, inner in _entered(ev, value)
+        for one, _ in inner.calls
+    )
+
+
+#: Methods that give the network on which they are called.
+_PASSING: Final = frozenset({"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"})
+
+
+def _is_model(ev: Evaluator, value: Value) -> bool:
+    if isinstance(value, ExternalObject) and value.name.startswith("torch.optim."):
+        is_class = last_part(value.name)[:1].isupper()
+        return is_class and not value.name.startswith(("torch.optim.lr_scheduler", "torch.optim.swa_utils"))
+    return is_network(ev, value) and not (isinstance(value, ExternalObject) and value.name.endswith("Loss"))
+
+
+def _entered(ev: Evaluator, value: Value) -> Iterator[tuple[ModuleFacts, Scope]]:
+    """The function of the project that a call of a value runs."""
+    match value:
+        case MethodValue(function=inner):
+            yield from _entered(ev, inner)
+        case FunctionValue():
+            yield value.frame.facts, ev.function_scope(value)
+        case ClassValue(frame=frame, node=node):
+            cls = frame.facts.scope_of(node)
+            yield from ((frame.facts, one) for one in cls.children if one.name == "__init__")
+
+
+def _steps(ev: Evaluator, calls: _Calls, depth: int = 0) -> bool:
+    """Whether any of the calls takes a step of an optimizer, or calls what does in the project."""
+    if any(_stepped(call) is not None for _, _, call in calls):
+        return True
+    if depth == _MAX_DEPTH:
+        return False
+    seen: set[int] = set()
+    for facts, scope, call in calls:
+        for value in ev.values(call.func, frame_without_callers(ev, facts, scope)):
+            for inner_facts, inner in _entered(ev, value):
+                if id(inner) not in seen:
+                    seen.add(id(inner))
+                    if _steps(ev, tuple((inner_facts, inner, one) for one, _ in inner.calls), depth + 1):
+                        return True
+    return False
+
+
+def _stepped(call: tree.Call) -> str | None:
+    """The name of the optimizer of which a call takes a step."""
+    if isinstance(call.func, tree.Attribute) and call.func.attr == "step":
+        name = called_name(call.func.value)
+        if name is not None and _OPTIMIZER.search(name) is not None:
+            return name
+    return None
