@@ -49,7 +49,7 @@ def seed_loader(
     existing_init: ExistingInit | None = None,
     in_distributed: bool = False,
     starts_ranks: bool = False,
-    repeated: bool | None = None,
+    again: str = "",
     may_hold: frozenset[str] = frozenset(),
     path: Path = PATH,
 ) -> str:
@@ -59,7 +59,7 @@ def seed_loader(
         parsed,
         loaders(parsed)[which],
         LoaderNeeds(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold),
-        Surroundings(seed=seed, repeated=repeated),
+        Surroundings(seed=seed, again=again),
         Ranks(mentioned=in_distributed, started=starts_ranks),
     )
     return f"declined: {plan.reason}" if isinstance(plan, Declined) else applied(text, list(plan.edits))

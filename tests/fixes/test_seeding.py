@@ -244,12 +244,6 @@ SEEDS = [
         "args.seed or 0",
         id="option without default",
     ),
-    pytest.param(
-        "for seed in range(3):\n    set_seed(seed)\n    for epoch in range(2):\n"
-        "        loader = DataLoader(ds, shuffle=True)\n",
-        "seed",
-        id="loop over seeds",
-    ),
 ]
 
 
@@ -362,21 +356,15 @@ PLACES = {
         class A:
             loader = DataLoader(ds, shuffle=True, generator=g)
         """,
-    "before a lambda's statement": """
-        make = lambda ds: DataLoader(ds, shuffle=True)
-        ---
-        g = torch.Generator()
-        g.manual_seed(0)
-        make = lambda ds: DataLoader(ds, shuffle=True, generator=g)
-        """,
-    "before a comprehension": """
+    "in a comprehension, which makes one for each loader": """
         def f(xs):
             return {x: DataLoader(x, shuffle=True) for x in xs}
         ---
         def f(xs):
-            g = torch.Generator()
-            g.manual_seed(0)
-            return {x: DataLoader(x, shuffle=True, generator=g) for x in xs}
+            return {
+                x: DataLoader(x, shuffle=True, generator=torch.Generator().manual_seed(0))
+                for x in xs
+            }
         """,
     "behind a docstring, below a comment": '''
         def f(xs):
@@ -497,142 +485,6 @@ PLACES = {
         g.manual_seed(0)
         loader = DataLoader(ds, shuffle=True, generator=g)
         """,
-    "called in the epoch loop through another function": """
-        def make():
-            return DataLoader(ds, shuffle=True)
-
-
-        def epoch(model):
-            for batch in make():
-                pass
-
-
-        for i in range(3):
-            epoch(1)
-        ---
-        g = torch.Generator()
-        g.manual_seed(0)
-
-
-        def make():
-            return DataLoader(ds, shuffle=True, generator=g)
-
-
-        def epoch(model):
-            for batch in make():
-                pass
-
-
-        for i in range(3):
-            epoch(1)
-        """,
-    "a method that is called in the epoch loop": """
-        class A:
-            def loader(self):
-                return DataLoader(ds, shuffle=True)
-
-            def fit(self):
-                for epoch in range(3):
-                    for batch in self.loader():
-                        pass
-        ---
-        g = torch.Generator()
-        g.manual_seed(0)
-
-
-        class A:
-            def loader(self):
-                return DataLoader(ds, shuffle=True, generator=g)
-
-            def fit(self):
-                for epoch in range(3):
-                    for batch in self.loader():
-                        pass
-        """,
-    "a function that is a training is not one per epoch": """
-        def train(fold):
-            loader = DataLoader(ds, shuffle=True)
-            for epoch in range(3):
-                pass
-
-
-        for i in range(3):
-            train(i)
-        ---
-        def train(fold):
-            g = torch.Generator()
-            g.manual_seed(0)
-            loader = DataLoader(ds, shuffle=True, generator=g)
-            for epoch in range(3):
-                pass
-
-
-        for i in range(3):
-            train(i)
-        """,
-    "loaders for the saved models": """
-        def make(split):
-            return DataLoader(split, shuffle=True)
-
-
-        for ckpt in find(folder):
-            test(ckpt, make("test"))
-        ---
-        def make(split):
-            g = torch.Generator()
-            g.manual_seed(0)
-            return DataLoader(split, shuffle=True, generator=g)
-
-
-        for ckpt in find(folder):
-            test(ckpt, make("test"))
-        """,
-    "title of the function": """
-        # ======
-        # Loaders
-        # ======
-
-        def make(split):
-            return DataLoader(split, shuffle=True)
-
-
-        for epoch in range(3):
-            make("test")
-        ---
-        g = torch.Generator()
-        g.manual_seed(0)
-
-
-        # ======
-        # Loaders
-        # ======
-
-        def make(split):
-            return DataLoader(split, shuffle=True, generator=g)
-
-
-        for epoch in range(3):
-            make("test")
-        """,
-    "loaders for the splits": """
-        def make(split):
-            return DataLoader(split, shuffle=True)
-
-
-        loaders = [make(split) for split in ("a", "b")]
-        for phase in ("a", "b"):
-            make(phase)
-        ---
-        def make(split):
-            g = torch.Generator()
-            g.manual_seed(0)
-            return DataLoader(split, shuffle=True, generator=g)
-
-
-        loaders = [make(split) for split in ("a", "b")]
-        for phase in ("a", "b"):
-            make(phase)
-        """,
 }
 
 
@@ -642,11 +494,16 @@ def test_place(program: str) -> None:
     assert seed_loader(lines(HEAD) + before, init=False) == lines(HEAD) + after
 
 
-def test_the_caller_may_know_that_a_function_is_repeated() -> None:
-    program = "def make(ds):\n    return DataLoader(ds, shuffle=True)\n"
-    assert made(program).startswith("g = torch")
-    text = lines(HEAD) + "\n" + program
-    assert "\ng = torch.Generator()\ng.manual_seed(0)\n\n\ndef make" in seed_loader(text, init=False, repeated=True)
+def test_the_generator_of_a_function_that_runs_again_is_one_of_the_module() -> None:
+    text = lines(HEAD) + "\n# ====\n# Make\n# ====\n\ndef make(ds):\n    return DataLoader(ds, shuffle=True)\n"
+    result = seed_loader(text, init=False, again="a loop calls `make` again")
+    assert "\ng = torch.Generator()\ng.manual_seed(0)\n\n\n# ====\n# Make\n# ====\n\ndef make" in result
+
+
+def test_a_method_that_runs_again_needs_a_constructor_that_keeps_its_generator() -> None:
+    text = lines(HEAD) + "class A:\n    def make(self, ds):\n        return DataLoader(ds, shuffle=True)\n"
+    result = seed_loader(text, init=False, again="a loop calls `make` again")
+    assert result == "declined: a loop calls `make` again, and its class has no `__init__`"
 
 
 LATE = """\
@@ -666,7 +523,7 @@ def test_a_file_that_imports_torch_late_gets_no_import_at_its_top() -> None:
         result := seed_loader(LATE)
     )
     assert "    g = torch.Generator()" in result
-    assert "functions alone" in seed_loader(LATE, repeated=True)
+    assert "functions alone" in seed_loader(LATE, again="a loop calls `make` again")
 
 
 def test_a_function_that_is_handed_torch_gets_no_import_at_the_top() -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import keyword
+import re
+
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.scopes import Binding, Scope
+from torchrepro_lint.fixes.unseeded_calls import takes_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 
-__all__ = ["find_generator", "fresh_name", "generator_source"]
+__all__ = ["find_generator", "fresh_name", "generator_names", "generator_source", "made_name"]
 
 
 def find_generator(
-    document: Document, call: cst.Call, blocks: frozenset[int], seed: str, *, repeated: bool
+    document: Document, call: cst.Call, blocks: frozenset[int], seed: str, *, of_module: bool = False
 ) -> str | None:
-    """The name of a generator that is made and seeded once for the loader `call`, above it and outside its loops: in
-    one of the `blocks` around it, which are those of `Place`.
+    """The name of a generator that is made and seeded once for the loader `call`, above it and outside its loops, in
+    one of the `blocks` around it (those of `Place`), and that nothing uses yet.
 
-    In a function, a generator of the module is one for all calls of the function: that is wanted where the function is
-    `repeated` in a training. Else the function may be a training, which starts from its own seed, so that the module's
-    generator serves only if it has the seed that a new one would get.
+    In a function, a generator of the module serves only if it has the `seed` that a new one would get, or with
+    `of_module`, where the function runs again in one training.
     """
     possible = document.once(_perhaps_generators)
     if not possible:
@@ -32,10 +35,90 @@ def find_generator(
             if len(bindings) != 1 or id(bindings[0].node) not in possible or scope.resolve(name) is not owner:
                 continue
             found = _seed_of(document, bindings[0], owner, call, blocks)
-            if found is not None and (local or repeated or found == seed):
+            if found is not None and (local or of_module or found == seed) and not _is_used(document, name, owner):
                 return name
         owner = owner.parent
     return None
+
+
+def _is_used(document: Document, name: str, owner: Scope) -> bool:
+    """Whether anything but its seeding reads the name of a generator: two loaders that share one are not apart."""
+    for node in document.nodes(cst.Name):
+        if node.value != name or document.scope_of(node).resolve(name) is not owner:
+            continue
+        match document.parent(node):
+            case cst.AssignTarget() | cst.AnnAssign():
+                continue
+            case cst.Attribute(value=value, attr=cst.Name(value="manual_seed")) if value is node:
+                continue
+            case cst.Attribute(attr=attr) if attr is node:
+                continue
+            case cst.Arg(keyword=keyword) if keyword is node:
+                continue
+        return True
+    return False
+
+
+def generator_names(document: Document, call: cst.Call) -> tuple[str, ...]:
+    """Names for the generator of a loader: `g` where it is the only one in its function, else after what is made:
+    `train_generator` for `train_loader`.
+    """
+    others = [
+        one for one in document.once(_calls_with_generator).get(id(document.function(call)), ()) if one is not call
+    ]
+    stem = made_name(document, call)
+    if not others:
+        return ("g", "generator", "loader_generator")
+    own = f"{stem}_generator" if stem else "g"
+    before = [one for one in others if document.start(one) < document.start(call)]
+    number = sum((made_name(document, one) or "") == stem for one in before)
+    return (f"{own}{number + 1}",) if number else (own, "generator" if not stem else f"{own}2")
+
+
+def made_name(document: Document, call: cst.Call) -> str:
+    """What is made by a call, after what it is assigned to: `train` for `self.train_loader = DataLoader(...)`, `split`
+    for several at once; "" where that says nothing.
+    """
+    inner: cst.CSTNode = call
+    for outer in document.ancestors(call):
+        match outer:
+            case cst.DictElement(key=cst.SimpleString() as key) if inner is outer.value:
+                return _stem(str(key.evaluated_value))
+            case cst.Arg(keyword=cst.Name(value=name)):
+                return _stem(name)
+            case cst.Assign(targets=(cst.AssignTarget(target=target), *_)):
+                return _stem_of(target)
+            case cst.AnnAssign(target=target):
+                return _stem_of(target)
+            case cst.BaseStatement():
+                return ""
+        inner = outer
+    return ""
+
+
+def _stem_of(target: cst.BaseExpression) -> str:
+    match target:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return _stem(name)
+        case cst.Subscript(slice=(cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key)),)):
+            return _stem(str(key.evaluated_value))
+        case cst.Tuple() | cst.List():
+            return "split"
+    return ""
+
+
+def _stem(name: str) -> str:
+    stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", name, flags=re.IGNORECASE).lower().strip("_")
+    return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
+
+
+def _calls_with_generator(document: Document) -> dict[int, list[cst.Call]]:
+    """The calls by whose text a generator is or may be needed, by the id of the function around them."""
+    found: dict[int, list[cst.Call]] = {}
+    for call in document.nodes(cst.Call):
+        if takes_generator(document, call):
+            found.setdefault(id(document.function(call)), []).append(call)
+    return found
 
 
 def generator_source(document: Document, name: str, torch: str, seed: str, indentation: str) -> str:

@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Fix
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.documents import document_of, function_of
-from torchrepro_lint.fixes.going_on import goes_on, steps_what_is_kept
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
-from torchrepro_lint.fixes.placement import is_epoch_loop
 from torchrepro_lint.fixes.program_seed import torch_seed_of
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
-from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
+from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.spread_options import keywords_in_spread
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
-from torchrepro_lint.program.running.callers import visible_calls
-from torchrepro_lint.program.running.epochs import is_one_step
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
-from torchrepro_lint.program.workers.global_draws import may_want_generator
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start
@@ -37,7 +36,6 @@ from torchrepro_lint.program.workers.ranks import distributed_start
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
-    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_distributed", "loader_fix", "surroundings"]
@@ -45,7 +43,8 @@ __all__ = ["is_distributed", "loader_fix", "surroundings"]
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
 _LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
-_MAX_CALLERS = 3
+#: torch.Generator can be copied and pickled from there on (pytorch/pytorch#126271).
+_COPIES = "2.4"
 
 
 def loader_fix(
@@ -96,7 +95,7 @@ def loader_fix(
     ranks = Ranks(
         mentioned=starts_ranks or is_distributed(program, loader.facts.path), started=starts_ranks, in_seed=by_rank
     )
-    around = surroundings(program, loader.facts, loader.scope)
+    around = surroundings(program, loader.facts, loader.scope, loader.call.site)
     plan = plan_worker_seeding(document, call, needs, around, ranks)
     if isinstance(plan, Declined) and init and generator:
         # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
@@ -118,30 +117,61 @@ def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:
         yield WorkerTarget(reseeding)
 
 
-def surroundings(program: Program, facts: ModuleFacts, scope: Scope) -> Surroundings:
-    """What is known about the program around a call in `scope` that gets a generator."""
+def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> Surroundings:
+    """What is known about the program around the call at `site` in `scope`, which gets a generator."""
+    again, constructor = _repetition(program, facts, scope, site)
+    spans = program.parsed(facts.path)
     return Surroundings(
         seed=program.settings.seed,
-        repeated=_is_repeated(program, facts, scope),
+        again=again,
+        own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
+        constructor=constructor,
         passed=passed_seeds(program, facts, scope),
         known=_known_loaders(program, facts.path),
         torch_seed=torch_seed_of(program, facts.path),
     )
 
 
-def _known_loaders(program: Program, path: Path) -> KnownLoaders:
-    """The calls in a file that make loaders, and whether one of each may want a generator; none does where the class
-    gives its loader the arguments itself.
+def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[str, Constructor | str]:
+    """Why the function around a call may run again in one training ("" where it runs once), and the constructor of the
+    object whose method it is, or why that can keep no generator.
     """
+    function = function_of(scope)
+    if function is None or frequency(program, facts, scope, site).often is Often.ONCE:
+        return "", ""
+    assert isinstance(function.node, tree.FunctionDef)
+    found = frequency(program, facts, function, function.node.body[0].site)
+    if found.often is Often.ONCE:
+        return "", ""
+    cls = function.parent
+    if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+        return found.reason, "it is in no method of an object"
+    init = next((one for one in cls.children if one.name == "__init__"), None)
+    if init is None or not isinstance(init.node, tree.FunctionDef):
+        return found.reason, "its class has no `__init__`"
+    made = frequency(program, facts, init, init.node.body[0].site)
+    if made.often is not Often.ONCE:
+        return found.reason, f"{made.reason}, where the generator would be made"
+    value = ClassValue(cls.node, frame_without_callers(program.ev, facts, cls.parent))
+    bases = external_bases(program.ev, value)
+    if any(last_part(base).endswith("Dataset") for base in bases):
+        return found.reason, "a data set that holds a generator is copied into each worker with it"
+    if set(bases) - plain_classes().keys() and (not program.target.known or program.target.admits_below(_COPIES)):
+        return found.reason, f"its objects may be copied, which torch < {_COPIES} cannot do with a generator"
+    return found.reason, Constructor(
+        program.parsed(facts.path).span(init.node.site), passed_seeds(program, facts, init)
+    )
+
+
+def _known_loaders(program: Program, path: Path) -> KnownLoaders:
+    """The calls in a file that make loaders."""
 
     def find() -> KnownLoaders:
-        made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
         spans = program.parsed(path)
-        wants = {spans.span(site.number): False for site in made if site.path == path}
-        for loaders in program.loader_sites:
-            if loaders[0].facts.path == path:
-                wants[spans.span(loaders[0].call.site)] = any(may_want_generator(program, one) for one in loaders)
-        return KnownLoaders(document_of(program, path), wants)
+        made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
+        known = {spans.span(site.number) for site in made if site.path == path}
+        known |= {spans.span(one[0].call.site) for one in program.loader_sites if one[0].facts.path == path}
+        return KnownLoaders(document_of(program, path), known)
 
     return program.once(("known loaders", path), find)
 
@@ -161,67 +191,6 @@ def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool
             spreads = any(param.kind == "double-star" for param in value.node.params)
             return spreads or all(name in names for name in wanted)
     return False
-
-
-def _is_repeated(program: Program, facts: ModuleFacts, scope: Scope) -> bool | None:
-    """Whether the function `scope` runs in an epoch loop of another file (True), or in no loop (False). None where the
-    file itself has to say, which holds the loop, or where no call of the function is visible. `__iter__` runs whenever
-    an epoch begins, and what takes one step of an optimizer is called for each.
-    """
-    function = function_of(scope)
-    if function is not None and isinstance(function.node, tree.FunctionDef) and function.node.name == "__iter__":
-        return True
-    if function is not None and is_one_step(program.ev, facts, function):
-        return True
-    calls = visible_calls(program.ev, facts, function) if function is not None else []
-    if function is None or not calls:
-        return None
-    if _runs_per_epoch(program, facts, function, 0, by_round=False):
-        return True
-    return None if any(_in_loop(call, frame) for call, frame in calls) else False
-
-
-def _runs_per_epoch(program: Program, facts: ModuleFacts, function: Scope, depth: int, *, by_round: bool) -> bool:
-    """Whether a call of a function, or of one that calls it, is in an epoch loop of a file other than its own. A
-    training is repeated by rounds only: `by_round` once the way out has come by one.
-    """
-    is_part = not by_round and _steps_what_is_kept(program, facts, function)
-    by_round = by_round or _is_training(program, facts, function)
-    for call, frame in visible_calls(program.ev, facts, function):
-        path = frame.facts.path
-        if path != facts.path and _in_loop(call, frame):
-            document = document_of(program, path)
-            node = document.node_at(*program.parsed(path).span(call.site), cst.Call)
-            if node is not None and any(
-                is_epoch_loop(document, loop, by_round=by_round and not (is_part and goes_on(document, node, loop)))
-                for loop in document.loops(node)
-            ):
-                return True
-        outer = function_of(frame.scope)
-        if outer is not None and is_one_step(program.ev, frame.facts, outer):
-            return True
-        if outer is not None and depth < _MAX_CALLERS:
-            if _runs_per_epoch(program, frame.facts, outer, depth + 1, by_round=by_round):
-                return True
-    return False
-
-
-def _in_loop(call: tree.Call, frame: Frame) -> bool:
-    return any(branch in frame.scope.loops for branch, _ in frame.scope.path_at(call.site))
-
-
-def _is_training(program: Program, facts: ModuleFacts, function: Scope) -> bool:
-    """A function with an epoch loop of its own is a training, however often it is called, unless in rounds."""
-    loops = [loop for site, loop in parents_of(program.ev, facts).loops.items() if site in function.loops]
-    parts = (part for loop in loops if isinstance(loop, tree.For) for part in walk([loop.target, loop.iter]))
-    return any(isinstance(part, tree.Name) and "epoch" in part.id for part in parts)
-
-
-def _steps_what_is_kept(program: Program, facts: ModuleFacts, function: Scope) -> bool:
-    document = document_of(program, facts.path)
-    assert isinstance(function.node, tree.FunctionDef)
-    node = document.node_at(*program.parsed(facts.path).span(function.node.site), cst.FunctionDef)
-    return node is not None and steps_what_is_kept(document, node)
 
 
 def is_distributed(program: Program, path: Path) -> bool:

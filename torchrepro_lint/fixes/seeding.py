@@ -12,9 +12,9 @@
 
 The seed is the program's own (`program_seed.py`).
 
-Several loaders of one function share one generator, which is made above the first of them. That is three lines less
-for each loader than one generator each, and repeats just as well: the draws come in the order of the program. What it
-does not give is that the order of one loader stays when another one is iterated more often.
+Each loader has a generator of its own: how often the validation data are iterated over does not change the order of the
+training data. Where a loader is made again within one training, its generator outlives the call, as an attribute of the
+object (`generator_attribute.py`) or a name of the module, so that no epoch repeats the one before.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
@@ -23,22 +23,24 @@ the same ones; but only where an expression for the rank is available. Else the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit
-from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
-from torchrepro_lint.fixes.document import Document, dotted_name, is_cell_marker
-from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_source
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.generator_attribute import attribute_home
+from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_names, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
-from torchrepro_lint.fixes.placement import Declined, Place, find_place, repeats_the_seed
+from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, knows_local_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_terms import has_rank
-from torchrepro_lint.fixes.seed_expression import Seed
+from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
@@ -48,7 +50,6 @@ from torchrepro_lint.knowledge.loaders import Role, torch_position
 __all__ = ["Declined", "plan_generator", "plan_worker_seeding"]
 
 _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
-_GENERATOR_NAMES = ("g", "generator", "loader_generator")
 # Comments that other tools apply to the line below them.
 _FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 _NOTHING_KNOWN = Surroundings()
@@ -87,16 +88,6 @@ def plan_generator(
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Lines to insert, and how many blank lines belong above and below."""
-
-    offset: int
-    source: str
-    above: int
-    below: int
-
-
 class _Plan:
     """The edits for one call, and the lines that they need above it."""
 
@@ -111,7 +102,7 @@ class _Plan:
         # Worker seeds follow from the generator's seed: ranks whose workers draw must not have the same one.
         self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
         self.imports = ImportPlanner(document)
-        self.pending: list[_Block] = []
+        self.pending: list[Block] = []
         self.seeds: list[Seed] = []
 
     def make(self) -> SeedingPlan | Declined:
@@ -132,7 +123,7 @@ class _Plan:
             if isinstance(text, Declined):
                 return text
             values[name] = text
-        return self._planned([*self._blocks(), *self._keywords(values)])
+        return self._planned([*inserted(self.document, self.imports, self.pending), *self._keywords(values)])
 
     def _planned(self, edits: list[Edit]) -> SeedingPlan:
         is_safe = not any(seed.is_default for seed in self.seeds)
@@ -147,14 +138,18 @@ class _Plan:
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
-        edits = self._blocks()
+        edits = inserted(self.document, self.imports, self.pending)
         if passed is not None:
             return self._planned([*edits, replace_argument(self.document, passed, text)])
         return self._planned([*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])])
 
     def _own_generator(self, device: str) -> str | Declined:
-        if self.around.repeated or self.document.loops(self.call):
-            return Declined("the call is repeated, and a generator made in it would give the same order each time")
+        place = find_place(self.document, self.call, self.around.own_turns)
+        if isinstance(place, Declined):
+            return place
+        if self.around.again or place.statement is not self.document.statement(self.call):
+            reason = self.around.again or "a loop repeats the call"
+            return Declined(f"{reason}, and a generator that is made there would give the same order each time")
         at = self.document.statement(self.call)
         seed = self._seed(at, of_all_ranks=True)
         torch = self._torch(at)
@@ -187,13 +182,13 @@ class _Plan:
                 return self._local_init(existing.name)
             return self.imports.require(existing.module, existing.name, at=self.call)
         statement = first_statement_that_needs_init(document, self.call, self.around.known)
-        offset = _above_title(document, statement)
+        offset = above_title(document, statement)
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
         modules, imports = names_in_new_function(self.imports)
         below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
         source = worker_init_source(document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below)
-        self.pending.append(_Block(offset, source, above=2, below=2))
+        self.pending.append(Block(offset, source, above=2, below=2))
         return name
 
     def _local_init(self, name: str) -> str | Declined:
@@ -210,93 +205,111 @@ class _Plan:
     # The generator.
 
     def _generator_name(self) -> str | Declined:
-        document = self.document
-        place = find_place(
-            document,
-            self.call,
-            for_loaders=self.ranks_differ or self.ranks.in_seed,
-            known=self.around.known,
-            is_served=lambda call, blocks: find_generator(document, call, blocks, "", repeated=False) is not None,
-        )
+        document, around = self.document, self.around
+        place = find_place(document, self.call, around.own_turns)
         if isinstance(place, Declined):
             return place
+        if around.again and document.function(self.call) is not None:
+            return self._kept_generator(place)
         seed = self._seed(place.statement)
         if isinstance(seed, Declined):
             return seed
-        repeated = (
-            self.around.repeated if self.around.repeated is not None else repeats_the_seed(document, self.call, seed)
-        )
-        if repeated and document.function(self.call) is not None:
-            if imports_torch_late(document):
-                return Declined(LATE_TORCH)
-            place = find_place(document, self.call, at_module_level=True)
-            if isinstance(place, Declined):
-                return place
-            seed = self._seed(place.statement, before_the_run=True)
-            if isinstance(seed, Declined):
-                return seed
+        if place.inline:
+            return self._of_each_turn(place.statement, seed)
         if not self.ranks.in_seed:
-            existing = find_generator(document, self.call, place.blocks, seed.text, repeated=repeated)
+            existing = find_generator(document, self.call, place.blocks, seed.text)
             if existing is not None:
                 return existing
-        return self._new_generator(place, seed)
-
-    def _new_generator(self, place: Place, seed: Seed) -> str | Declined:
-        document = self.document
         at = place.statement
-        name = fresh_name(_GENERATOR_NAMES, document.scope_of(at), document.scope_of(self.call))
-        text = seed.text
+        name = fresh_name(generator_names(document, self.call), document.scope_of(at), document.scope_of(self.call))
+        return self._new_generator(at, name, name, seed)
+
+    def _kept_generator(self, place: Place) -> str | Declined:
+        """The generator of a loader that is made again in one training: it outlives the call."""
+        document, around = self.document, self.around
+        if imports_torch_late(document):
+            return Declined(LATE_TORCH)
+        if place.inline:
+            return Declined(f"{around.again}, and a comprehension makes several loaders there")
+        if document.enclosing_class(self.call) is not None:
+            home = attribute_home(document, self.call, around.constructor, self._seed_of_constructor)
+            if isinstance(home, Declined):
+                return Declined(f"{around.again}, and {home.reason}")
+            return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
+        at = document.top_level_statement(self.call)
+        seed = self._seed(at, before_the_run=True)
+        if isinstance(seed, Declined):
+            return Declined(f"{around.again}: create the loader once, or pass a generator to it")
+        if not self.ranks.in_seed:
+            existing = find_generator(document, self.call, frozenset({id(document.module)}), seed.text, of_module=True)
+            if existing is not None:
+                return existing
+        name = fresh_name(generator_names(document, self.call), document.scope_of(at), document.scope_of(self.call))
+        return self._new_generator(at, name, name, seed)
+
+    def _seed_of_constructor(self, at: cst.BaseStatement, passed: Sequence[PassedSeed]) -> Seed | Declined:
+        around = replace(self.around, passed=passed)
+        return program_seed(self.document, at, around, lambda: self._torch(at))
+
+    def _of_each_turn(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
+        """The generator that a comprehension makes for each of its loaders."""
+        torch, text = self._torch(at), self._by_rank(at, seed)
+        if isinstance(torch, Declined) or isinstance(text, Declined):
+            return torch if isinstance(torch, Declined) else text
         self.seeds.append(seed)
-        is_apart = seed.by_rank or has_rank(document, text, at)
-        if (self.ranks.in_seed or self.ranks_differ) and not is_apart:
-            rank = find_rank(document, self.imports, at)
-            if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
-                rank = rank_call(document, self.imports, at)
-            if rank is None and self.ranks.in_seed:
-                return Declined("the generator has to be made at the top of the file, where no process has a rank")
-            text = plus_rank(text, rank) if rank is not None else text
+        return f"{torch}.Generator().manual_seed({text})"
+
+    def _by_rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
+        """The seed before the statement `at`, with the rank where ranks have to differ."""
+        document = self.document
+        is_apart = seed.by_rank or has_rank(document, seed.text, at)
+        if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
+            return seed.text
+        rank = find_rank(document, self.imports, at)
+        if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
+            rank = rank_call(document, self.imports, at)
+        if rank is None and self.ranks.in_seed:
+            return Declined("the generator has to be made at the top of the file, where no process has a rank")
+        return plus_rank(seed.text, rank) if rank is not None else seed.text
+
+    def _new_generator(
+        self, at: cst.BaseStatement, name_there: str, name_here: str, seed: Seed, *, after: bool = False
+    ) -> str | Declined:
+        """Plans the lines before (or `after`) `at` that make a generator, with its name there; gives its name at the
+        call.
+        """
+        document = self.document
+        text = self._by_rank(at, seed)
         torch = self._torch(at)
-        if isinstance(torch, Declined):
-            return torch
-        source = generator_source(document, name, torch, text, document.indentation(document.start(at)))
+        if isinstance(text, Declined) or isinstance(torch, Declined):
+            return text if isinstance(text, Declined) else torch
+        self.seeds.append(seed)
+        source = generator_source(document, name_there, torch, text, document.indentation(document.start(at)))
+        if after:
+            offset = document.next_line(document.end(at))
+            if not document.text[:offset].endswith(("\n", "\r")):
+                source = document.newline + source.rstrip("\r\n")
+            self.pending.append(Block(offset, source, above=0, below=0))
+            return name_here
         apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
-        offset = _above_title(document, at) if apart else document.lead_start(at)
+        offset = above_title(document, at) if apart else document.lead_start(at)
         start = document.line_start(document.start(at))
         # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
         if isinstance(at, cst.SimpleStatementLine) and not _FOR_A_TOOL.search(document.text[offset:start]):
             offset = start
         below = 2 * apart
-        if apart and _follows_imports(document, at, offset):
+        if apart and follows_imports(document, at, offset):
             # One blank line below imports, where no definition follows; the other one comes below.
             offset, below = document.line_start(offset - 1), 1
-        self.pending.append(_Block(offset, source, above=int(apart), below=below))
-        return name
+        self.pending.append(Block(offset, source, above=int(apart), below=below))
+        return name_here
 
     def _torch(self, at: cst.CSTNode) -> str | Declined:
         if self.imports.find("torch", at=at) is None and imports_torch_late(self.document):
             return Declined(TORCH_ELSEWHERE)
         return self.imports.require("torch", at=at)
 
-    # The edits.
-
-    def _blocks(self) -> list[Edit]:
-        """The imports and what is below them, with the blank lines that belong around each."""
-        document = self.document
-        edits = self.imports.edits()
-        for block in self.pending:
-            head = apply_edits(document.text[: block.offset], [edit for edit in edits if edit.start <= block.offset])
-            source = self._blank_lines(head, block.above) + block.source + document.newline * block.below
-            edits.append(document.insertion(block.offset, source))
-        return edits
-
-    def _blank_lines(self, head: str, wanted: int) -> str:
-        """What is missing to so many blank lines after `head`."""
-        lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        filled = [index for index, line in enumerate(lines) if line.strip()]
-        if not filled or is_cell_marker(lines[filled[-1]]):
-            return ""
-        blank = len(lines) - 2 - filled[-1]
-        return self.document.newline * max(0, wanted - blank)
+    # The keywords.
 
     def _keywords(self, values: dict[Role, str]) -> list[Edit]:
         edits: list[Edit] = []
@@ -308,26 +321,3 @@ class _Plan:
             else:
                 edits.append(replace_argument(self.document, passed, value))
         return add_keyword_arguments(self.document, self.call, missing, edits)
-
-
-def _follows_imports(document: Document, at: cst.BaseStatement, offset: int) -> bool:
-    """Whether imports are above `offset`, at which the lines of `at` begin, with two blank lines between."""
-    above = next((one for one in reversed(document.module.body) if document.start(one) < document.start(at)), None)
-    if not isinstance(above, cst.SimpleStatementLine) or not isinstance(above.body[-1], cst.Import | cst.ImportFrom):
-        return False
-    between = document.text[document.next_line(document.end(above)) : offset]
-    return not between.strip() and len(between.splitlines()) == 2
-
-
-def _above_title(document: Document, statement: cst.BaseStatement) -> int:
-    """Where the lines of a top-level statement begin; a comment one blank line above a definition is its title."""
-    offset = document.lead_start(statement)
-    row = document.lines.row(offset)
-    if not isinstance(statement, cst.FunctionDef | cst.ClassDef) or row < 3 or document.lines.line(row - 1).strip():
-        return offset
-    # Only what libcst has as comments above the statement: a line of a text in quotes may look like one.
-    titles = {line.comment.value for line in statement.leading_lines if line.comment is not None}
-    first = row - 1
-    while first > 1 and (title := document.lines.line(first - 1)) in titles and not is_cell_marker(title):
-        first -= 1
-    return document.lines.starts[first - 1] if first < row - 1 else offset

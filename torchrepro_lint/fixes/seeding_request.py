@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.program.seeds.torch_seeds import TorchSeed
 
-__all__ = ["LoaderNeeds", "Ranks", "SeedingPlan", "Surroundings"]
+__all__ = ["Constructor", "LoaderNeeds", "Ranks", "SeedingPlan", "Surroundings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,28 @@ class LoaderNeeds:
     may_hold: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """The `__init__` of a class of which one object is made in a training.
+
+    Attributes:
+        span: The range of its definition in the text.
+        passed: Seeds that it gets through its parameters.
+    """
+
+    span: tuple[int, int]
+    passed: Sequence[PassedSeed] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What is known about the program around the call.
 
     Attributes:
         seed: The constant for programs that have no seed of their own.
-        repeated: Whether the function around the call runs more than once per training; None to decide by the file.
+        again: Why the function around the call may run again in one training; empty where it does not.
+        own_turns: The ranges in the text of the loops in each turn of which the call makes a loader of its own.
+        constructor: The `__init__` of the object whose method the call is in, or why no generator is kept there.
         passed: Seeds that the function gets through its parameters.
         by_rank: The parameters for which callers pass what hangs on the rank of the process.
         known: The calls in the file that create loaders, whatever they are called.
@@ -63,7 +78,9 @@ class Surroundings:
     """
 
     seed: int = 0
-    repeated: bool | None = None
+    again: str = ""
+    own_turns: frozenset[tuple[int, int]] = frozenset()
+    constructor: Constructor | str = "its class has no `__init__`"
     passed: Sequence[PassedSeed] = ()
     by_rank: frozenset[str] = frozenset()
     known: KnownLoaders | None = None

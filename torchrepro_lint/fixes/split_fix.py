@@ -54,7 +54,7 @@ def generator_fix(
         node,
         parameter.name,
         parameter.position,
-        replace(surroundings(program, call.facts, call.scope), by_rank=_passed_by_rank(program, call)),
+        replace(surroundings(program, call.facts, call.scope, call.call.site), by_rank=_passed_by_rank(program, call)),
         alone=not ranks_differ and (seeds_by_rank or is_distributed(program, call.facts.path)),
         device=_device_of(document, node),
         ranks=Ranks(mentioned=ranks_differ, started=ranks_differ, in_seed=ranks_differ),

@@ -1,12 +1,8 @@
-"""The calls of a file that may need a generator or a worker init function, by any fix.
-
-Loaders in the same place share what a fix creates for one of them, so it has to be created above all of them. Which
-calls these are is determined from their text, and from what the program knows about loaders with other names.
-"""
+"""The calls of a file that create loaders, splits and samplers, by their text and by what the program knows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Set
 from functools import cached_property
 
 import libcst as cst
@@ -17,68 +13,36 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "unseeded_calls"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "takes_generator"]
 
 _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
 
 
 class KnownLoaders:
-    """The calls of a document that create loaders, whatever they are called, as far as the program knows them.
-
-    `needs` contains the range of each call, and whether it may need a generator.
+    """The calls of a document that create loaders, whatever they are called, as far as the program knows them, by their
+    `spans`.
     """
 
-    def __init__(self, document: Document, needs: Mapping[tuple[int, int], bool]) -> None:
+    def __init__(self, document: Document, spans: Set[tuple[int, int]]) -> None:
         self._document = document
-        self._needs = needs
-
-    def may_need_generator(self, call: cst.Call) -> bool:
-        """Whether a call creates a loader that may need a generator; no fix gives one to what the program does not know
-        as a loader, or knows not to run.
-        """
-        return self._needs.get(self._document.span(call), False)
-
-    def by_other_names(self, function: cst.FunctionDef | None) -> list[cst.Call]:
-        """The loaders of a function that may need a generator though their text does not tell: those not called
-        as loaders are (`loader_class(...)`, `DataLoaderX(...)`), and those of a class that shuffles unasked.
-        """
-        return self._by_other_names.get(id(function), [])
+        self._spans = spans
 
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
-        lacking = [call for call in self._calls(self._needs) if _lacks_init(call)]
+        lacking = [call for call in self._calls() if _lacks_init(call)]
         return min(lacking, key=self._document.start, default=None)
 
-    @cached_property
-    def _by_other_names(self) -> dict[int, list[cst.Call]]:
-        found: dict[int, list[cst.Call]] = {}
-        for call in self._calls(span for span, needs in self._needs.items() if needs):
-            if not _given(call, "generator") and not _needs_generator(self._document, call):
-                found.setdefault(id(self._document.function(call)), []).append(call)
-        return found
-
-    def _calls(self, spans: Iterable[tuple[int, int]]) -> Iterator[cst.Call]:
-        for span in spans:
+    def _calls(self) -> Iterator[cst.Call]:
+        for span in sorted(self._spans):
             call = self._document.node_at(*span, cst.Call)
             if call is not None:
                 yield call
 
 
-def unseeded_calls(
-    document: Document, function: cst.FunctionDef | None, known: KnownLoaders | None, *, for_loaders: bool
-) -> Iterator[cst.Call]:
-    """The calls of a function (None: of the module's own code) that may need a generator; with `for_loaders`, but for
-    the splits and samplers.
-    """
-    for call, is_split_or_sampler in document.once(_unseeded_by_text).get(id(function), []):
-        if is_split_or_sampler:
-            if not for_loaders:
-                yield call
-        elif known is None or known.may_need_generator(call):
-            yield call
-    if known is not None:
-        yield from known.by_other_names(function)
+def takes_generator(document: Document, call: cst.Call) -> bool:
+    """Whether a call looks like a loader, split or sampler, which may have a generator."""
+    return _is_split_or_sampler(document, call) or _is_loader(call)
 
 
 def first_statement_that_needs_init(
@@ -95,18 +59,6 @@ def _first_by_text(document: Document) -> cst.Call | None:
     return min(lacking, key=document.start, default=None)
 
 
-def _unseeded_by_text(document: Document) -> dict[int, list[tuple[cst.Call, bool]]]:
-    """The calls before which, by their text, a generator may be needed, and whether each is a split or a sampler, by
-    the id of the function around them.
-    """
-    found: dict[int, list[tuple[cst.Call, bool]]] = {}
-    for call in document.nodes(cst.Call):
-        if _needs_generator(document, call):
-            one = (call, _is_split_or_sampler(document, call))
-            found.setdefault(id(document.function(call)), []).append(one)
-    return found
-
-
 def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call has the name of one of torch's splits or samplers, and the name does not belong to another module
     or to the file itself.
@@ -117,18 +69,6 @@ def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     owner = document.scope_of(call).resolve(name)
     targets = [binding.target for binding in owner.bindings[name]] if owner is not None else []
     return not targets or any(target is not None and target[0].partition(".")[0] == "torch" for target in targets)
-
-
-def _needs_generator(document: Document, other: cst.Call) -> bool:
-    """Whether a call looks like a loader, split or sampler that may need a generator, by any fix."""
-    if _given(other, "generator"):
-        return False
-    if _is_split_or_sampler(document, other):
-        return True
-    if not _is_loader(other):
-        return False
-    shuffle = _argument(other, "shuffle")
-    return _has_workers(other) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))
 
 
 def _lacks_init(loader: cst.Call) -> bool:

@@ -28,12 +28,12 @@ from torchrepro_lint.program.running.properties import reads_of_property
 from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.turns import goes_on_training, is_kept, is_whole_run, steps_what_it_is_given
-from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
+from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, own_way, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Frequency", "Often", "Repetition", "frequency", "repetitions_on"]
+__all__ = ["Frequency", "Often", "Repetition", "frequency", "repetitions_on", "turns_of_its_own"]
 
 #: Bases that call no method of what derives from them.
 _PLAIN: Final = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "torch.nn.Module"})
@@ -141,6 +141,18 @@ def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
             return
         if is_training_hook(ev, waypoint.facts, waypoint.scope):
             yield Repetition(way, index, None)
+
+
+def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[int, ...]:
+    """The loops around a place in its own function, by their sites, in each turn of which it makes something else: what
+    is put away beside the others, or what belongs to a run of its own.
+    """
+    way = own_way(facts, scope, site)
+    loops = parents_of(program.ev, facts).loops
+    around = [loops[branch] for branch, arm in way[0].path if arm == "body" and branch in loops]
+    return tuple(
+        loop.site for loop in around if _keeps_each(program, way[0], loop) or is_whole_run(program, way, 0, loop)
+    )
 
 
 def _keeps_each(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:

@@ -24,7 +24,7 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.varying import varies_within
-from torchrepro_lint.program.running.ways import Way, Waypoint
+from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
@@ -36,10 +36,12 @@ __all__ = ["goes_on_training", "is_kept", "is_whole_run", "steps_what_it_is_give
 #: How deep the calls of a turn are followed to what makes the model.
 _MAX_DEPTH: Final = 3
 _OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
-#: Parts of one training, also where each makes an optimizer of its own: the rounds of federated learning, PPO's updates.
+#: Parts of one training, also where each makes an optimizer: the rounds of federated learning, the updates of PPO.
 _PART: Final = re.compile(r"epoch|round|update|iter|step", re.IGNORECASE)
 #: What keeps what it is given: `loaders.append(DataLoader(...))`.
-_KEEPING: Final = frozenset({"append", "add", "extend", "insert", "setdefault", "update", "put", "dict", "list", "tuple"})
+_KEEPING: Final = frozenset(
+    {"append", "add", "extend", "insert", "setdefault", "update", "put", "dict", "list", "tuple"}
+)
 
 _Calls: TypeAlias = tuple[tuple[ModuleFacts, Scope, tree.Call], ...]
 
@@ -159,7 +161,9 @@ def _makes_a_model(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.C
 
 
 #: Methods that give the network on which they are called.
-_PASSING: Final = frozenset({"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"})
+_PASSING: Final = frozenset(
+    {"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"}
+)
 
 
 def _is_model(ev: Evaluator, value: Value) -> bool:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_a_sampler", "first_draw", "may_want_generator", "shuffles_itself"]
+__all__ = ["brings_a_sampler", "first_draw", "shuffles_itself"]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
 _SAMPLERS = ("sampler", "batch_sampler")
@@ -53,17 +52,3 @@ def first_draw(program: Program, loader: Loader) -> Effect | None:
 def _seeds_otherwise(program: Program, run: WorkerRun, rng: str) -> bool:
     """Whether the workers seed a generator themselves, and not from the base seed."""
     return seeds_from_the_system(program.ev, run, rng) or seeds_by_the_number(program.ev, run, rng)
-
-
-def may_want_generator(program: Program, loader: Loader) -> bool:
-    """Whether any rule could ask for a generator of this loader; false only where none does."""
-    if has_generator(loader) or not loader.known.takes_generator:
-        return False
-    if shuffles_itself(program, loader):
-        return True
-    run = program.worker_run(loader)
-    if not loader.has_workers or not run.draws_anything():
-        return False
-    # With a sampler of its own, and torch seeded, only a draw that torch's seed does not reach is anybody's business.
-    reached = all(effect.rngs <= {"torch", "python"} for effect in run.effects if effect.effect.kind == "draw")
-    return program.strict or not (reached and brings_a_sampler(loader) and may_be_seeded(program, loader))

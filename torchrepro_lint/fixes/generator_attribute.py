@@ -1,0 +1,133 @@
+"""The generator of a loader that a method makes again and again: an attribute, which the constructor makes once.
+
+def __init__(self, data):
+    self.train_generator = torch.Generator()
+    self.train_generator.manual_seed(torch.initial_seed())
+    self.data = data
+
+def train_loader(self):
+    return DataLoader(self.data, shuffle=True, generator=self.train_generator)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.generators import made_name
+from torchrepro_lint.fixes.placement import Declined
+from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
+from torchrepro_lint.fixes.seeding_request import Constructor
+
+__all__ = ["AttributeHome", "attribute_home"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeHome:
+    """Where the generator is made: before a statement of the constructor, or `after` its last; how it is called there
+    and in the method, and its seed.
+    """
+
+    statement: cst.BaseStatement
+    after: bool
+    name_there: str
+    name_here: str
+    seed: Seed
+
+
+def attribute_home(
+    document: Document,
+    call: cst.Call,
+    constructor: Constructor | str,
+    seed_at: Callable[[cst.BaseStatement, Sequence[PassedSeed]], Seed | Declined],
+) -> AttributeHome | Declined:
+    """Where the generator of the loader `call` is kept, or why in no attribute: `seed_at` gives the seed before a
+    statement of the constructor.
+    """
+    method = document.function(call)
+    cls = document.enclosing_class(call)
+    receiver = _receiver(document, method, cls)
+    if receiver is None or method is None or cls is None:
+        return Declined("it is in no method of an object")
+    if isinstance(constructor, str):
+        return Declined(constructor)
+    init = document.node_at(*constructor.span, cst.FunctionDef)
+    own = _receiver(document, init, cls) if init is not None else None
+    if init is None or own is None or not isinstance(init.body, cst.IndentedBlock):
+        return Declined("its class has no `__init__`")
+    name = _free_attribute(document, f"{made_name(document, call) or _stem_of_method(method)}_generator")
+    declined = Declined("its `__init__` has no place for it")
+    for statement, after in _places(document, init.body, own):
+        seed = seed_at(statement, constructor.passed)
+        if isinstance(seed, Seed):
+            return AttributeHome(statement, after, f"{own}.{name}", f"{receiver}.{name}", seed)
+        declined = seed
+    return declined
+
+
+def _receiver(document: Document, function: cst.FunctionDef | None, cls: cst.ClassDef | None) -> str | None:
+    """What a method of the class calls its object; None for what is no method of an object."""
+    if function is None or cls is None or document.parent(document.parent(function) or cls) is not cls:
+        return None
+    first = (*function.params.posonly_params, *function.params.params)[:1]
+    decorators = {dotted_name(one.decorator) for one in function.decorators}
+    return first[0].name.value if first and not decorators & {"staticmethod", "classmethod"} else None
+
+
+def _stem_of_method(method: cst.FunctionDef) -> str:
+    """`train` for `train_dataloader`; `loader` where the name does not say whose loader it makes."""
+    found = re.fullmatch(r"(?:_|get_|make_|build_|create_)*(\w+?)_?(?:data_?)?loader", method.name.value)
+    return found[1] if found is not None else "loader"
+
+
+def _free_attribute(document: Document, wanted: str) -> str:
+    name, number = wanted, 1
+    while re.search(rf"\.\s*{name}\b", document.text):
+        number += 1
+        name = f"{wanted}{number}"
+    return name
+
+
+def _places(document: Document, body: cst.IndentedBlock, receiver: str) -> Iterator[tuple[cst.BaseStatement, bool]]:
+    """The statements before which the attribute can be set: the first that does more than keep what is given, and those
+    after it up to one that calls a method, which may make the loader already. If there is none, after the last.
+    """
+    plain = True
+    for statement in body.body:
+        if plain and _is_plain(statement, receiver):
+            continue
+        plain = False
+        yield statement, False
+        if _calls_a_method(document, statement, receiver):
+            return
+    if plain and body.body:
+        yield body.body[-1], True
+
+
+def _is_plain(statement: cst.BaseStatement, receiver: str) -> bool:
+    """A docstring, `super().__init__(...)`, or an attribute that is set to a name or a constant."""
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
+            return True
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name("__init__"))))]):
+            return True
+        case cst.SimpleStatementLine(
+            body=[
+                cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(value=cst.Name(value=owner)))], value=value)
+            ]
+        ):
+            return owner == receiver and isinstance(value, cst.Name | cst.Attribute | cst.BaseNumber | cst.SimpleString)
+    return False
+
+
+def _calls_a_method(document: Document, statement: cst.BaseStatement, receiver: str) -> bool:
+    return any(
+        isinstance(node.func, cst.Attribute)
+        and isinstance(node.func.value, cst.Name)
+        and node.func.value.value == receiver
+        for node in document.nodes(cst.Call, statement)
+    )
