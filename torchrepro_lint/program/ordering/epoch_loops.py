@@ -16,7 +16,7 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, ExternalObject, Instance, MethodValue, Site
 from torchrepro_lint.program.ordering.restarted_iterators import Restart, iterators_in_loops, restarts
 from torchrepro_lint.program.running.callers import called_name, contexts
-from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, says_evaluation
+from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, is_endless, says_evaluation
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.workers.loaders import Loader
@@ -73,16 +73,12 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
                 coming = ways(ev, facts, scope, loop.body[0].site if isinstance(loop, tree.For) else loop.site)
                 around = [run for run in epoch_runs(ev, coming) if run.loop is not loop or run.index > 0]
                 above = parents_of(ev, facts).of(loop)
-                if not around and isinstance(above, tree.While) and _is_endless(above):
+                if not around and isinstance(above, tree.While) and is_endless(above):
                     around = [EpochRun(way, 0, above) for way in coming if not says_evaluation(scope.name)]
                 if around:
                     return EpochLoop(loop, facts, _of_loader(around, loader))
                 break
     return None
-
-
-def _is_endless(loop: tree.While) -> bool:
-    return isinstance(loop.test, tree.Const) and bool(loop.test.value)
 
 
 def restart_over(program: Program, loader: Loader) -> Restart | None:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk, words_in
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.made_once import comes_after_kept, is_made_once
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.ways import Way
 
 if TYPE_CHECKING:
@@ -25,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "EpochRun",
     "epoch_runs",
+    "is_endless",
     "is_epoch_loop",
-    "is_one_step",
+    "is_range",
     "runs_for_one",
     "says_epochs",
     "says_evaluation",
@@ -36,7 +35,6 @@ __all__ = [
 _EPOCH: Final = re.compile(r"epoch|(?<![a-z])ep(?![a-z])", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"epochs", re.IGNORECASE)
 _LOADER: Final = re.compile(r"loader|batches", re.IGNORECASE)
-_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def is_epoch_loop(loop: tree.For | tree.While, scope: Scope) -> bool:
     if _runs_for_epochs(loop):
         return False
     return says_epochs(loop, scope) or (
-        _is_range(scope.behind(loop.iter)) and any(_runs_over_loader(statement, scope) for statement in loop.body)
+        is_range(scope.behind(loop.iter)) and any(_runs_over_loader(statement, scope) for statement in loop.body)
     )
 
 
@@ -89,12 +87,18 @@ def _says_loader(node: tree.Expr, scope: Scope) -> bool:
     return any(_LOADER.search(name) for name in words_in(parts))
 
 
-def _is_range(node: tree.Expr) -> bool:
+def is_endless(loop: tree.For | tree.While) -> bool:
+    """`while True:`, which ends by a `break`, by an exception or with the process."""
+    return isinstance(loop, tree.While) and isinstance(loop.test, tree.Const) and bool(loop.test.value)
+
+
+def is_range(node: tree.Expr) -> bool:
+    """`range(...)`, also behind a progress bar."""
     match node:
         case tree.Call(func=tree.Name(id="range" | "trange") | tree.Attribute(attr="trange")):
             return True
         case tree.Call(func=tree.Name(id="tqdm") | tree.Attribute(attr="tqdm"), args=(first, *_)):
-            return _is_range(first.value)
+            return is_range(first.value)
     return False
 
 
@@ -145,16 +149,3 @@ def takes_steps(scope: Scope, branch: int) -> bool:
             if loops and loops[-1] == branch:
                 return True
     return False
-
-
-def is_one_step(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a function is one turn of a training: a framework calls it in each, or it takes a step of an optimizer,
-    and has no loop of its own around that.
-    """
-    return is_training_hook(ev, facts, scope) or any(
-        isinstance(call.func, tree.Attribute)
-        and call.func.attr == "step"
-        and _OPTIMIZER.search(called_name(call.func.value) or "") is not None
-        and not any(branch in scope.loops for branch, _ in path)
-        for call, path in scope.calls
-    )

@@ -21,19 +21,41 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, has_further_calls, is_called_unseen
-from torchrepro_lint.program.running.epochs import runs_for_one, says_epochs
+from torchrepro_lint.program.running.epochs import (
+    is_endless,
+    is_epoch_loop,
+    is_range,
+    runs_for_one,
+    says_epochs,
+    says_evaluation,
+)
 from torchrepro_lint.program.running.made_once import comes_after_kept
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.properties import reads_of_property
 from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_training_hook
-from torchrepro_lint.program.running.turns import goes_on_training, is_kept, is_whole_run, steps_what_it_is_given
+from torchrepro_lint.program.running.turns import (
+    goes_on_training,
+    is_kept,
+    is_whole_run,
+    steps_what_it_is_given,
+    trains_in_turn,
+)
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, own_way, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Frequency", "Often", "Repetition", "frequency", "repetitions_on", "turns_of_its_own"]
+__all__ = [
+    "Frequency",
+    "Often",
+    "Repetition",
+    "frequency",
+    "goes_on_in",
+    "is_for_evaluation_alone",
+    "repetitions_on",
+    "turns_of_its_own",
+]
 
 #: Bases that call no method of what derives from them.
 _PLAIN: Final = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "torch.nn.Module"})
@@ -141,6 +163,24 @@ def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
             return
         if is_training_hook(ev, waypoint.facts, waypoint.scope):
             yield Repetition(way, index, None)
+
+
+def goes_on_in(program: Program, found: Repetition) -> bool:
+    """Whether what repeats a place is surely a part of one training, on the same data: an epoch loop, a framework, or a
+    loop that counts, or has no end, and trains or goes on without end.
+    """
+    waypoint, loop = found.way[found.index], found.loop
+    if loop is None or is_epoch_loop(loop, waypoint.scope):
+        return True
+    if isinstance(loop, tree.While):
+        return is_endless(loop) or trains_in_turn(program, found.way, found.index, loop)
+    return is_range(waypoint.scope.behind(loop.iter)) and trains_in_turn(program, found.way, found.index, loop)
+
+
+def is_for_evaluation_alone(found: Repetition) -> bool:
+    """Whether a repetition comes through an evaluation, which is meant to be the same in every epoch."""
+    inner = found.way[: found.index]
+    return any(says_evaluation(one.scope.name) or says_evaluation(one.facts.path.stem) for one in inner)
 
 
 def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[int, ...]:

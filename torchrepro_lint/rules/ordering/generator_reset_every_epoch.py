@@ -2,7 +2,8 @@
 
 What it does
     Finds the generator of a loader or sampler that is seeded with the same number in every epoch: in the epoch loop
-    itself, in a function called from it, or in the `__iter__` of a custom sampler.
+    itself, in a function called from it, in a method that a framework calls again, or in the `__iter__` of a custom
+    sampler. Updates of a model that an endless loop (`while True:`) runs count as epochs do.
 
 Why is this bad?
     A generator that starts from the same seed gives the same order. Every epoch then has the same batches, and the
@@ -44,6 +45,7 @@ How it is proven
 Not reported
     - A seed that contains the epoch.
     - What is made when it is first needed, and then kept: `if self._loader is None: self._loader = ...`.
+    - Loops of which each turn is a training of its own: it makes the model, or seeds torch with another number.
     - Loaders that do not shuffle and whose workers draw nothing, and loaders that are used for evaluation.
     - Workers that go on from one epoch to the next (`persistent_workers=True`).
     - Infinite samplers.
@@ -62,18 +64,15 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.generator_uses import GeneratorUse, first_use
 from torchrepro_lint.program.ordering.generators import Seeding, seedings
 from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs
+from torchrepro_lint.program.running.frequency import Repetition, goes_on_in, is_for_evaluation_alone, repetitions_on
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import ways
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.rules.base import Rule
 
 
@@ -109,8 +108,7 @@ class GeneratorResetEveryEpoch(Rule):
             if use is None or run is None:
                 continue
             calls = [Link(_site(run, at), "is called") for at in range(run.index, 0, -1)]
-            loop = Link(Site(run.way[run.index].facts.path, run.loop.site), "runs once per epoch")
-            trace = [loop, *calls, Link(one.site, "seeds the generator"), *_links(use)]
+            trace = [_loop(run), *calls, Link(one.site, "seeds the generator"), *_links(use)]
             yield self.finding(program, one.site, _message(use), trace)
 
 
@@ -127,31 +125,25 @@ def _links(use: GeneratorUse) -> list[Link]:
     return [Link(use.site, "draws the seed of its workers from it"), Link(use.draw, "draws in the workers")]
 
 
-def _repeated(program: Program, one: Seeding) -> EpochRun | None:
-    """A way by which the seeding runs in every epoch, with a seed that stays."""
-    ev = program.ev
+def _repeated(program: Program, one: Seeding) -> Repetition | None:
+    """What repeats the seeding within one training, with a seed that stays."""
     assert one.seed is not None
-    for run in epoch_runs(ev, ways(ev, one.facts, one.scope, one.call.site)):
-        if not varies_within(ev, run.way, run.index, one.seed) and not _reads_a_new_seed(program, run, one.seed):
-            return run
+    for way in ways(program.ev, one.facts, one.scope, one.call.site):
+        for found in repetitions_on(program, way):
+            if found is None or is_for_evaluation_alone(found):
+                break
+            if goes_on_in(program, found):
+                if not varies_within(program.ev, way, found.index, one.seed, given=found.loop is None):
+                    return found
+                break
     return None
 
 
-def _reads_a_new_seed(program: Program, run: EpochRun, seed: tree.Expr) -> bool:
-    """Whether it is the seed of torch that is read, and each turn of the loop seeds torch: it is a run of its own."""
-    if not any(isinstance(part, tree.Call) and called_name(part.func) == "initial_seed" for part in walk([seed])):
-        return False
-    loop, scope = run.loop.site, run.way[run.index].scope
-    within = (
-        place
-        for one in program.evidence
-        if "torch" in one.seeds
-        for way in ways_of(program, one)
-        for place in way
-        if place.scope is scope
-    )
-    return any(branch == loop for place in within for branch, _ in scope.path_at(place.site))
+def _loop(found: Repetition) -> Link:
+    if found.loop is None:
+        return Link(found.site, "is called again in each epoch")
+    return Link(found.site, "runs once per epoch" if isinstance(found.loop, tree.For) else "runs again and again")
 
 
-def _site(run: EpochRun, index: int) -> Site:
-    return Site(run.way[index].facts.path, run.way[index].site)
+def _site(found: Repetition, index: int) -> Site:
+    return Site(found.way[index].facts.path, found.way[index].site)
