@@ -251,13 +251,43 @@ else:
         """,
     ),
     "a loader of Lightning": (
-        "unknown",
+        "once",
         """
         import lightning as L
         class Module(L.LightningModule):
             def train_dataloader(self):
                 return DataLoader(data)  # HERE
         """,
+    ),
+    "a loader that Lightning reloads": (
+        "unknown",
+        """
+        import lightning as L
+        class Module(L.LightningModule):
+            def train_dataloader(self):
+                return DataLoader(data)  # HERE
+        L.Trainer(reload_dataloaders_every_n_epochs=1).fit(Module())
+        """,
+    ),
+    "a training per written-out setting": (
+        "once",
+        """
+        def make(size):
+            return DataLoader(data, size)  # HERE
+        for size in (1, 2):
+            for batch in make(size):
+                print(batch)
+        """,
+    ),
+    "a method of a parameter": (
+        "again",
+        AGENT
+        + """
+def fit(agent):
+    while True:
+        agent.update()
+fit(Agent(nn.Linear(2, 2)))
+""",
     ),
     "handed over to what is not known": (
         "unknown",

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.unseeded_calls import takes_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 
 __all__ = ["find_generator", "fresh_name", "generator_names", "generator_source", "made_name"]
@@ -59,20 +59,22 @@ def _is_used(document: Document, name: str, owner: Scope) -> bool:
     return False
 
 
-def generator_names(document: Document, call: cst.Call) -> tuple[str, ...]:
-    """Names for the generator of a loader: `g` where it is the only one in its function, else after what is made:
-    `train_generator` for `train_loader`.
+def generator_names(document: Document, call: cst.Call, known: KnownLoaders | None = None) -> tuple[str, ...]:
+    """Names for the generator of a loader: `g` where no other loader in its function may want one, else after what is
+    made: `train_generator` for `train_loader`.
     """
-    others = [
-        one for one in document.once(_calls_with_generator).get(id(document.function(call)), ()) if one is not call
-    ]
-    stem = made_name(document, call)
-    if not others:
+    function = document.function(call)
+    beside = {id(one): one for one in document.once(_calls_that_want_one).get(id(function), ())}
+    others = known.by_other_names if known is not None else ()
+    beside |= {id(one): one for one in others if document.function(one) is function}
+    beside.pop(id(call), None)
+    if not beside:
         return ("g", "generator", "loader_generator")
+    stem = made_name(document, call)
+    before = [one for one in beside.values() if document.start(one) < document.start(call)]
+    number = sum(made_name(document, one) == stem for one in before)
     own = f"{stem}_generator" if stem else "g"
-    before = [one for one in others if document.start(one) < document.start(call)]
-    number = sum((made_name(document, one) or "") == stem for one in before)
-    return (f"{own}{number + 1}",) if number else (own, "generator" if not stem else f"{own}2")
+    return (f"{own}{number + 1}",) if number else (own, f"{own}2" if stem else "generator")
 
 
 def made_name(document: Document, call: cst.Call) -> str:
@@ -112,11 +114,11 @@ def _stem(name: str) -> str:
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 
-def _calls_with_generator(document: Document) -> dict[int, list[cst.Call]]:
-    """The calls by whose text a generator is or may be needed, by the id of the function around them."""
+def _calls_that_want_one(document: Document) -> dict[int, list[cst.Call]]:
+    """The calls that by their text may want a generator, or have one, by the id of the function around them."""
     found: dict[int, list[cst.Call]] = {}
     for call in document.nodes(cst.Call):
-        if takes_generator(document, call):
+        if may_want_generator(document, call):
             found.setdefault(id(document.function(call)), []).append(call)
     return found
 

@@ -156,7 +156,8 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     bases = external_bases(program.ev, value)
     if any(last_part(base).endswith("Dataset") for base in bases):
         return found.reason, "a data set that holds a generator is copied into each worker with it"
-    if set(bases) - plain_classes().keys() and (not program.target.known or program.target.admits_below(_COPIES)):
+    copied = {base for base in bases if base not in plain_classes() and not last_part(base).endswith("Sampler")}
+    if copied and (not program.target.known or program.target.admits_below(_COPIES)):
         return found.reason, f"its objects may be copied, which torch < {_COPIES} cannot do with a generator"
     return found.reason, Constructor(
         program.parsed(facts.path).span(init.node.site), passed_seeds(program, facts, init)

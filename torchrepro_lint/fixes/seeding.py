@@ -221,7 +221,9 @@ class _Plan:
             if existing is not None:
                 return existing
         at = place.statement
-        name = fresh_name(generator_names(document, self.call), document.scope_of(at), document.scope_of(self.call))
+        name = fresh_name(
+            generator_names(document, self.call, around.known), document.scope_of(at), document.scope_of(self.call)
+        )
         return self._new_generator(at, name, name, seed)
 
     def _kept_generator(self, place: Place) -> str | Declined:
@@ -244,7 +246,9 @@ class _Plan:
             existing = find_generator(document, self.call, frozenset({id(document.module)}), seed.text, of_module=True)
             if existing is not None:
                 return existing
-        name = fresh_name(generator_names(document, self.call), document.scope_of(at), document.scope_of(self.call))
+        name = fresh_name(
+            generator_names(document, self.call, around.known), document.scope_of(at), document.scope_of(self.call)
+        )
         return self._new_generator(at, name, name, seed)
 
     def _seed_of_constructor(self, at: cst.BaseStatement, passed: Sequence[PassedSeed]) -> Seed | Declined:

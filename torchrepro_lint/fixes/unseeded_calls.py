@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from functools import cached_property
 
 import libcst as cst
@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "takes_generator"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "may_want_generator"]
 
 _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
 
@@ -30,19 +30,28 @@ class KnownLoaders:
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
-        lacking = [call for call in self._calls() if _lacks_init(call)]
+        lacking = [call for call in self._calls if _lacks_init(call)]
         return min(lacking, key=self._document.start, default=None)
 
-    def _calls(self) -> Iterator[cst.Call]:
-        for span in sorted(self._spans):
-            call = self._document.node_at(*span, cst.Call)
-            if call is not None:
-                yield call
+    @cached_property
+    def by_other_names(self) -> tuple[cst.Call, ...]:
+        """Those that are not called as loaders are: `loader_class(...)`."""
+        return tuple(call for call in self._calls if not _is_loader(call))
+
+    @cached_property
+    def _calls(self) -> tuple[cst.Call, ...]:
+        found = (self._document.node_at(*span, cst.Call) for span in sorted(self._spans))
+        return tuple(call for call in found if call is not None)
 
 
-def takes_generator(document: Document, call: cst.Call) -> bool:
-    """Whether a call looks like a loader, split or sampler, which may have a generator."""
-    return _is_split_or_sampler(document, call) or _is_loader(call)
+def may_want_generator(document: Document, call: cst.Call) -> bool:
+    """Whether a call looks like a split, a sampler, or a loader that shuffles or has workers."""
+    if _is_split_or_sampler(document, call):
+        return True
+    if not _is_loader(call):
+        return False
+    shuffle = _argument(call, "shuffle")
+    return _has_workers(call) or (shuffle is not None and dotted_name(shuffle) not in ("False", "None"))
 
 
 def first_statement_that_needs_init(

@@ -7,7 +7,7 @@ from functools import cache
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
-__all__ = ["events_of", "hooks_of"]
+__all__ = ["asks_again", "events_of", "hooks_of"]
 
 _FILE = "training_hooks.toml"
 
@@ -16,6 +16,17 @@ _FILE = "training_hooks.toml"
 def hooks_of(base: str) -> frozenset[str]:
     """The methods that are called so in subclasses of a library's class, by its canonical name."""
     return _classes().get(base, frozenset())
+
+
+@cache
+def asks_again(base: str, method: str) -> str | None:
+    """The option with which a framework calls a method of a subclass, which makes loaders, again in one training; None
+    for any other method. Without the option it calls the method once.
+    """
+    for row in read_toml(_FILE)["loaders"]:
+        if base in map(canonical, row["bases"]) and method in row["methods"]:
+            return str(row["again_with"])
+    return None
 
 
 @cache

@@ -90,10 +90,18 @@ def is_open(ev: Evaluator, node: tree.Expr, alone: Frame) -> bool:
 def is_meant(ev: Evaluator, one: NamedCall, wanted: Callable[[Value], bool]) -> bool | None:
     """A quick check that does not look for the callers of the caller: whether the callee is what is wanted, or None if
     that is not known.
+
+    An object that came as a parameter is looked up further only where it is called by a plain name, is named or held
+    by `self` (a static method that a process is started with is given it): to follow every `model.step()` to all the
+    models that any caller passes would mean to follow everything.
     """
     functions = ev.values(one.call.func, frame_without_callers(ev, one.facts, one.scope))
     if any(wanted(value) for value in functions):
         return True
     if functions and UNKNOWN not in functions:
         return None if any(isinstance(value, (Partial, Instance)) for value in functions) else False
+    match one.call.func:
+        case tree.Attribute(value=tree.Name(id=owner)) if owner != "self":
+            if any(binding.kind == "param" for binding in one.scope.bindings.get(owner, ())):
+                return None
     return None

@@ -9,6 +9,7 @@ Once is proven: where callers may be missing, the answer is that it is not known
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.training_hooks import asks_again
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers, has_further_calls, is_called_unseen
@@ -133,7 +136,9 @@ def _is_of_a_test(program: Program, way: Way) -> bool:
 
 
 def _functions(leading: list[Way]) -> list[Waypoint]:
-    return [one for way in leading for one in way if isinstance(one.scope.node, tree.FunctionDef)]
+    """The functions that ways lead through, which are called by their names; a constructor is not."""
+    functions = [one for way in leading for one in way if isinstance(one.scope.node, tree.FunctionDef)]
+    return [one for one in functions if one.scope.name != "__init__"]
 
 
 def _called(scope: Scope) -> str:
@@ -152,7 +157,7 @@ def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
                 yield None
                 return
             loop = loops.get(branch)
-            if loop is None or arm != "body" or _keeps_each(program, waypoint, loop):
+            if loop is None or arm != "body" or _is_of_its_own(program, way, index, loop):
                 continue
             if is_whole_run(program, way, index, loop):
                 yield None
@@ -191,16 +196,22 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
     loops = parents_of(program.ev, facts).loops
     around = [loops[branch] for branch, arm in way[0].path if arm == "body" and branch in loops]
     return tuple(
-        loop.site for loop in around if _keeps_each(program, way[0], loop) or is_whole_run(program, way, 0, loop)
+        loop.site for loop in around if _is_of_its_own(program, way, 0, loop) or is_whole_run(program, way, 0, loop)
     )
 
 
-def _keeps_each(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
-    """Whether what each turn of a loop makes is put away beside the others."""
+def _is_of_its_own(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
+    """Whether each turn of a loop makes something else at the place: what is put away beside the others, or belongs to
+    one of the values that are written out, `for phase in ("train", "val")`, where no model is trained.
+    """
+    waypoint = way[index]
+    if isinstance(loop, tree.For):
+        if says_epochs(loop, waypoint.scope):
+            return False
+        if isinstance(waypoint.scope.behind(loop.iter), (tree.Display, tree.DictDisplay)):
+            return index > 0 and not trains_in_turn(program, way, index, loop)
     call = waypoint.scope.call_at(waypoint.site)
-    if call is None or (isinstance(loop, tree.For) and says_epochs(loop, waypoint.scope)):
-        return False
-    return is_kept(program.ev, waypoint.facts, call)
+    return call is not None and is_kept(program.ev, waypoint.facts, call)
 
 
 def _words(repetition: Repetition) -> str:
@@ -233,7 +244,14 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
         return Frequency(Often.AGAIN, f"`{node.name}` is called again and again")
     if around is not None and isinstance(around.node, tree.ClassDef) and around.parent is not None:
         cls = ClassValue(around.node, frame_without_callers(ev, end.facts, around.parent))
-        if node.name != "__init__" and not _PLAIN.issuperset(external_bases(ev, cls)):
+        bases = external_bases(ev, cls)
+        option = next((found for base in bases if (found := asks_again(canonical(base), node.name)) is not None), None)
+        if option is not None:
+            words = option.encode()
+            if not any(program.project.holds(path, re.compile(words)) for path in program.project.files):
+                return _ONCE
+            return Frequency(Often.UNKNOWN, f"with `{option}`, `{node.name}` is called again in one training")
+        if node.name != "__init__" and not _PLAIN.issuperset(bases):
             return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
     if steps_what_it_is_given(ev, end.facts, end.scope):
         return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
