@@ -67,6 +67,7 @@ LOWERED = [
     Lowered("running/way_frames.py:_MAX_FRAMES", "TRL504", 1),
     Lowered("running/offered_commands.py:MAX_OFFERED", "TRL501", 1),
     Lowered("running/runs_once.py:_MAX_DEPTH", "TRL503"),
+    Lowered("running/turns.py:_MAX_DEPTH", "TRL205"),
     Lowered("running/entry_walk.py:_MAX_MODULES", "TRL504"),
     Lowered("running/entry_walk.py:_MAX_MODULES", "TRL501"),
     Lowered("running/guards.py:_MAX_ALIASES", "TRL108"),

@@ -15,7 +15,9 @@ worker_init.py        the worker init function; worker_lines.py and worker_targe
 importable.py         finds one in another file that can be imported from there
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
 init_body.py          edits of a worker init function that exists; init_parameter.py gives it a parameter
-generators.py         finds a generator, or writes one; placement.py says where, and going_on.py which training goes on
+generators.py         finds a generator, or writes one; placement.py says where
+generator_attribute.py the generator that an object keeps, where its loader is made again and again
+inserted_blocks.py    new lines above a statement
 unseeded_calls.py     the other calls that may need one
 spread_options.py     the keywords that `**kwargs` may hold already
 program_seed.py       the seed: torch's own, or an expression of the program

@@ -78,11 +78,15 @@ class Often(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What repeats a place: `way[index]` is in the body of `loop`, or in a function that a framework calls (None)."""
+    """What repeats a place: `way[index]` is in the body of `loop`, or in a function that a framework calls (None).
+
+    It is not `sure` where each turn may be a run of its own.
+    """
 
     way: Way
     index: int
     loop: tree.For | tree.While | None
+    sure: bool = True
 
     @property
     def site(self) -> Site:
@@ -119,7 +123,8 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
         is_settled = False
         for repetition in repetitions_on(program, way):
             if repetition is not None:
-                return Frequency(Often.AGAIN, _words(repetition), repetition)
+                often = Often.AGAIN if repetition.sure else Often.UNKNOWN
+                return Frequency(often, _words(repetition), repetition)
             is_settled = True
         if not is_settled and answer is _ONCE:
             answer = _of_the_end(program, way)
@@ -159,10 +164,11 @@ def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
             loop = loops.get(branch)
             if loop is None or arm != "body" or _is_of_its_own(program, way, index, loop):
                 continue
-            if is_whole_run(program, way, index, loop):
+            whole = is_whole_run(program, way, index, loop)
+            if whole:
                 yield None
                 return
-            yield Repetition(way, index, loop)
+            yield Repetition(way, index, loop, whole is False)
         if comes_after_kept(waypoint.scope, waypoint.site):
             yield None
             return
@@ -177,6 +183,8 @@ def goes_on_in(program: Program, found: Repetition) -> bool:
     waypoint, loop = found.way[found.index], found.loop
     if loop is None or is_epoch_loop(loop, waypoint.scope):
         return True
+    if not found.sure:
+        return False
     if isinstance(loop, tree.While):
         return is_endless(loop) or trains_in_turn(program, found.way, found.index, loop)
     return is_range(waypoint.scope.behind(loop.iter)) and trains_in_turn(program, found.way, found.index, loop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.dotted import last_part
@@ -46,18 +46,19 @@ _KEEPING: Final = frozenset(
 _Calls: TypeAlias = tuple[tuple[ModuleFacts, Scope, tree.Call], ...]
 
 
-def is_whole_run(program: Program, way: Way, index: int, loop: tree.For | tree.While | None) -> bool:
+def is_whole_run(program: Program, way: Way, index: int, loop: tree.For | tree.While | None) -> bool | None:
     """Whether each turn of the loop at `way[index]`, or each call of what is handed over there (None), is a run of its
-    own: it seeds torch with another number, or makes the model that it trains.
+    own: it seeds torch with another number, or makes the model that it trains. None where that lies too deep in calls.
     """
     if loop is not None and _seeds_anew(program, way, index, loop):
         return True
-    calls = _calls_of_turn(program.ev, way, index, loop)
     if _says_part(loop):
         return False
-    if any(_makes_a_model(program.ev, facts, scope, call, 0) for facts, scope, call in calls):
-        return True
-    return isinstance(loop, tree.For) and _says_run(loop) and not _steps(program.ev, calls)
+    calls = _calls_of_turn(program.ev, way, index, loop)
+    makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
+    if makes is False and isinstance(loop, tree.For) and _says_run(loop):
+        return not _steps(program.ev, calls)
+    return makes
 
 
 def goes_on_training(program: Program, way: Way) -> bool:
@@ -65,7 +66,7 @@ def goes_on_training(program: Program, way: Way) -> bool:
     calls = tuple((one.facts, one.scope, call) for one in way for call, _ in one.scope.calls)
     if not _steps(program.ev, calls):
         return False
-    return not any(_makes_a_model(program.ev, facts, scope, call, 0) for facts, scope, call in calls)
+    return _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls) is not True
 
 
 def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
@@ -145,19 +146,37 @@ def _says_run(loop: tree.For) -> bool:
     return any(function_words("repeats_a_run").search(name) for name in words_in([loop.target]))
 
 
-def _makes_a_model(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int) -> bool:
-    """Whether a call makes a network or an optimizer, itself or by what it calls in the project."""
+def _makes_a_model(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int) -> bool | None:
+    """Whether a call makes a network or an optimizer, itself or by what it calls in the project; None where that lies
+    deeper than calls are followed.
+    """
+    ev = program.ev
     frame = frame_without_callers(ev, facts, scope)
     if any(_is_model(ev, value) for value in ev.values(call, frame)):
-        return isinstance(call.func, (tree.Name, tree.Attribute)) and called_name(call.func) not in _PASSING
+        return called_name(call.func) not in _PASSING
+    entered = [one for value in ev.values(call.func, frame) for one in _entered(ev, value)]
     if depth == _MAX_DEPTH:
-        return False
-    return any(
-        _makes_a_model(ev, inner_facts, inner, one, depth + 1)
-        for value in ev.values(call.func, frame)
-        for inner_facts, inner in _entered(ev, value)
-        for one, _ in inner.calls
-    )
+        return None if entered else False
+    return _any(_makes_within(program, inner_facts, inner, depth + 1) for inner_facts, inner in entered)
+
+
+def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int) -> bool | None:
+    """The same of all calls of a function."""
+
+    def find() -> bool | None:
+        return _any(_makes_a_model(program, facts, scope, call, depth) for call, _ in scope.calls)
+
+    return program.once(("makes a model", id(scope), depth), find)
+
+
+def _any(answers: Iterable[bool | None]) -> bool | None:
+    """True if one is; None if none is, and one is not known."""
+    known = False
+    for answer in answers:
+        if answer:
+            return True
+        known = known or answer is None
+    return None if known else False
 
 
 #: Methods that give the network on which they are called.
