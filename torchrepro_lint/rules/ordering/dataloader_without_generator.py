@@ -40,8 +40,8 @@ How it is proven
 
 Fix safety
     Safe: creates a generator for this loader alone, once, seeded with the program's own seed, and passes it: beside the
-    loader, or in the constructor of the object whose method creates the loader again and again. A function that runs again
-    in one training gets no fix where torch is not seeded at the top of its file. Where
+    loader, or in the constructor of the object whose method creates the loader again. Where any other function
+    runs again in one training, there is a fix only if torch is seeded at the top of its file. Where
     torch is seeded on every path before, the seed is `torch.initial_seed()`; elsewhere it is the expression with which
     the program seeds, or there is no fix. The order changes once, when the fix is applied.
 
