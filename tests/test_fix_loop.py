@@ -36,22 +36,25 @@ def test_what_can_be_mended_is_and_the_rest_stays_to_the_byte(write) -> None:
     assert (again.changes, again.fixed) == ((), ())
 
 
-class StrictRule(WordRule):
-    """A rule that is off by default."""
-
-    profile = "strict"
-
-
 @pytest.mark.parametrize(("text", "is_fixed"), [("bad\n", False), ("worse = 1\nbad\n", False), ("bad = nice\n", True)])
 def test_a_fix_fails_if_a_rule_that_is_off_finds_something_new_where_it_was_made(
     text: str, is_fixed: bool, write
 ) -> None:
     root = write({"a.py": f"import torch\n{text}"})
-    strict = StrictRule("TRL103", "worse-word", "worse")
+    strict = WordRule("TRL103", "worse-word", "worse", profile="strict")
     fixes = WordRule("TRL101", "bad-word", "bad", "good" if is_fixed else "worse")
     result = fix([root], toolkit=toolkit(fixes, strict))
     assert bool(result.changes) == is_fixed
     assert [one.reason for one in result.rejected] == ([] if is_fixed else ["it would lead to TRL103"])
+
+
+def test_equal_lines_that_a_rule_that_is_off_rejects(write) -> None:
+    """What is noted of one holds for the others, which are tried all the same."""
+    root = write({"a.py": "import torch\n" + "bad\n" * 4, "b.py": "import torch\nbad = 1\n"})
+    strict = WordRule("TRL103", "worse-word", "worse", profile="strict")
+    result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "worse"), strict))
+    assert not result.changes
+    assert {one.reason for one in result.rejected} == {"it would lead to TRL103"}
 
 
 def test_without_write_nothing_is_written(write) -> None:

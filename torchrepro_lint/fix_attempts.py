@@ -197,9 +197,9 @@ class Attempts:
         if isinstance(texts, Rejection):
             return texts
         # Asked before the texts are replaced: what is known of them is in memory now.
-        before = self._by_every_rule_in(
-            self.overlay, {edit.path for _, one in self.applicable(report) for edit in one.edits}
-        )
+        others = [one for _, one in self.applicable(report)]
+        edited = {edit.path for one in (*others, *(one for _, one in chosen)) for edit in one.edits}
+        before = self._by_every_rule_in(self.overlay, edited)
         after = self.check(texts)
         if len(after.errors) > len(report.errors):
             return Rejection("the result cannot be checked", chosen)
