@@ -9,6 +9,7 @@ api.py              what rules of other packages may use; third_party.py finds t
 
 From paths to findings:
 engine.py           the order of the steps
+run_report.py       what comes of a check
 interest.py         which files may hold a finding, by their bytes
 toolkit.py          the rules, and what makes the program that they ask
 selection.py        which rules run; rule_metadata.py is what is known of a rule without asking it

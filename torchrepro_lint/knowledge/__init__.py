@@ -3,6 +3,7 @@
 Names and versions:
 names.py            folds old and private homes of a name into its public one
 old_names.py        which releases still have a name
+old_syntax.py       forms of the code that only an older Python reads
 known.py            whether a name is spoken of anywhere
 versions.py         versions of packages; torch_releases.py has those of torch
 torch_floors.py     what needs at least a certain torch

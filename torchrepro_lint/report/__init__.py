@@ -5,6 +5,7 @@ text.py          full, concise and grouped; frames.py and fix_diff.py show code 
 json_report.py, sarif.py, github.py, gitlab.py, junit.py, rdjson.py: formats for other programs
 summary.py       the sentences at the end, the list of fixes, the statistics
 places.py        the place of a finding, as every format writes it
+at_steps.py      a finding in another file, told at the step in a file at hand
 texts.py         the texts and names of the files
 fingerprints.py  identifies a finding when lines above it change
 rule_pages.py    the documentation of a rule; op_evidence.py adds what was measured
