@@ -6,6 +6,7 @@ root.py              where a project begins; imported_folders.py: what imports s
 import_statements.py the import statements of a text
 project.py           which project a file belongs to, with its settings, files and target
 discovery.py         the files that a path stands for; ignore.py and git_index.py say what is left out
+glob_match.py        whether a path matches a pattern of a .gitignore file
 target.py            which versions of torch a project is written for; where it does not say so, inferred_target.py
                      tells it, and code_floor.py which torch the text of a file needs
 requirements.py      the torch requirement in its metadata; metadata.py reads these files
