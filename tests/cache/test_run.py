@@ -243,3 +243,19 @@ def test_a_cached_result_does_not_fix_a_text_that_was_saved_after_the_look(
     result = fix([project], {"unsafe_fixes": True}, run=RunOptions(cache=CacheChoice()))
     assert [change.source.text for change in result.changes] == [saved]
     assert (project / "train.py").read_text().startswith("import torch\n\n# a line more\ng = torch.Generator()")
+
+
+def test_a_folder_behind_a_link_out_of_the_project_is_no_cache(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    victim = tmp_path_factory.mktemp("victim")
+    (project / "link").symlink_to(victim)
+    report = check([project], run=RunOptions(cache=CacheChoice(project / "link" / "cache")))
+    assert list(victim.iterdir()) == []
+    assert report.findings == check([project]).findings
+    ((path, notice),) = report.notices
+    assert path == project / "link" / "cache"
+    assert "leads out of the project" in notice
+    # What the user names elsewhere is theirs, be it a link or not.
+    assert check([project], run=RunOptions(cache=CacheChoice(victim / "cache"))).notices == ()
+    assert (victim / "cache" / "results").is_file()

@@ -30,6 +30,7 @@ from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
+from torchrepro_lint.source.write import link_out_of
 
 __all__ = ["CachedRun"]
 
@@ -50,13 +51,14 @@ class CachedRun:
         if are_rules_installed():
             return  # what the rules of others depend on is theirs to know
         roots = {project.root for project in concerned}
-        secret = user_secret(git_top(root) or root for root in roots)
+        tops = {git_top(root) or root for root in roots}
+        secret = user_secret(tops)
         if secret is None:
             return  # nobody could tell what this user has kept from what somebody else has put there
         files = in_order({*requested, *(path for project in concerned for path in project.files)})
         metadata = {path for root in roots for path in files_beside(root)}
         store = Store(folder or concerned[0].root / FOLDER, secret)
-        if (refusal := store.refusal()) is not None:
+        if (refusal := _leads_out(store.folder, tops) or store.refusal()) is not None:
             self.notices = ((store.folder, refusal),)
             return
         try:
@@ -170,6 +172,13 @@ class CachedRun:
         if Path(root) not in self._roots:
             raise ValueError(f"{root} is no project of the run")
         return answer_outside(Path(root), name)
+
+
+def _leads_out(folder: Path, tops: Iterable[Path]) -> str | None:
+    """Why a folder that is said to lie in one of the repositories is not written to, None where it may be."""
+    if any(folder.is_relative_to(top) and link_out_of(top, folder) is not None for top in tops):
+        return "a link on the way to it leads out of the project: the run goes on without a cache"
+    return None
 
 
 def _parsed(data: bytes) -> Any:
