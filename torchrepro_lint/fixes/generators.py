@@ -53,7 +53,7 @@ def _is_used(document: Document, name: str, owner: Scope) -> bool:
                 continue
             case cst.Attribute(attr=attr) if attr is node:
                 continue
-            case cst.Arg(keyword=keyword) if keyword is node:
+            case cst.Arg(keyword=given) if given is node:
                 continue
         return True
     return False

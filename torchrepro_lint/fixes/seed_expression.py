@@ -26,7 +26,6 @@ __all__ = [
     "is_configuration",
     "option_seed",
     "seed_written_above",
-    "seeding_argument",
     "string_key",
 ]
 
@@ -148,7 +147,7 @@ def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) ->
     return any(target is not None and target[1] is not None for target in targets)
 
 
-def seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
+def _seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
     """What a call seeds a global random number generator with; None for any other call."""
     called = dotted_name(call.func)
     if called is None or not call.args:
@@ -297,7 +296,7 @@ def _uses(document: Document) -> tuple[_Use, ...]:
 def _each_use(document: Document) -> Iterator[_Use]:
     for node in document.walk():
         if isinstance(node, cst.Call):
-            argument = seeding_argument(node)
+            argument = _seeding_argument(node)
             if argument is not None and _is_pure(argument):
                 yield _use(document, argument, in_call=True)
         elif isinstance(node, cst.Attribute | cst.Subscript):

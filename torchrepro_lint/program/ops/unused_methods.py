@@ -10,15 +10,12 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.operations import Operation
-from torchrepro_lint.program.running.callers import frame_without_callers, is_called_unseen
+from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, frame_without_callers, is_called_unseen
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_in_unused_method"]
-
-#: Bases that call no method of what derives from them but those by the names of a module.
-_BASES = frozenset({"torch.nn.Module", "builtins.object", "abc.ABC", "typing.Generic"})
 
 
 def is_in_unused_method(program: Program, operation: Operation) -> bool:
@@ -46,4 +43,8 @@ def _is_plain_network(program: Program, operation: Operation, method: Scope) -> 
         return False
     value = ClassValue(cls.node, frame_without_callers(program.ev, operation.frame.facts, cls.parent))
     bases = external_bases(program.ev, value)
-    return "torch.nn.Module" in bases and _BASES.issuperset(bases) and not has_unknown_base(program.ev, value)
+    return (
+        "torch.nn.Module" in bases
+        and BASES_THAT_CALL_NOTHING.issuperset(bases)
+        and not has_unknown_base(program.ev, value)
+    )

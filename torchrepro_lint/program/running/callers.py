@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = [
+    "BASES_THAT_CALL_NOTHING",
     "all_calls",
     "called_name",
     "contexts",
@@ -81,6 +82,9 @@ __all__ = [
     "uses_without_calls",
     "visible_calls",
 ]
+
+#: Bases that call no method of what derives from them but those by the names of a module.
+BASES_THAT_CALL_NOTHING = frozenset({"torch.nn.Module", "builtins.object", "abc.ABC", "typing.Generic"})
 
 #: How many frames of a function are told apart. Those of further calls are joined into one, in which a parameter is
 #: whatever any of them gives it.

@@ -23,7 +23,12 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.training_hooks import asks_again
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
-from torchrepro_lint.program.running.callers import frame_without_callers, has_further_calls, is_called_unseen
+from torchrepro_lint.program.running.callers import (
+    BASES_THAT_CALL_NOTHING,
+    frame_without_callers,
+    has_further_calls,
+    is_called_unseen,
+)
 from torchrepro_lint.program.running.epochs import (
     is_endless,
     is_epoch_loop,
@@ -59,9 +64,6 @@ __all__ = [
     "repetitions_on",
     "turns_of_its_own",
 ]
-
-#: Bases that call no method of what derives from them.
-_PLAIN: Final = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "torch.nn.Module"})
 
 
 class Often(Enum):
@@ -102,7 +104,6 @@ class Frequency:
 
     often: Often
     reason: str = ""
-    repetition: Repetition | None = None
 
 
 _ONCE: Final = Frequency(Often.ONCE)
@@ -124,7 +125,7 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
         for repetition in repetitions_on(program, way):
             if repetition is not None:
                 often = Often.AGAIN if repetition.sure else Often.UNKNOWN
-                return Frequency(often, _words(repetition), repetition)
+                return Frequency(often, _words(repetition))
             is_settled = True
         if not is_settled and answer is _ONCE:
             answer = _of_the_end(program, way)
@@ -255,13 +256,13 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
         bases = external_bases(ev, cls)
         option = next((found for base in bases if (found := asks_again(canonical(base), node.name)) is not None), None)
         if option is not None:
-            words = option.encode()
-            if not any(program.project.holds(path, re.compile(words)) for path in program.project.files):
+            words = re.compile(option.encode())
+            if not any(program.project.holds(path, words) for path in program.project.files):
                 return _ONCE
             return Frequency(Often.UNKNOWN, f"with `{option}`, `{node.name}` is called again in one training")
-        if node.name != "__init__" and not _PLAIN.issuperset(bases):
+        if node.name != "__init__" and not BASES_THAT_CALL_NOTHING.issuperset(bases):
             return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
-    if steps_what_it_is_given(ev, end.facts, end.scope):
+    if steps_what_it_is_given(end.scope):
         return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
     return _ONCE
 

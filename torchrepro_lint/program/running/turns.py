@@ -57,24 +57,24 @@ def is_whole_run(program: Program, way: Way, index: int, loop: tree.For | tree.W
     calls = _calls_of_turn(program.ev, way, index, loop)
     makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
     if makes is False and isinstance(loop, tree.For) and _says_run(loop):
-        return not _steps(program.ev, calls)
+        return not _steps(program, calls)
     return makes
 
 
 def goes_on_training(program: Program, way: Way) -> bool:
     """Whether the functions of a way take steps of an optimizer, for a model that none of them makes."""
     calls = tuple((one.facts, one.scope, call) for one in way for call, _ in one.scope.calls)
-    if not _steps(program.ev, calls):
+    if not _steps(program, calls):
         return False
     return _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls) is not True
 
 
 def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
     """Whether a turn of the loop at `way[index]` takes steps of an optimizer."""
-    return _steps(program.ev, _calls_of_turn(program.ev, way, index, loop))
+    return _steps(program, _calls_of_turn(program.ev, way, index, loop))
 
 
-def steps_what_it_is_given(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+def steps_what_it_is_given(scope: Scope) -> bool:
     """Whether a function takes steps of an optimizer that it does not make: of its object, or of a parameter."""
     made = {name for name, bindings in scope.bindings.items() if any(one.kind == "assign" for one in bindings)}
     made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
@@ -161,7 +161,7 @@ def _makes_a_model(program: Program, facts: ModuleFacts, scope: Scope, call: tre
 
 
 def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int) -> bool | None:
-    """The same of all calls of a function."""
+    """Whether a function makes a network or an optimizer; asked once for each depth of calls."""
 
     def find() -> bool | None:
         return _any(_makes_a_model(program, facts, scope, call, depth) for call, _ in scope.calls)
@@ -170,13 +170,13 @@ def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
-    """True if one is; None if none is, and one is not known."""
-    known = False
+    """Whether one of the answers is yes; None if none is, and one of them is not known."""
+    is_open = False
     for answer in answers:
         if answer:
             return True
-        known = known or answer is None
-    return None if known else False
+        is_open = is_open or answer is None
+    return None if is_open else False
 
 
 #: Methods that give the network on which they are called.
@@ -204,21 +204,22 @@ def _entered(ev: Evaluator, value: Value) -> Iterator[tuple[ModuleFacts, Scope]]
             yield from ((frame.facts, one) for one in cls.children if one.name == "__init__")
 
 
-def _steps(ev: Evaluator, calls: _Calls, depth: int = 0) -> bool:
+def _steps(program: Program, calls: _Calls, depth: int = 0) -> bool:
     """Whether any of the calls takes a step of an optimizer, or calls what does in the project."""
     if any(_stepped(call) is not None for _, _, call in calls):
         return True
-    if depth == _MAX_DEPTH:
-        return False
-    seen: set[int] = set()
-    for facts, scope, call in calls:
-        for value in ev.values(call.func, frame_without_callers(ev, facts, scope)):
-            for inner_facts, inner in _entered(ev, value):
-                if id(inner) not in seen:
-                    seen.add(id(inner))
-                    if _steps(ev, tuple((inner_facts, inner, one) for one, _ in inner.calls), depth + 1):
-                        return True
-    return False
+    return depth < _MAX_DEPTH and any(
+        _steps_within(program, inner_facts, inner, depth + 1)
+        for facts, scope, call in calls
+        for value in program.ev.values(call.func, frame_without_callers(program.ev, facts, scope))
+        for inner_facts, inner in _entered(program.ev, value)
+    )
+
+
+def _steps_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
+    """Whether a function takes a step of an optimizer; asked once for each depth of calls."""
+    calls = tuple((facts, scope, call) for call, _ in scope.calls)
+    return program.once(("takes a step", id(scope), depth), lambda: _steps(program, calls, depth))
 
 
 def _stepped(call: tree.Call) -> str | None:
