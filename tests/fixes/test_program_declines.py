@@ -14,7 +14,11 @@ INIT = """
 
     import numpy as np
     import torch
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, Dataset
+
+    class Noise(Dataset):
+        def __getitem__(self, index):
+            return np.random.rand()
 
     def set_seed(seed, base=0):
         seed += base
@@ -22,7 +26,7 @@ INIT = """
         np.random.seed(seed)
 
     set_seed(7)
-    loader = DataLoader(data, num_workers=2, worker_init_fn=partial(set_seed, base=7))
+    loader = DataLoader(Noise(), num_workers=2, worker_init_fn=partial(set_seed, base=7))
     """
 
 EITHER = """
