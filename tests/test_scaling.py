@@ -76,6 +76,26 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
             + repeated("        x = self.r$.random()\n")(count) + "        return x\n" + LOADER
         ),
     ),
+    "a chain of base classes": (
+        60,
+        lambda count: "class C0(Dataset):\n    def __getitem__(self, i): return np.random.rand()\n"
+        + "".join(f"class C{i + 1}(C{i}):\n    def __len__(self): return 1\n" for i in range(count))
+        + f"DataLoader(C{count}(), num_workers=2)\n",
+    ),
+    "functions that put items into a dict": (
+        20,
+        lambda count: HELD + "S = {}\n" + "".join(
+            f"def put{i}(v):\n    S['k{i}'] = v\n    S['k{(i + 1) % count}'] = v\n"
+            f"def get{i}(): return S['k{i}']\nput{i}(Held())\n"
+            for i in range(count)
+        ) + "DataLoader(get0(), num_workers=2)\n",
+    ),
+    "a sum of texts": (
+        150, lambda count: "x = " + " + ".join(f"'{i}'" for i in range(count)) + "\nDataLoader(glob.glob(x), shuffle=True)\n",
+    ),
+    "one import of many names": (
+        400, lambda count: "from other import " + ", ".join(f"n{i}" for i in range(count)) + "\n" + HELD + LOADER,
+    ),
     "seeds": (80, repeated("torch.manual_seed($)\nx$ = torch.rand(3)\n")),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip
@@ -107,4 +127,19 @@ def test_twice_the_text_is_twice_the_work(tmp_path: Path, name: str) -> None:
     work(tmp_path, text(1))  # what is loaded once is no work of the text
     once, twice, four_times = (work(tmp_path, text(count * size)) for count in (1, 2, 4))
     # Of the square it would be four times as much more.
-    assert four_times - twice < 2.6 * (twice - once)
+    assert four_times - twice < 2.6 * (twice - once), (once, twice, four_times)
+
+
+def bound_anew(count: int) -> str:
+    return HELD + "S = {}\n" + "".join(
+        f"def put{i}(v):\n    global S\n    S['k{i}'] = v\n    S = dict(S, k{(i + 1) % count}=v)\n"
+        f"def get{i}(): return S['k{i}']\nput{i}(Held())\n"
+        for i in range(count)
+    ) + "DataLoader(get0(), num_workers=2)\n"  # fmt: skip
+
+
+def test_functions_that_bind_a_global_dict_anew_take_no_more_than_their_square(tmp_path: Path) -> None:
+    """Each of them may come after each: of the cube it would be eight times as much more."""
+    work(tmp_path, bound_anew(1))
+    once, twice, four_times = (work(tmp_path, bound_anew(count)) for count in (20, 40, 80))
+    assert four_times - twice < 6 * (twice - once), (once, twice, four_times)

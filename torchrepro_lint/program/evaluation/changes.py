@@ -45,6 +45,8 @@ _CHANGES = _LIST_CHANGES | _DICT_CHANGES | _STAGE_CHANGES
 
 #: How many changes between a binding and a use are followed one after another; of more, any may have come last.
 MAX_CHANGES: Final = 100
+#: How many functions that change one global dict are followed for each value that its name is bound to.
+MAX_CHANGING_SCOPES: Final = 16
 
 
 def after_changes(ev: Evaluator, name: str, values: Values, binding: Binding, site: int, frame: Frame) -> Values:
@@ -100,9 +102,29 @@ def _after_other_scopes(ev: Evaluator, name: str, values: Values, module: Frame)
 
 
 def _changed_in(ev: Evaluator, name: str, values: Values, module: Frame, scopes: Sequence[Scope]) -> Values:
+    if len(scopes) > MAX_CHANGING_SCOPES and all(isinstance(value, DictValue) for value in values):
+        question = ("put-in-elsewhere", name, module)
+        put_in = ev.remembered(question, lambda: _put_in(ev, name, module, scopes), NOTHING, unknown())
+        return joined(union(put_in, *map(opened, values)))
     for scope in scopes:
-        changed = [with_changes(ev, values, frame, -1, END, name) for frame in ev.contexts(module.facts, scope)]
-        values = joined(union(values, *(opened(value) for after in changed for value in after)))
+        values = _changed_in_one(ev, name, values, module, scope)
+    return values
+
+
+def _changed_in_one(ev: Evaluator, name: str, values: Values, module: Frame, scope: Scope) -> Values:
+    changed = [with_changes(ev, values, frame, -1, END, name) for frame in ev.contexts(module.facts, scope)]
+    return joined(union(values, *(opened(value) for after in changed for value in after)))
+
+
+def _put_in(ev: Evaluator, name: str, module: Frame, scopes: Sequence[Scope]) -> Values:
+    """What so many functions put into a dict that it is not followed for each value that the name is bound to: a dict
+    with all of it. What it holds may be anything if one of them changes what is in it.
+    """
+    values = values_of(DictValue((), True))
+    for scope in scopes:
+        if any(change.within for change in changes_of(ev, scope, name)):
+            return values_of(DictValue((), True, unknown()))
+        values = _changed_in_one(ev, name, values, module, scope)
     return values
 
 

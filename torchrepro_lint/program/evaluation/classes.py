@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -62,7 +63,8 @@ def _mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
             direct.append(value)
             chains.append(list(mro(ev, value)) if isinstance(value, ClassValue) else [value])
     order: list[ClassValue | External] = [cls]
-    merged = _merge([*chains, direct])
+    # With one base there is nothing to merge, however long the chain above it.
+    merged = _merge([*chains, direct]) if len(direct) > 1 else [value for chain in chains for value in chain]
     order.extend(value for value in merged if value != cls)
     return tuple(order)
 
@@ -74,18 +76,24 @@ def sorted_bases(values: Values) -> list[ClassValue | External]:
 
 
 def _merge(chains: list[list[ClassValue | External]]) -> list[ClassValue | External]:
-    """Python's C3 order; where the chains contradict each other, the first still unplaced class is taken."""
-    result: list[ClassValue | External] = []
-    rest = [chain[:] for chain in chains if chain]
-    while rest:
-        head = next(
-            (chain[0] for chain in rest if not any(chain[0] in other[1:] for other in rest)),
-            rest[0][0],
-        )
-        result.append(head)
-        rest = [[value for value in chain if value != head] for chain in rest]
-        rest = [chain for chain in rest if chain]
-    return result
+    """Python's C3 order; where the chains contradict each other, the first still unplaced class is taken.
+
+    Of each chain the place of its head is kept, and of each class in how many chains it stands behind the head.
+    """
+    rest = [iter(chain) for chain in chains]
+    behind = Counter(value for chain in chains for value in chain[1:])
+    heads = [next(chain, None) for chain in rest]
+    placed: dict[ClassValue | External, None] = {}
+    while left := [head for head in heads if head is not None]:
+        chosen = next((head for head in left if not behind[head]), left[0])
+        placed[chosen] = None
+        for number, head in enumerate(heads):
+            if head == chosen:
+                head = next((value for value in rest[number] if value not in placed), None)
+                heads[number] = head
+                if head is not None:
+                    behind[head] -= 1
+    return list(placed)
 
 
 def after(order: tuple[ClassValue | External, ...], cls: ClassValue) -> tuple[ClassValue | External, ...]:

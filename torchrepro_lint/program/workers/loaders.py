@@ -252,12 +252,18 @@ def _plausible_names(facts: ModuleFacts, names: set[str]) -> set[str]:
 
 def _made_from(facts: ModuleFacts) -> Iterator[tuple[str, set[str]]]:
     """The names that a file binds, each with the names that are in what it is bound to."""
+    named_anew: dict[int, dict[str, set[str]]] = {}  # by the import, which may bind thousands of names
     for scope in facts.walk_scopes():
         for bound, bindings in scope.bindings.items():
             for binding in bindings:
                 match binding.kind, binding.node:
                     case "import-from", tree.ImportFrom(names=imported):
-                        yield bound, {name for name, alias in imported if alias == bound}
+                        if id(binding.node) not in named_anew:
+                            aliases = named_anew[id(binding.node)] = {}
+                            for name, alias in imported:
+                                if alias is not None:
+                                    aliases.setdefault(alias, set()).add(name)
+                        yield bound, named_anew[id(binding.node)].get(bound, set())
                     case "assign", node if node is not None and not isinstance(node, tree.Param):
                         yield bound.removeprefix("self."), _mentioned(node)  # type: ignore[arg-type]
                     case "param", tree.Param(default=default) if default is not None:
