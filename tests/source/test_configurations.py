@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.source.configurations import configurations_digest, read_configuration, yaml_files
 
 
@@ -26,6 +27,12 @@ from torchrepro_lint.source.configurations import configurations_digest, read_co
         ("a: \x00\n", {}),
         ("when: 2024-13-45\n", {}),
         ("[" * 5000, {}),
+        ("a: " + "[" * 90_000 + "]" * 90_000, {}),
+        ("}" * 300 + "{" * 300, {}),
+        ("a: !!bool maybe\n", {}),
+        ("a: !!float\n", {}),
+        ("a: !!timestamp soon\n", {}),
+        ("a:\n" + "- [1, {b: 2}]\n" * 300, {"a": [[1, {"b": 2}]] * 300}),
     ],
 )
 def test_what_a_file_holds(tmp_path: Path, text: str, known: object) -> None:
@@ -33,6 +40,16 @@ def test_what_a_file_holds(tmp_path: Path, text: str, known: object) -> None:
     file.write_text(text)
     found = read_configuration(file)
     assert found == known if known is not None else set(found) == {"a"}
+
+
+@pytest.mark.parametrize(("brackets", "is_read"), [(199, True), (201, False)])
+def test_brackets_beyond_a_depth_are_not_given_to_the_parser(tmp_path: Path, brackets: int, *, is_read: bool) -> None:
+    """PyYAML takes time that grows with the square of the open brackets."""
+    file = tmp_path / "config.yaml"
+    file.write_text("a: " + "[" * brackets + "]" * brackets + "\n")
+    with collected_notices() as notices:
+        assert bool(read_configuration(file)) == is_read
+    assert (file in notices) != is_read
 
 
 def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
-from torchrepro_lint.regular_files import read_regular
+from torchrepro_lint.regular_files import note, read_regular
 from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 
 __all__ = ["ALL_CONFIGURATIONS", "answer_outside", "configurations_digest", "read_configuration", "yaml_files"]
@@ -17,6 +17,9 @@ ALL_CONFIGURATIONS = "*.yaml"
 
 _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
+_MAX_NESTING = 200  # PyYAML looks at all open brackets at each: ten thousand take minutes
+# What PyYAML raises of values that are not what their tags say, such as `!!bool maybe` or an empty `!!float`.
+_FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
 
 
 def yaml_files(root: Path) -> list[Path]:
@@ -53,6 +56,9 @@ def read_configuration(path: Path) -> Mapping[str, object]:
     data = _read(path)
     if not data:
         return {}
+    if _is_nested_deeply(data):
+        note(path, f"not read: more than {_MAX_NESTING} open brackets")
+        return {}
     # libcst brings one of the two along; a project without configurations does not pay for it.
     try:
         import yaml
@@ -60,6 +66,21 @@ def read_configuration(path: Path) -> Mapping[str, object]:
         import yaml_ft as yaml  # type: ignore[import-not-found, unused-ignore]
     try:
         found = yaml.safe_load(data)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, *_FAULTS):
         return {}
     return {key: value for key, value in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
+
+
+def _is_nested_deeply(data: bytes) -> bool:
+    """Whether more brackets are open at some place than the parser should be given, taking all that is in texts and
+    comments for brackets.
+    """
+    if data.count(b"[") + data.count(b"{") <= _MAX_NESTING:
+        return False
+    depths = accumulate(1 if byte in b"[{" else -1 for byte in data if byte in b"[]{}")
+    lowest = 0  # what closes more than is open begins anew
+    for depth in depths:
+        lowest = min(lowest, depth)
+        if depth - lowest > _MAX_NESTING:
+            return True
+    return False
