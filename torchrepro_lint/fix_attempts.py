@@ -13,6 +13,7 @@ from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
+from torchrepro_lint.fixes.arms import beside_an_unfixed_arm
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -29,6 +30,7 @@ _SPOKEN_FOR = {
     "TRL106": ("TRL102", "TRL103", "TRL104", "TRL105", "TRL201"),
     "TRL109": ("TRL201",),
 }
+_OTHER_ARM = "what the other arm of the `if` makes cannot be fixed, and half of the runs would stay as they are"
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
 # A rule by its code, and a file.
@@ -100,11 +102,18 @@ class Attempts:
                 self.joined.append({*(edit.path for edit in finding.fix.edits), *finding.fix.after})
                 if (reason := self._leads_out(finding.fix)) is not None:
                     self.rejected.setdefault(self.key(finding), RejectedFix(finding, reason))
+        left: dict[Path, list[Finding]] = {}
+        fixed: dict[Path, list[Finding]] = {}
+        for finding in report.findings:
+            group = fixed if self._is_applicable(report, finding) else left
+            group.setdefault(finding.location.path, []).append(finding)
+        for path in fixed.keys() & left.keys():
+            for finding in beside_an_unfixed_arm(python_text(path, self.text(path)), fixed[path], left[path]):
+                self.rejected[self.key(finding)] = RejectedFix(finding, _OTHER_ARM)
         return [
             (finding, finding.fix)
             for finding in report.findings
-            if finding.fix is not None and report.may_fix(finding) and self.key(finding) not in self.rejected
-            if self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
+            if finding.fix is not None and self._is_applicable(report, finding)
         ]
 
     def written_with(self, path: Path) -> set[Path]:
@@ -122,6 +131,16 @@ class Attempts:
             if path not in self.given and (reason := self.projects.why_outside(path)) is not None:
                 return reason
         return None
+
+    def _to_be_fixed(self, report: Report, chosen: Sequence[Chosen]) -> set[Path]:
+        """The files that the chosen fixes edit, and those that others edit which are still to be tried."""
+        fixes = [one.fix for one in report.findings if one.fix is not None and self._is_applicable(report, one)]
+        return {edit.path for fix in (*fixes, *(fix for _, fix in chosen)) for edit in fix.edits}
+
+    def _is_applicable(self, report: Report, finding: Finding) -> bool:
+        if finding.fix is None or not report.may_fix(finding) or self.key(finding) in self.rejected:
+            return False
+        return self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
 
     def text(self, path: Path) -> str:
         """The text of a file as it is now, after the fixes that were accepted."""
@@ -197,9 +216,7 @@ class Attempts:
         if isinstance(texts, Rejection):
             return texts
         # Asked before the texts are replaced: what is known of them is in memory now.
-        others = [one for _, one in self.applicable(report)]
-        edited = {edit.path for one in (*others, *(one for _, one in chosen)) for edit in one.edits}
-        before = self._by_every_rule_in(self.overlay, edited)
+        before = self._by_every_rule_in(self.overlay, self._to_be_fixed(report, chosen))
         after = self.check(texts)
         if len(after.errors) > len(report.errors):
             return Rejection("the result cannot be checked", chosen)

@@ -28,6 +28,6 @@ rank_expression.py    the rank, where it is part of the seed; also rank_terms.py
 The edits:
 arguments.py          keyword arguments of a call
 imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
-apply.py              applies edits, and chooses fixes that are compatible
+apply.py              applies edits, and chooses fixes that are compatible; arms.py: which belong together
 verified.py           whether the resulting text can be trusted
 """
