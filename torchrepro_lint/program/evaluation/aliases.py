@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Binding, Scope
 
-__all__ = ["aliases_in", "shares_object"]
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["aliases_in", "aliases_of", "shares_object"]
+
+
+def aliases_of(ev: Evaluator, scope: Scope, name: str) -> tuple[str, ...]:
+    """The other names that a scope has for the object of a name; the scope is gone through once."""
+    unknown: Mapping[str, tuple[str, ...]] = {}
+    return ev.remembered(("aliases", id(scope)), lambda: aliases_in(scope), unknown).get(name, ())
 
 
 def aliases_in(scope: Scope) -> Mapping[str, tuple[str, ...]]:

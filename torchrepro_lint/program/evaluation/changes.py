@@ -5,7 +5,7 @@ libraries that are given a transform in place.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from torchrepro_lint.facts.expressions import held_by
 from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program.evaluation.aliases import aliases_in, shares_object
+from torchrepro_lint.program.evaluation.aliases import aliases_in, aliases_of, shares_object
 from torchrepro_lint.program.evaluation.containers import elements, inner_changed, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
@@ -243,8 +243,7 @@ def changes_of(ev: Evaluator, scope: Scope, target: str) -> tuple[Touch, ...]:
     """What a scope does directly to a list or dict under its dotted name or an alias, in the order of the text."""
     nothing: tuple[Touch, ...] = ()
     touches = [*scope.touches(target)]
-    unnamed: Mapping[str, tuple[str, ...]] = {}
-    for alias in ev.remembered(("aliases", id(scope)), lambda: aliases_in(scope), unnamed).get(target, ()):
+    for alias in aliases_of(ev, scope, target):
         touches += [one for one in scope.touches(alias) if shares_object(scope, target, alias, one.site)]
     touches.sort(key=attrgetter("site"))
     return ev.remembered(("changes", id(scope), target), lambda: _changes(touches), nothing) if touches else nothing

@@ -13,7 +13,7 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.aliases import aliases_in, shares_object
+from torchrepro_lint.program.evaluation.aliases import aliases_of, shares_object
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
@@ -82,7 +82,7 @@ def _sorted_under_another_name(program: Program, facts: ModuleFacts, target: tre
     parents = parents_of(program.ev, facts)
     sites = [
         use.site
-        for other in aliases_in(scope).get(target.id, ())
+        for other in aliases_of(program.ev, scope, target.id)
         for use in parents.names_in(other, parents.function(target))
         if use.site > target.site
         and shares_object(scope, target.id, other, use.site)

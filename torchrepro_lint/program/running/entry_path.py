@@ -128,7 +128,7 @@ class EntryRun:
             for step in self.steps
             if step.kind in ("draw", "prepare")
             and rng in step.rngs
-            and not is_idle(step.event)
+            and not is_idle(self.program.ev, step.event)
             and not brings_weights(step.event)
             for effect in effects_of(step.event)
             if effect.effect.rng == rng and (_is_draw(effect, "call") or _is_draw(effect, "fit"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
@@ -13,13 +14,19 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
 __all__ = ["is_idle"]
 
 
-def is_idle(event: Event) -> bool:
+def is_idle(ev: Evaluator, event: Event) -> bool:
     """Whether a draw serves no computation, as far as the names around it tell."""
-    if event.frame is not None and event.call is not None and _names_a_folder(event.frame.scope, event.call):
-        return True
+    if event.frame is not None and event.call is not None:
+        scope, nothing = event.frame.scope, frozenset[int]()
+        naming = ev.remembered(("names a folder", id(scope)), lambda: _names_of_folders(scope), nothing)
+        if event.call.site in naming:
+            return True
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     if event.frame is not None and event.call is not None:
         scope = event.frame.scope
@@ -33,23 +40,24 @@ def is_idle(event: Event) -> bool:
     return any(function_words("idle_draws").search(name) for name in names)
 
 
-def _names_a_folder(scope: Scope, draw: tree.Call) -> bool:
-    """Whether a draw is a part of the path of a folder that the same function makes: in the call that makes it, or in a
-    text or a path under a name that this call gets.
+def _names_of_folders(scope: Scope) -> frozenset[int]:
+    """The sites of the calls that are a part of the path of a folder which the same function makes: in the call that
+    makes it, or in a text or a path under a name that this call gets.
     """
-    texts = {
-        binding.name
-        for each in scope.bindings.values()
-        for binding in each
-        if binding.kind == "assign" and _is_text(binding.node) and any(node is draw for node in _below(binding.node))
-    }
     makes_folders = function_words("makes_folders").fullmatch
-    return any(
-        node is draw or (isinstance(node, tree.Name) and node.id in texts)
-        for call, _ in scope.calls
-        if makes_folders(called_name(call.func) or "")
-        for node in walk([call.func, *(arg.value for arg in call.args)])
-    )
+    made = [call for call, _ in scope.calls if makes_folders(called_name(call.func) or "")]
+    if not made:
+        return frozenset()
+    given = [node for call in made for node in walk([call.func, *(arg.value for arg in call.args)])]
+    names = {node.id for node in given if isinstance(node, tree.Name)}
+    texts = [
+        binding.node
+        for name in sorted(names & scope.bindings.keys())
+        for binding in scope.bindings[name]
+        if binding.kind == "assign" and _is_text(binding.node)
+    ]
+    parts = [*given, *(node for text in texts for node in _below(text))]
+    return frozenset(node.site for node in parts if isinstance(node, tree.Call))
 
 
 def _below(node: object) -> Iterator[tree.Expr]:

@@ -76,7 +76,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
 def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     """The step as a draw that may come too early for a seed; None if it is none."""
     event = step.event
-    if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(event):
+    if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(run.program.ev, event):
         return None
     if function_words("split_or_sampler").fullmatch(last_part(event.name)):
         return None

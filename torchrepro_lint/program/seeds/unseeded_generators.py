@@ -116,7 +116,7 @@ def _drawn(program: Program, event: Event) -> Iterator[ExternalObject]:
     if not event.name or event.call is None or event.frame is None:
         return
     objects = frozenset(drawn_objects(event))
-    if not objects or is_idle(event):
+    if not objects or is_idle(program.ev, event):
         return
     program.ev.begin_question()
     values: Values = objects
