@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
-from torchrepro_lint.fixes.generators import made_name
+from torchrepro_lint.fixes.generators import calls_that_want_one, made_name, number_to_come, numbered_name
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
 from torchrepro_lint.fixes.seeding_request import Constructor
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 
 __all__ = ["AttributeHome", "attribute_home"]
 
@@ -43,6 +44,7 @@ def attribute_home(
     document: Document,
     call: cst.Call,
     constructor: Constructor | str,
+    known: KnownLoaders | None,
     seed_at: Callable[[cst.BaseStatement, Sequence[PassedSeed]], Seed | Declined],
 ) -> AttributeHome | Declined:
     """Where the generator of the loader `call` is kept, or why in no attribute: `seed_at` gives the seed before a
@@ -59,7 +61,7 @@ def attribute_home(
     own = _receiver(document, init, cls) if init is not None else None
     if init is None or own is None or not isinstance(init.body, cst.IndentedBlock):
         return Declined("its class has no `__init__`")
-    name = _free_attribute(document, f"{made_name(document, call) or _stem_of_method(method)}_generator")
+    name = _free_attribute(document, call, cls, known)
     declined = Declined("its `__init__` has no place for it")
     for statement, after in _places(document, init.body, own):
         seed = seed_at(statement, constructor.passed)
@@ -78,18 +80,30 @@ def _receiver(document: Document, function: cst.FunctionDef | None, cls: cst.Cla
     return first[0].name.value if first and not decorators & {"staticmethod", "classmethod"} else None
 
 
-def _stem_of_method(method: cst.FunctionDef) -> str:
-    """`train` for `train_dataloader`; `loader` where the name does not say whose loader it makes."""
-    found = re.fullmatch(r"(?:_|get_|make_|build_|create_)*(\w+?)_?(?:data_?)?loader", method.name.value)
-    return found[1] if found is not None else "loader"
+def _free_attribute(document: Document, call: cst.Call, cls: cst.ClassDef, known: KnownLoaders | None) -> str:
+    """A name for the generator of a loader that no other of the class has, also of the loaders that are still to get
+    one: whoever calls the method may go on with each of them.
+    """
+    stem = _stem(document, call)
+    others = [
+        one
+        for one in calls_that_want_one(document, known)
+        if document.enclosing_class(one) is cls and _stem(document, one) == stem
+    ]
+    before = number_to_come(document, call, others)
+    return numbered_name(
+        f"{stem}_generator", before, lambda name: re.search(rf"\.\s*{name}\b", document.text) is not None
+    )
 
 
-def _free_attribute(document: Document, wanted: str) -> str:
-    name, number = wanted, 1
-    while re.search(rf"\.\s*{name}\b", document.text):
-        number += 1
-        name = f"{wanted}{number}"
-    return name
+def _stem(document: Document, call: cst.Call) -> str:
+    """What is made, after the name that it is given or the name of the method: `train` for `train_dataloader`;
+    `loader` where neither says whose loader it is.
+    """
+    method = document.function(call)
+    name = method.name.value if method is not None else ""
+    found = re.fullmatch(r"(?:_|get_|make_|build_|create_)*(\w+?)_?(?:data_?)?loader", name)
+    return made_name(document, call) or (found[1] if found is not None else "loader")
 
 
 def _places(document: Document, body: cst.IndentedBlock, receiver: str) -> Iterator[tuple[cst.BaseStatement, bool]]:

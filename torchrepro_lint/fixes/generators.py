@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count, islice
 
 import libcst as cst
 
+from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.placement import made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
+from torchrepro_lint.knowledge.loaders import torch_position
 
-__all__ = ["find_generator", "fresh_name", "generator_names", "generator_source", "made_name"]
+__all__ = [
+    "calls_that_want_one",
+    "find_generator",
+    "fresh_name",
+    "generator_name",
+    "generator_source",
+    "made_name",
+    "number_to_come",
+    "numbered_name",
+]
 
 
 def find_generator(
@@ -59,22 +73,50 @@ def _is_used(document: Document, name: str, owner: Scope) -> bool:
     return False
 
 
-def generator_names(document: Document, call: cst.Call, known: KnownLoaders | None = None) -> tuple[str, ...]:
-    """Names for the generator of a loader: `g` where no other loader in its function may want one, else after what is
-    made: `train_generator` for `train_loader`.
+def generator_name(
+    document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None, *scopes: Scope
+) -> str:
+    """A name that is free in `scopes` for the generator of a loader, which is made before the statement `home`: `g`
+    where no other loader in its function may want one, else after what is made: `train_generator` for `train_loader`.
+
+    Of the loaders in the arms of one `if` a run makes one: their generators have one name.
     """
     function = document.function(call)
-    beside = {id(one): one for one in document.once(_calls_that_want_one).get(id(function), ())}
-    others = known.by_other_names if known is not None else ()
-    beside |= {id(one): one for one in others if document.function(one) is function}
-    beside.pop(id(call), None)
+    beside = [
+        one
+        for one in calls_that_want_one(document, known)
+        if one is not call and document.function(one) is function and not _is_instead(document, call, one, home)
+    ]
     if not beside:
-        return ("g", "generator", "loader_generator")
+        return fresh_name(("g", "generator", "loader_generator"), *scopes)
     stem = made_name(document, call)
-    before = [one for one in beside.values() if document.start(one) < document.start(call)]
-    number = sum(made_name(document, one) == stem for one in before)
-    own = f"{stem}_generator" if stem else "g"
-    return (f"{own}{number + 1}",) if number else (own, f"{own}2" if stem else "generator")
+    earlier = [
+        one for one in beside if made_name(document, one) == stem and not made_instead(document, call, one, home)
+    ]
+    return numbered_name(
+        f"{stem}_generator" if stem else "g",
+        number_to_come(document, call, earlier),
+        lambda name: any(scope.uses(name) or scope.mentions(name) for scope in scopes),
+    )
+
+
+def _is_instead(document: Document, call: cst.Call, other: cst.Call, home: cst.BaseStatement) -> bool:
+    """Whether a run makes one of two loaders: each turn of a loop may take another arm."""
+    return not document.loops(home) and made_instead(document, call, other, home)
+
+
+def number_to_come(document: Document, call: cst.Call, others: Iterable[cst.Call]) -> int:
+    """How many of other loaders stand above a loader and are still to get a generator."""
+    return sum(
+        document.start(one) < document.start(call) and given(one, "generator", torch_position("generator")) is None
+        for one in others
+    )
+
+
+def numbered_name(name: str, before: int, is_taken: Callable[[str], bool]) -> str:
+    """The first of `name`, `name2`, ... that is free, but for as many as those `before` it will take."""
+    numbered = (name if number == 1 else f"{name}{number}" for number in count(1))
+    return next(islice((one for one in numbered if not is_taken(one)), before, None))
 
 
 def made_name(document: Document, call: cst.Call) -> str:
@@ -114,13 +156,14 @@ def _stem(name: str) -> str:
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 
-def _calls_that_want_one(document: Document) -> dict[int, list[cst.Call]]:
-    """The calls that by their text may want a generator, or have one, by the id of the function around them."""
-    found: dict[int, list[cst.Call]] = {}
-    for call in document.nodes(cst.Call):
-        if may_want_generator(document, call):
-            found.setdefault(id(document.function(call)), []).append(call)
-    return found
+def calls_that_want_one(document: Document, known: KnownLoaders | None = None) -> Sequence[cst.Call]:
+    """The calls that by their text may want a generator, or have one, and the known loaders with other names."""
+    by_text = document.once(_that_want_one)
+    return [*by_text, *(one for one in known.by_other_names if one not in by_text)] if known is not None else by_text
+
+
+def _that_want_one(document: Document) -> Sequence[cst.Call]:
+    return [call for call in document.nodes(cst.Call) if may_want_generator(document, call)]
 
 
 def generator_source(document: Document, name: str, torch: str, seed: str, indentation: str) -> str:

@@ -14,7 +14,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Declined", "Place", "find_place"]
+__all__ = ["Declined", "Place", "find_place", "made_instead"]
 
 _ONE_LINE = "the body of the function is on the line of its def"
 
@@ -67,6 +67,45 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
             chain = chain[: index + 1]
             break
     return Place(chain[-1][1], frozenset(id(block) for block, _ in chain), inline)
+
+
+def made_instead(document: Document, call: cst.Call, other: cst.Call, home: cst.BaseStatement) -> bool:
+    """Whether a run of the function makes one of two calls, not both: they are in different arms of an `if` or a
+    `match`, or one is in an arm that returns before the other. What `call` needs is made before the statement `home`,
+    which has to be made instead as well.
+    """
+    own, others = _arms(document, call), _arms(document, other)
+    around_home = {id(home), *(id(one) for one in document.ancestors(home))}
+    if any(id(arm) in around_home and id(others.get(choice, arm)) != id(arm) for choice, arm in own.items()):
+        return True
+    return any(
+        id(arm) in around_home and _is_behind(document, choice, arm, other) for choice, arm in own.items()
+    ) or any(_is_behind(document, choice, arm, home) for choice, arm in others.items())
+
+
+def _arms(document: Document, call: cst.Call) -> dict[cst.CSTNode, cst.CSTNode]:
+    """The arms around a call in its function, by the `if` or `match` that they belong to."""
+    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    inner: cst.CSTNode = call
+    for outer in document.ancestors(call):
+        if isinstance(outer, cst.FunctionDef | cst.ClassDef):
+            break
+        if isinstance(outer, cst.Match) or (isinstance(outer, cst.If) and inner is not outer.test):
+            found[outer] = inner
+        inner = outer
+    return found
+
+
+def _is_behind(document: Document, choice: cst.CSTNode, arm: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether a node is behind an `if` without an `else`, in the same block, whose only arm returns."""
+    if not isinstance(choice, cst.If) or choice.orelse is not None or not isinstance(arm, cst.IndentedBlock):
+        return False
+    match arm.body[-1]:
+        case cst.SimpleStatementLine(body=[*_, cst.Return() | cst.Raise()]):
+            block = document.parent(choice)
+            is_in_block = any(outer is block for outer in document.ancestors(node))
+            return is_in_block and document.start(node) > document.end(choice)
+    return False
 
 
 def _hopeless(document: Document, call: cst.Call) -> str | None:

@@ -32,7 +32,7 @@ from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generator_attribute import attribute_home
-from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_names, generator_source
+from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_name, generator_source
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
@@ -221,9 +221,8 @@ class _Plan:
             if existing is not None:
                 return existing
         at = place.statement
-        name = fresh_name(
-            generator_names(document, self.call, around.known), document.scope_of(at), document.scope_of(self.call)
-        )
+        scopes = (document.scope_of(at), document.scope_of(self.call))
+        name = generator_name(document, self.call, at, around.known, *scopes)
         return self._new_generator(at, name, name, seed)
 
     def _kept_generator(self, place: Place) -> str | Declined:
@@ -234,7 +233,7 @@ class _Plan:
         if place.inline:
             return Declined(f"{around.again}, and a comprehension makes several loaders there")
         if document.enclosing_class(self.call) is not None:
-            home = attribute_home(document, self.call, around.constructor, self._seed_of_constructor)
+            home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}")
             return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
@@ -246,9 +245,8 @@ class _Plan:
             existing = find_generator(document, self.call, frozenset({id(document.module)}), seed.text, of_module=True)
             if existing is not None:
                 return existing
-        name = fresh_name(
-            generator_names(document, self.call, around.known), document.scope_of(at), document.scope_of(self.call)
-        )
+        scopes = (document.scope_of(at), document.scope_of(self.call))
+        name = generator_name(document, self.call, at, around.known, *scopes)
         return self._new_generator(at, name, name, seed)
 
     def _seed_of_constructor(self, at: cst.BaseStatement, passed: Sequence[PassedSeed]) -> Seed | Declined:

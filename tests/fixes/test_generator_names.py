@@ -1,0 +1,186 @@
+"""How the generators of several loaders are called, and that no two loaders share one."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+
+from torchrepro_lint.fix_loop import fix
+
+HEAD = """\
+import argparse
+from functools import partial
+
+import torch
+from torch.utils.data import DataLoader
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--big", action="store_true")
+parser.add_argument("--seed", type=int, default=1)
+args = parser.parse_args()
+torch.manual_seed(args.seed)
+data = list(range(9))
+"""
+ONE_NAME = {
+    "arms of one if": (
+        """
+        if args.big:
+            loader = DataLoader(data, shuffle=True)
+        else:
+            loader = DataLoader(data, batch_size=2, shuffle=True)
+        """,
+        ["g", "g"],
+    ),
+    "elif": (
+        """
+        if args.big:
+            loader = DataLoader(data, shuffle=True)
+        elif args.seed > 3:
+            loader = DataLoader(data, batch_size=2, shuffle=True)
+        else:
+            loader = DataLoader(data, batch_size=3, shuffle=True)
+        """,
+        ["g", "g", "g"],
+    ),
+    "cases": (
+        """
+        match args.seed:
+            case 1:
+                loader = DataLoader(data, shuffle=True)
+            case _:
+                loader = DataLoader(data, batch_size=2, shuffle=True)
+        """,
+        ["g", "g"],
+    ),
+    "an arm that returns": (
+        """
+        def make():
+            if args.big:
+                return DataLoader(data, shuffle=True)
+            return DataLoader(data, batch_size=2, shuffle=True)
+
+        loader = make()
+        """,
+        ["g", "g"],
+    ),
+    "beside another loader": (
+        """
+        if args.big:
+            train_loader = DataLoader(data, shuffle=True)
+        else:
+            train_loader = DataLoader(data, batch_size=2, shuffle=True)
+        val_loader = DataLoader(data, shuffle=True)
+        """,
+        ["train_generator", "train_generator", "val_generator"],
+    ),
+    "one for each turn": (
+        """
+        for phase, size in {"train": 2, "test": 3}.items():
+            if phase == "train":
+                train_loader = DataLoader(data, batch_size=size, shuffle=True)
+            else:
+                test_loader = DataLoader(data, batch_size=size, shuffle=True)
+        """,
+        ["train_generator", "test_generator"],
+    ),
+}
+APART = {
+    "two of one name": (
+        """
+        loader = DataLoader(data, shuffle=True)
+        loader = [loader, DataLoader(data, batch_size=2, shuffle=True)]
+        """,
+        ["g", "g2"],
+    ),
+    "arms in a loop of epochs": (
+        """
+        for epoch in range(3):
+            if epoch % 2:
+                loader = DataLoader(data, shuffle=True)
+            else:
+                loader = DataLoader(data, batch_size=2, shuffle=True)
+            print(*loader)
+        """,
+        ["g", "g2"],
+    ),
+    "a pair that a method makes in each epoch": (
+        """
+        class Trainer:
+            def __init__(self, data):
+                self.data = data
+
+            def loaders(self):
+                return [DataLoader(self.data, shuffle=True), DataLoader(self.data, batch_size=2, shuffle=True)]
+
+            def fit(self):
+                for epoch in range(3):
+                    for loader in self.loaders():
+                        print(*loader)
+
+        Trainer(data).fit()
+        """,
+        ["self.loader_generator", "self.loader_generator2"],
+    ),
+    "arms of a method that makes both in each epoch": (
+        """
+        class Trainer:
+            def __init__(self, data):
+                self.data = data
+
+            def make(self, train):
+                if train:
+                    return DataLoader(self.data, shuffle=True)
+                return DataLoader(self.data, batch_size=2, shuffle=True)
+
+            def fit(self):
+                for epoch in range(3):
+                    print(*self.make(True), *self.make(False))
+
+        Trainer(data).fit()
+        """,
+        ["self.loader_generator", "self.loader_generator2"],
+    ),
+    "a name that is taken": (
+        """
+        train_generator = map(str, data)
+        train_loader = DataLoader(data, shuffle=True)
+        train_loaders = [train_loader, DataLoader(data, batch_size=2, shuffle=True)]
+        """,
+        ["train_generator2", "train_generator3"],
+    ),
+    "a partial that is called twice": (
+        """
+        make = partial(DataLoader, shuffle=True)
+        train_loader = make(data)
+        val_loader = make(data)
+        """,
+        ["train_generator", "val_generator"],
+    ),
+    "a partial that an object keeps": (
+        """
+        class Loaders:
+            def __init__(self):
+                self.make = partial(DataLoader, shuffle=True)
+                self.train = self.make(data)
+                self.val = self.make(data)
+
+        loaders = Loaders()
+        """,
+        ["train_generator", "val_generator"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_NAME | APART)
+def test_generators(name: str, write) -> None:
+    program, names = (ONE_NAME | APART)[name]
+    text = HEAD + dedent(program)
+    root = write({"train.py": text})
+    assert len(fix([root]).fixed) == len(names)
+    fixed = (root / "train.py").read_text()
+    assert re.findall(r"generator=([\w.]+)", fixed) == names
+    made = [one for one in re.findall(r"(\S+) = torch\.Generator\(\)", fixed)]
+    assert sorted(made) == sorted(names)
+    assert fix([root]).fixed == ()
