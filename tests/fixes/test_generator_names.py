@@ -181,6 +181,6 @@ def test_generators(name: str, write) -> None:
     assert len(fix([root]).fixed) == len(names)
     fixed = (root / "train.py").read_text()
     assert re.findall(r"generator=([\w.]+)", fixed) == names
-    made = [one for one in re.findall(r"(\S+) = torch\.Generator\(\)", fixed)]
+    made = re.findall(r"(\S+) = torch\.Generator\(\)", fixed)
     assert sorted(made) == sorted(names)
     assert fix([root]).fixed == ()

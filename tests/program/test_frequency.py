@@ -9,8 +9,10 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.frequency import Often, frequency
-from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.frequency import Often, frequency, going_on, training_around
+from torchrepro_lint.program.running.guards import Place, place_of
+from torchrepro_lint.program.running.ways import ways
 
 HEAD = """
 import torch
@@ -315,11 +317,109 @@ fit(Agent(nn.Linear(2, 2)))
 }
 
 
+KEPT = """
+from functools import cache
+@cache
+def make():
+    return DataLoader(data)  # HERE
+for epoch in range(3):
+    for batch in make():
+        print(batch)
+"""
+PARTS = {
+    # name: (repeated within one training, repeated by its epochs or steps, how often, program)
+    "an epoch": (True, True, "again", "for epoch in range(3):\n    loader = DataLoader(data)  # HERE\n"),
+    "an epoch with a seed of its own": (
+        True,
+        True,
+        "once",
+        "for epoch in range(3):\n    torch.manual_seed(epoch)\n    loader = DataLoader(data)  # HERE\n",
+    ),
+    "an endless loop that trains nothing": (
+        True,
+        False,
+        "again",
+        "while True:\n    print(len(DataLoader(data)))  # HERE\n",
+    ),
+    "a step": (
+        True,
+        True,
+        "again",
+        "optimizer = torch.optim.SGD([torch.ones(1)], 0.1)\nfor part in data:\n"
+        "    loader = DataLoader([part])  # HERE\n    optimizer.step()\n",
+    ),
+    "a step with a seed of its own": (
+        True,
+        True,
+        "once",
+        "optimizer = torch.optim.SGD([torch.ones(1)], 0.1)\nfor i in range(3):\n    torch.manual_seed(i)\n"
+        "    loader = DataLoader(data)  # HERE\n    optimizer.step()\n",
+    ),
+    "a loop that counts, and calls what trains": (
+        True,
+        True,
+        "again",
+        "def train(optimizer):\n    loader = DataLoader(data)  # HERE\n    optimizer.step()\n"
+        "optimizer = torch.optim.SGD([torch.ones(1)], 0.1)\nfor i in range(3):\n    train(optimizer)\n",
+    ),
+    "a loop that counts, and trains nothing": (
+        False,
+        False,
+        "again",
+        "for i in range(3):\n    print(len(DataLoader(data)))  # HERE\n",
+    ),
+    "an evaluation in each epoch": (
+        False,
+        True,
+        "again",
+        "def evaluate():\n    loader = DataLoader(data)  # HERE\nfor epoch in range(3):\n    evaluate()\n",
+    ),
+    "a run": (
+        False,
+        False,
+        "once",
+        "for run in range(3):\n    model = nn.Linear(2, 2)\n    loader = DataLoader(data)  # HERE\n",
+    ),
+    "a run with new weights": (
+        False,
+        False,
+        "once",
+        "model = nn.Linear(2, 2)\nfor i in range(3):\n    model.reset_parameters()\n"
+        "    loader = DataLoader(data)  # HERE\n    model(torch.ones(2)).sum().backward()\n",
+    ),
+    "a saved model": (
+        False,
+        False,
+        "once",
+        "model = nn.Linear(2, 2)\nfor path in ('a', 'b'):\n    model.load_state_dict(torch.load(path))\n"
+        "    loader = DataLoader(data)  # HERE\n",
+    ),
+    "what is kept": (False, False, "once", KEPT),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_repeats_a_place(name: str, tmp_path: Path) -> None:
+    is_going_on, is_in_training, often, body = PARTS[name]
+    program, place, site = marked(tmp_path, HEAD + body)
+    leading = ways(program.ev, place.facts, place.scope, site)
+    assert any(going_on(program, way) is not None for way in leading) is is_going_on
+    assert any(training_around(program, way) is not None for way in leading) is is_in_training
+    assert frequency(program, place.facts, place.scope, site).often is Often(often)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_how_often_a_place_runs(name: str, tmp_path: Path) -> None:
     often, body = CASES[name]
-    text = HEAD + dedent(body)
-    program = program_of(tmp_path, {"train.py": text})
+    program, place, site = marked(tmp_path, HEAD + dedent(body))
+    found = frequency(program, place.facts, place.scope, site)
+    assert found.often is Often(often), found.reason
+    assert bool(found.reason) is (found.often is not Often.ONCE)
+
+
+def marked(root: Path, text: str) -> tuple[Program, Place, int]:
+    """A program, and the call of a loader in its marked line."""
+    program = program_of(root, {"train.py": text})
     path = program.root / "train.py"
     facts = program.facts(path)
     assert facts is not None
@@ -330,10 +430,8 @@ def test_how_often_a_place_runs(name: str, tmp_path: Path) -> None:
         for scope in facts.walk_scopes()
         for call, _ in scope.calls
         if text.count("\n", 0, parsed.span(call.site)[0]) + 1 == line
-        and "DataLoader" in text[slice(*parsed.span(call.site))]
+        and "DataLoader" in text[slice(*parsed.span(call.site))].partition("(")[0]
     )
     place = place_of(program.ev, Site(path, site))
     assert place is not None
-    found = frequency(program, facts, place.scope, site)
-    assert found.often is Often(often), found.reason
-    assert bool(found.reason) is (found.often is not Often.ONCE)
+    return program, place, site

@@ -104,7 +104,7 @@ def _names(program: Program, where: EpochLoop) -> Iterator[tuple[str, Values]]:
         if not isinstance(scope.node, tree.ClassDef):
             for name in scope.bindings:
                 if "." not in name:
-                    yield name, program.ev.name(name, where.run.loop.site, frame)
+                    yield name, program.ev.name(name, where.site.number, frame)
         scope = scope.parent
     node = where.over
     while isinstance(node, tree.Call) and node.args:

@@ -85,11 +85,7 @@ def _free_attribute(document: Document, call: cst.Call, cls: cst.ClassDef, known
     one: whoever calls the method may go on with each of them.
     """
     stem = _stem(document, call)
-    others = [
-        one
-        for one in calls_that_want_one(document, known)
-        if document.enclosing_class(one) is cls and _stem(document, one) == stem
-    ]
+    others = [one for one in calls_that_want_one(document, known, cls) if _stem(document, one) == stem]
     before = number_to_come(document, call, others)
     return numbered_name(
         f"{stem}_generator", before, lambda name: re.search(rf"\.\s*{name}\b", document.text) is not None

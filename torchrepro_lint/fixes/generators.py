@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.placement import made_instead
+from torchrepro_lint.fixes.placement import arms_apart, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
@@ -81,18 +81,16 @@ def generator_name(
 
     Of the loaders in the arms of one `if` a run makes one: their generators have one name.
     """
-    function = document.function(call)
-    beside = [
-        one
-        for one in calls_that_want_one(document, known)
-        if one is not call and document.function(one) is function and not _is_instead(document, call, one, home)
-    ]
-    if not beside:
+    beside = [one for one in calls_that_want_one(document, known, document.function(call)) if one is not call]
+    instead = made_instead(document, call, home, beside)
+    taken = next((name for one in beside if id(one) in instead and (name := _name_in_arm(document, call, one))), None)
+    if taken is not None:
+        return taken
+    # Each turn of a loop may take another arm.
+    if all(id(one) in instead for one in beside) and not (beside and document.loops(home)):
         return fresh_name(("g", "generator", "loader_generator"), *scopes)
     stem = made_name(document, call)
-    earlier = [
-        one for one in beside if made_name(document, one) == stem and not made_instead(document, call, one, home)
-    ]
+    earlier = [one for one in beside if id(one) not in instead and made_name(document, one) == stem]
     return numbered_name(
         f"{stem}_generator" if stem else "g",
         number_to_come(document, call, earlier),
@@ -100,9 +98,18 @@ def generator_name(
     )
 
 
-def _is_instead(document: Document, call: cst.Call, other: cst.Call, home: cst.BaseStatement) -> bool:
-    """Whether a run makes one of two loaders: each turn of a loop may take another arm."""
-    return not document.loops(home) and made_instead(document, call, other, home)
+def _name_in_arm(document: Document, call: cst.Call, other: cst.Call) -> str | None:
+    """The name of the generator that another loader is given, where it is bound in no arm that `call` is in as well."""
+    passed = given(other, "generator", torch_position("generator"))
+    if passed is None or not isinstance(passed.value, cst.Name):
+        return None
+    name = passed.value.value
+    owner = document.scope_of(other).resolve(name)
+    if owner is None or document.scope_of(call).resolve(name) is not owner:
+        return None
+    apart = arms_apart(document, call, other)
+    bound = [{id(outer) for outer in document.ancestors(binding.node)} for binding in owner.bindings[name]]
+    return name if all(not apart.isdisjoint(around) for around in bound) else None
 
 
 def number_to_come(document: Document, call: cst.Call, others: Iterable[cst.Call]) -> int:
@@ -156,14 +163,32 @@ def _stem(name: str) -> str:
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 
-def calls_that_want_one(document: Document, known: KnownLoaders | None = None) -> Sequence[cst.Call]:
-    """The calls that by their text may want a generator, or have one, and the known loaders with other names."""
-    by_text = document.once(_that_want_one)
-    return [*by_text, *(one for one in known.by_other_names if one not in by_text)] if known is not None else by_text
+def calls_that_want_one(
+    document: Document, known: KnownLoaders | None, within: cst.CSTNode | None
+) -> Sequence[cst.Call]:
+    """The calls in a function or a class (or, with None, in the module's own code) that by their text may want a
+    generator, or have one, and those of the known loaders that have other names.
+    """
+    found = {id(one): one for one in document.once(_that_want_one).get(id(within), ())}
+    for one in known.by_other_names if known is not None else ():
+        if any(home is within for home in _homes(document, one)):
+            found[id(one)] = one
+    return list(found.values())
 
 
-def _that_want_one(document: Document) -> Sequence[cst.Call]:
-    return [call for call in document.nodes(cst.Call) if may_want_generator(document, call)]
+def _that_want_one(document: Document) -> dict[int, list[cst.Call]]:
+    found: dict[int, list[cst.Call]] = {}
+    for call in document.nodes(cst.Call):
+        if may_want_generator(document, call):
+            for home in _homes(document, call):
+                found.setdefault(id(home), []).append(call)
+    return found
+
+
+def _homes(document: Document, call: cst.Call) -> tuple[cst.CSTNode | None, ...]:
+    """The function around a call, None for the module's own code, and the class, if there is one."""
+    function, cls = document.function(call), document.enclosing_class(call)
+    return (function,) if cls is None else (function, cls)
 
 
 def generator_source(document: Document, name: str, torch: str, seed: str, indentation: str) -> str:

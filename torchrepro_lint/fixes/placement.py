@@ -7,15 +7,18 @@ another. A loop repeats its loader unless each turn makes another one, or is a r
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Declined", "Place", "find_place", "made_instead"]
+__all__ = ["Declined", "Place", "arms_apart", "find_place", "made_instead"]
 
+#: The arms around a call, each by the `if` or `match` that it is of.
+_Arms: TypeAlias = dict[cst.CSTNode, cst.CSTNode]
 _ONE_LINE = "the body of the function is on the line of its def"
 
 
@@ -69,23 +72,47 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
     return Place(chain[-1][1], frozenset(id(block) for block, _ in chain), inline)
 
 
-def made_instead(document: Document, call: cst.Call, other: cst.Call, home: cst.BaseStatement) -> bool:
-    """Whether a run of the function makes one of two calls, not both: they are in different arms of an `if` or a
-    `match`, or one is in an arm that returns before the other. What `call` needs is made before the statement `home`,
-    which has to be made instead as well.
+def made_instead(
+    document: Document, call: cst.Call, home: cst.BaseStatement, others: Sequence[cst.Call]
+) -> frozenset[int]:
+    """Those of other calls in a function, by id, that are made instead of a call, never beside it: they are in another
+    arm of an `if` or a `match`, or one is in an arm that returns before the other. What `call` needs is made before the
+    statement `home`, which has to be made instead as well.
     """
-    own, others = _arms(document, call), _arms(document, other)
+    known = document.once(_arms_of_calls)
+    own = known.get(id(call), {})
+    if not own and not any(id(one) in known for one in others):
+        return frozenset()
     around_home = {id(home), *(id(one) for one in document.ancestors(home))}
-    if any(id(arm) in around_home and id(others.get(choice, arm)) != id(arm) for choice, arm in own.items()):
-        return True
-    return any(
-        id(arm) in around_home and _is_behind(document, choice, arm, other) for choice, arm in own.items()
-    ) or any(_is_behind(document, choice, arm, home) for choice, arm in others.items())
+    own = {choice: arm for choice, arm in own.items() if id(arm) in around_home}
+    return frozenset(id(one) for one in others if _exclude_each_other(document, own, home, one, known.get(id(one), {})))
 
 
-def _arms(document: Document, call: cst.Call) -> dict[cst.CSTNode, cst.CSTNode]:
+def arms_apart(document: Document, call: cst.Call, other: cst.Call) -> frozenset[int]:
+    """The arms around another call that a call is not in, by id."""
+    own = {id(outer) for outer in document.ancestors(call)}
+    return frozenset(id(arm) for arm in _arms(document, other).values() if id(arm) not in own)
+
+
+def _exclude_each_other(
+    document: Document, own: _Arms, home: cst.BaseStatement, other: cst.Call, others: _Arms
+) -> bool:
+    return (
+        any(others.get(choice, arm) is not arm for choice, arm in own.items())
+        or any(_is_behind(document, choice, arm, other) for choice, arm in own.items())
+        or any(_is_behind(document, choice, arm, home) for choice, arm in others.items())
+    )
+
+
+def _arms_of_calls(document: Document) -> dict[int, _Arms]:
+    """The arms around each call of a document that is in any in its function, by id."""
+    arms = ((call, _arms(document, call)) for call in document.nodes(cst.Call))
+    return {id(call): found for call, found in arms if found}
+
+
+def _arms(document: Document, call: cst.Call) -> _Arms:
     """The arms around a call in its function, by the `if` or `match` that they belong to."""
-    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    found: _Arms = {}
     inner: cst.CSTNode = call
     for outer in document.ancestors(call):
         if isinstance(outer, cst.FunctionDef | cst.ClassDef):

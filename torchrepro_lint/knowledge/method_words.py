@@ -13,6 +13,8 @@ MethodTable = Literal[
     "training_steps",
     "called_by_frameworks",
     "called_once",
+    "keeps_beside_others",
+    "starts_anew",
     "called_at_the_end",
     "asks_for_rank",
     "all_modules",

@@ -16,9 +16,10 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, ExternalObject, Instance, MethodValue, Site
 from torchrepro_lint.program.ordering.restarted_iterators import Restart, iterators_in_loops, restarts
 from torchrepro_lint.program.running.callers import called_name, contexts
-from torchrepro_lint.program.running.epochs import EpochRun, epoch_runs, is_endless, says_evaluation
+from torchrepro_lint.program.running.epochs import says_evaluation
+from torchrepro_lint.program.running.frequency import Repetition, going_on
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.running.ways import Way, ways
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class EpochLoop:
 
     iteration: tree.For | tree.Call
     facts: ModuleFacts
-    run: EpochRun
+    run: Repetition
 
     @property
     def over(self) -> tree.Expr:
@@ -51,7 +52,7 @@ class EpochLoop:
 
     @property
     def site(self) -> Site:
-        return Site(self.run.way[self.run.index].facts.path, self.run.loop.site)
+        return self.run.site
 
 
 def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
@@ -70,15 +71,21 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
             for frame in contexts(ev, facts, scope):
                 if not _runs_over(program, over, frame, loader):
                     continue
-                coming = ways(ev, facts, scope, loop.body[0].site if isinstance(loop, tree.For) else loop.site)
-                around = [run for run in epoch_runs(ev, coming) if run.loop is not loop or run.index > 0]
-                above = parents_of(ev, facts).of(loop)
-                if not around and isinstance(above, tree.While) and is_endless(above):
-                    around = [EpochRun(way, 0, above) for way in coming if not says_evaluation(scope.name)]
+                around = [
+                    run for way in ways(ev, facts, scope, loop.site) if (run := _epochs(program, way)) is not None
+                ]
                 if around:
                     return EpochLoop(loop, facts, _of_loader(around, loader))
                 break
     return None
+
+
+def _epochs(program: Program, way: Way) -> Repetition | None:
+    """The loop of the project that goes on with one training around a place; none around an evaluation."""
+    found = going_on(program, way)
+    if found is None or found.loop is None or says_evaluation(way[found.index].scope.name):
+        return None
+    return found
 
 
 def restart_over(program: Program, loader: Loader) -> Restart | None:
@@ -93,7 +100,7 @@ def restart_over(program: Program, loader: Loader) -> Restart | None:
     return None
 
 
-def _of_loader(runs: list[EpochRun], loader: Loader) -> EpochRun:
+def _of_loader(runs: list[Repetition], loader: Loader) -> Repetition:
     """The run that passes the function in which the loader is made, if any does: others are over other loaders."""
     return next((run for run in runs if any(waypoint.scope is loader.scope for waypoint in run.way)), runs[0])
 
@@ -118,7 +125,7 @@ def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, 
         return False
     values = program.ev.values(node, frame)
     if any(isinstance(value, ExternalObject) and _is_made_as(value, loader) for value in values):
-        return not isinstance(node, tree.Call)
+        return True
     return depth < _MAX_AROUND and any(
         _runs_over(program, inner, method, loader, depth + 1)
         for value in values

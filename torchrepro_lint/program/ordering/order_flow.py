@@ -65,11 +65,15 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
     seen: set[tuple[int, bool, bool, bool, tuple[int, ...]]] = set()
     unless: list[Sink] = []
+    is_cut = False
     for _ in range(MAX_STEPS):
         if not pending:
             break
         carrier = pending.pop(0)
-        if carrier.key in seen or carrier.hops > MAX_HOPS or id(carrier.node) in but:
+        if carrier.key in seen or id(carrier.node) in but:
+            continue
+        if carrier.hops > MAX_HOPS:
+            is_cut = True
             continue
         seen.add(carrier.key)
         for found in _next(program, carrier, indexes):
@@ -79,6 +83,8 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
                 return found
             else:
                 unless.append(found)
+    if pending or is_cut:
+        return None  # what is beside a sink may have the same order, further on
     nodes = {node for node, *_ in seen}
     return next((found for found in unless if id(found.beside) not in nodes), None)
 

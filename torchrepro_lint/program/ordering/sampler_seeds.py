@@ -15,7 +15,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
 from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation
-from torchrepro_lint.program.running.epochs import epoch_runs
+from torchrepro_lint.program.running.frequency import going_on
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
@@ -86,7 +86,8 @@ def _is_made_in_every_epoch(program: Program, sampler: Instance) -> bool:
     place = place_of(program.ev, sampler.site) if sampler.site is not None else None
     if place is None:
         return True
-    return any(epoch_runs(program.ev, ways(program.ev, place.facts, place.scope, place.site.number)))
+    leading = ways(program.ev, place.facts, place.scope, place.site.number)
+    return any(going_on(program, way) is not None for way in leading)
 
 
 def _is_steady(program: Program, event: Event) -> bool:

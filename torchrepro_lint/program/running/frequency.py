@@ -10,7 +10,7 @@ Once is proven: where callers may be missing, the answer is that it is not known
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
@@ -36,18 +36,21 @@ from torchrepro_lint.program.running.epochs import (
     runs_for_one,
     says_epochs,
     says_evaluation,
+    takes_steps,
 )
-from torchrepro_lint.program.running.made_once import comes_after_kept
+from torchrepro_lint.program.running.guards import Place
+from torchrepro_lint.program.running.made_once import comes_after_kept, keeps_its_result
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.properties import reads_of_property
 from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.turns import (
+    Turns,
     goes_on_training,
     is_kept,
-    is_whole_run,
     steps_what_it_is_given,
     trains_in_turn,
+    turns_of,
 )
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, own_way, ways
 
@@ -58,10 +61,14 @@ __all__ = [
     "Frequency",
     "Often",
     "Repetition",
+    "Settled",
     "frequency",
-    "goes_on_in",
+    "going_on",
     "is_for_evaluation_alone",
     "repetitions_on",
+    "runs_per_item",
+    "training_around",
+    "trains_in",
     "turns_of_its_own",
 ]
 
@@ -82,13 +89,14 @@ class Often(Enum):
 class Repetition:
     """What repeats a place: `way[index]` is in the body of `loop`, or in a function that a framework calls (None).
 
-    It is not `sure` where each turn may be a run of its own.
+    It is not `sure` where each turn may be a run of its own. With `seeded` each turn seeds torch with another number.
     """
 
     way: Way
     index: int
     loop: tree.For | tree.While | None
     sure: bool = True
+    seeded: bool = False
 
     @property
     def site(self) -> Site:
@@ -96,6 +104,13 @@ class Repetition:
         waypoint = self.way[self.index]
         node = self.loop if self.loop is not None else waypoint.scope.node
         return Site(waypoint.facts.path, node.site if node is not None else 0)
+
+
+class Settled(Enum):
+    """What ends the repetitions on a way: nothing further out repeats the place within one training."""
+
+    KEPT = "what is made there is kept, and made when it is first needed"
+    A_RUN = "each turn of the next loop is a run of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +138,11 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
     for way in leading:
         is_settled = False
         for repetition in repetitions_on(program, way):
-            if repetition is not None:
-                often = Often.AGAIN if repetition.sure else Often.UNKNOWN
-                return Frequency(often, _words(repetition))
-            is_settled = True
+            if isinstance(repetition, Settled) or repetition.seeded:
+                is_settled = True
+                break
+            often = Often.AGAIN if repetition.sure else Often.UNKNOWN
+            return Frequency(often, _words(repetition))
         if not is_settled and answer is _ONCE:
             answer = _of_the_end(program, way)
             if answer.often is Often.AGAIN:
@@ -151,44 +167,84 @@ def _called(scope: Scope) -> str:
     return f"`{scope.name}`" if isinstance(scope.node, tree.FunctionDef) else "this code"
 
 
-def repetitions_on(program: Program, way: Way) -> Iterator[Repetition | None]:
-    """What repeats a place on one way to it, from the inside out; None at the end where nothing further out can: what
-    is made when it is first needed, and then kept, runs once, and so does a whole run.
+def repetitions_on(program: Program, way: Way, *, makes: bool = True) -> Iterator[Repetition | Settled]:
+    """What repeats a place on one way to it, from the inside out, up to what settles that nothing further out does.
+    With `makes` the place makes something, which a loop may put away beside what its other turns make.
     """
     ev = program.ev
     for index, waypoint in enumerate(way):
+        if index and keeps_its_result(way[index - 1].scope):
+            yield Settled.KEPT
+            return
         loops = parents_of(ev, waypoint.facts).loops
         for branch, arm in reversed(waypoint.path):
             if runs_for_one(waypoint.scope, branch, arm):
-                yield None
+                yield Settled.KEPT
                 return
             loop = loops.get(branch)
-            if loop is None or arm != "body" or _is_of_its_own(program, way, index, loop):
+            if loop is None or arm != "body" or (makes and _is_of_its_own(program, way, index, loop)):
                 continue
-            whole = is_whole_run(program, way, index, loop)
-            if whole:
-                yield None
+            turns = turns_of(program, way, index, loop)
+            if turns is Turns.RUNS:
+                yield Settled.A_RUN
                 return
-            yield Repetition(way, index, loop, whole is False)
+            yield Repetition(way, index, loop, turns is Turns.PARTS, turns is Turns.SEEDED_PARTS)
         if comes_after_kept(waypoint.scope, waypoint.site):
-            yield None
+            yield Settled.KEPT
             return
         if is_training_hook(ev, waypoint.facts, waypoint.scope):
             yield Repetition(way, index, None)
 
 
-def goes_on_in(program: Program, found: Repetition) -> bool:
-    """Whether what repeats a place is surely a part of one training, on the same data: an epoch loop, a framework, or a
-    loop that counts, or has no end, and trains or goes on without end.
+def going_on(program: Program, way: Way) -> Repetition | None:
+    """The innermost repetition on a way that is surely a part of one training, on the same data; None where there is
+    none, or where the place belongs to an evaluation.
+    """
+    for found in repetitions_on(program, way):
+        if isinstance(found, Settled) or is_for_evaluation_alone(found):
+            return None
+        if trains_in(program, found) or (found.sure and found.loop is not None and is_endless(found.loop)):
+            return found
+    return None
+
+
+def training_around(program: Program, way: Way) -> Repetition | None:
+    """The innermost repetition of a place that surely counts the epochs, or takes the steps, of one training."""
+    for found in repetitions_on(program, way, makes=False):
+        if isinstance(found, Settled):
+            return None
+        if trains_in(program, found):
+            return found
+    return None
+
+
+def trains_in(program: Program, found: Repetition) -> bool:
+    """Whether a repetition is surely one of the epochs or steps of a training: it says so, a framework calls it so, it
+    takes steps itself, or it counts, and calls what takes them.
     """
     waypoint, loop = found.way[found.index], found.loop
     if loop is None or is_epoch_loop(loop, waypoint.scope):
         return True
+    if (found.sure or found.seeded) and takes_steps(waypoint.scope, loop.site):
+        return True
     if not found.sure:
         return False
-    if isinstance(loop, tree.While):
-        return is_endless(loop) or trains_in_turn(program, found.way, found.index, loop)
-    return is_range(waypoint.scope.behind(loop.iter)) and trains_in_turn(program, found.way, found.index, loop)
+    counts = isinstance(loop, tree.While) or is_range(waypoint.scope.behind(loop.iter))
+    return counts and trains_in_turn(program, found.way, found.index, loop) is True
+
+
+def runs_per_item(places: Sequence[Place]) -> bool:
+    """Whether a place in the code that fetches the items of a dataset runs for each of them: `places` are the calls on
+    the way to it, from the method that is asked for items inwards, and the place itself.
+
+    What a function keeps it makes once; what is before the loop of a stream runs once for each worker and epoch.
+    """
+    for index, place in enumerate(places):
+        if keeps_its_result(place.scope) or comes_after_kept(place.scope, place.site.number):
+            return False
+        if index == 0 and place.scope.name == "__iter__" and not place.in_loop:
+            return False
+    return True
 
 
 def is_for_evaluation_alone(found: Repetition) -> bool:
@@ -204,8 +260,11 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
     way = own_way(facts, scope, site)
     loops = parents_of(program.ev, facts).loops
     around = [loops[branch] for branch, arm in way[0].path if arm == "body" and branch in loops]
+    apart = (Turns.RUNS, Turns.SEEDED_PARTS)
     return tuple(
-        loop.site for loop in around if _is_of_its_own(program, way, 0, loop) or is_whole_run(program, way, 0, loop)
+        loop.site
+        for loop in around
+        if _is_of_its_own(program, way, 0, loop) or turns_of(program, way, 0, loop) in apart
     )
 
 
@@ -218,7 +277,7 @@ def _is_of_its_own(program: Program, way: Way, index: int, loop: tree.For | tree
         if says_epochs(loop, waypoint.scope):
             return False
         if isinstance(waypoint.scope.behind(loop.iter), (tree.Display, tree.DictDisplay)):
-            return index > 0 and not trains_in_turn(program, way, index, loop)
+            return index > 0 and trains_in_turn(program, way, index, loop) is False
     call = waypoint.scope.call_at(waypoint.site)
     return call is not None and is_kept(program.ev, waypoint.facts, call)
 
@@ -242,7 +301,7 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
             continue
         if waypoint.scope.call_at(waypoint.site) is not None or started_uses(ev, inner.scope):
             continue
-        if reads_of_property(ev, inner.facts, inner.scope)[0] or is_whole_run(program, way, index, None):
+        if reads_of_property(ev, inner.facts, inner.scope)[0] or turns_of(program, way, index, None) is Turns.RUNS:
             continue
         return Frequency(Often.UNKNOWN, f"it is not known what calls {_called(inner.scope)}")
     end = way[-1]

@@ -5,12 +5,21 @@ from __future__ import annotations
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.running.statements import own_statements
 
-__all__ = ["comes_after_kept", "is_made_once"]
+__all__ = ["comes_after_kept", "is_made_once", "keeps_its_result"]
 
 #: What is raised by reading what is not there.
 _MISSING = frozenset({"AttributeError", "KeyError", "NameError"})
+
+
+def keeps_its_result(scope: Scope) -> bool:
+    """Whether what a function gives is kept for further calls with the same arguments: `@cached_property`, `@cache`."""
+    if not isinstance(scope.node, tree.FunctionDef) or not scope.node.decorators:
+        return False
+    return not method_words("decorators", "kept").isdisjoint(map(decorator_name, scope.node.decorators))
 
 
 def is_made_once(scope: Scope, branch: int, arm: str) -> bool:

@@ -38,7 +38,7 @@ from torchrepro_lint.program.running.callers import contexts
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["commands_of", "components"]
+__all__ = ["MAX_OFFERED", "commands_of", "components"]
 
 MAX_OFFERED = 32
 
@@ -48,12 +48,12 @@ MAX_OFFERED = 32
 
 def components(ev: Evaluator, values: Values, site: Site | None) -> tuple[Value, ...]:
     """The functions, classes and methods that a command line offers which was given `values`, or nothing: then it
-    offers the file that calls it, at `site`.
+    offers the file that calls it, at `site`. There are more than `MAX_OFFERED` only where some are left out.
     """
     if not values and site is not None:
         facts = ev.project.facts(site.path)
         values = values_of(ModuleValue(site.path, facts)) if facts is not None else values
-    return tuple(islice(_components(ev, values), MAX_OFFERED))
+    return tuple(islice(_components(ev, values), MAX_OFFERED + 1))
 
 
 def _components(ev: Evaluator, values: Collection[Value]) -> Iterator[Value]:

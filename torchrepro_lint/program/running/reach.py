@@ -43,7 +43,7 @@ from torchrepro_lint.program.running.bodies import BodyWalker, statement_express
 from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
 from torchrepro_lint.program.running.library_chances import never_runs
-from torchrepro_lint.program.running.offered_commands import components
+from torchrepro_lint.program.running.offered_commands import MAX_OFFERED, components
 
 __all__ = [
     "Event",
@@ -230,8 +230,11 @@ class Walker(BodyWalker):
             case "iterable":
                 yield from self.iterated(values)
             case "components":
-                for value in components(self.ev, values, site):
+                offered = components(self.ev, values, site)
+                for value in offered[:MAX_OFFERED]:
                     yield from self.call(value, Arguments((), (), True, True), None)
+                if len(offered) > MAX_OFFERED and site is not None:
+                    yield Event("", site, Arguments(), (), note="offers more commands than are followed")
             case "getter" | "augmentation" | "transformation" | "subject_transform" | "waveform_transform":
                 for name, value in product(called_methods(protocol), ordered(values)):
                     for method in ordered(self.ev.attribute(value, name)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.dotted import last_part
@@ -12,6 +12,7 @@ from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     ExternalObject,
@@ -22,63 +23,95 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.epochs import is_step, stepped_optimizer, takes_steps
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.saved_models import goes_through_saved_models
 from torchrepro_lint.program.running.varying import varies_within
-from torchrepro_lint.program.running.ways import Way
+from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["goes_on_training", "is_kept", "is_whole_run", "steps_what_it_is_given", "trains_in_turn"]
+__all__ = [
+    "Turns",
+    "goes_on_training",
+    "is_kept",
+    "may_train",
+    "says_run",
+    "steps_what_it_is_given",
+    "trains_in_turn",
+    "turns_of",
+]
 
-#: How deep the calls of a turn are followed to what makes the model.
-_MAX_DEPTH: Final = 3
-_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt", re.IGNORECASE)
-#: Parts of one training, also where each makes an optimizer: the rounds of federated learning, the updates of PPO.
-_PART: Final = re.compile(r"epoch|round|update|iter|step", re.IGNORECASE)
-#: What keeps what it is given: `loaders.append(DataLoader(...))`.
-_KEEPING: Final = frozenset(
-    {"append", "add", "extend", "insert", "setdefault", "update", "put", "dict", "list", "tuple"}
-)
+#: How deep the calls of a turn are followed to what makes the model, and to what trains it.
+_MAX_DEPTH: Final = 4
 
 _Calls: TypeAlias = tuple[tuple[ModuleFacts, Scope, tree.Call], ...]
 
 
-def is_whole_run(program: Program, way: Way, index: int, loop: tree.For | tree.While | None) -> bool | None:
-    """Whether each turn of the loop at `way[index]`, or each call of what is handed over there (None), is a run of its
-    own: it seeds torch with another number, or makes the model that it trains. None where that lies too deep in calls.
+class Turns(Enum):
+    """What the turns of a loop are.
+
+    `RUNS`: each is a run of its own, since it makes the model that it trains, or seeds torch with another number.
+    `PARTS`: they go on with one training. `SEEDED_PARTS`: as well, but each begins with another seed. `UNKNOWN`: what
+    makes the model may lie deeper in calls than they are followed.
     """
-    if loop is not None and _seeds_anew(program, way, index, loop):
-        return True
-    if _says_part(loop):
-        return False
+
+    RUNS = "runs"
+    PARTS = "parts"
+    SEEDED_PARTS = "seeded parts"
+    UNKNOWN = "unknown"
+
+
+def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While | None) -> Turns:
+    """What the turns of the loop at `way[index]` are, or the calls of what is handed over there (None)."""
+    waypoint = way[index]
+    is_seeded = False
+    if loop is not None:
+        if goes_through_saved_models(program.ev, waypoint.facts, waypoint.scope, loop):
+            return Turns.RUNS
+        is_seeded = _seeds_anew(program, way, index, loop)
+        if _says_part(loop):
+            if _makes_both(program, waypoint, loop):
+                return Turns.RUNS
+            return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
+        if is_seeded and not takes_steps(waypoint.scope, loop.site):
+            return Turns.RUNS
     calls = _calls_of_turn(program.ev, way, index, loop)
     makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
-    if makes is False and isinstance(loop, tree.For) and _says_run(loop):
-        return not _steps(program, calls)
-    return makes
+    if is_seeded:
+        return Turns.RUNS if makes else Turns.SEEDED_PARTS
+    if makes is False and isinstance(loop, tree.For) and says_run(loop):
+        steps = _steps(program, calls)
+        return Turns.UNKNOWN if steps is None else Turns.PARTS if steps else Turns.RUNS
+    return Turns.UNKNOWN if makes is None else Turns.RUNS if makes else Turns.PARTS
 
 
 def goes_on_training(program: Program, way: Way) -> bool:
-    """Whether the functions of a way take steps of an optimizer, for a model that none of them makes."""
+    """Whether the functions of a way may take steps of an optimizer, for a model that none of them surely makes."""
     calls = tuple((one.facts, one.scope, call) for one in way for call, _ in one.scope.calls)
-    if not _steps(program, calls):
+    if _steps(program, calls) is False:
         return False
     return _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls) is not True
 
 
-def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
-    """Whether a turn of the loop at `way[index]` takes steps of an optimizer."""
+def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool | None:
+    """Whether a turn of the loop at `way[index]` takes steps of a training; None where that may lie deeper in calls."""
     return _steps(program, _calls_of_turn(program.ev, way, index, loop))
+
+
+def may_train(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether a call takes steps of a training or makes a whole one, itself or by what it calls in the project."""
+    return _steps(program, ((facts, scope, call),), runs=True) is not False
 
 
 def steps_what_it_is_given(scope: Scope) -> bool:
     """Whether a function takes steps of an optimizer that it does not make: of its object, or of a parameter."""
     made = {name for name, bindings in scope.bindings.items() if any(one.kind == "assign" for one in bindings)}
     made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
-    stepped = (_stepped(call) for call, _ in scope.calls)
+    stepped = (stepped_optimizer(call) for call, _ in scope.calls)
     return any(name is not None and name not in made for name in stepped)
 
 
@@ -89,7 +122,7 @@ def is_kept(ev: Evaluator, facts: ModuleFacts, node: tree.Expr) -> bool:
     parents = parents_of(ev, facts)
     for above in parents.around(node):
         match above:
-            case tree.Call(func=func) if called_name(func) in _KEEPING:
+            case tree.Call(func=func) if called_name(func) in method_words("keeps_beside_others"):
                 return True
             case tree.Assign(targets=targets):
                 return any(isinstance(target, tree.Subscript) for target in targets)
@@ -130,30 +163,44 @@ def _is_in(path: tuple[tuple[int, str], ...], loop: tree.For | tree.While) -> bo
     return any(branch == loop.site and arm == "body" for branch, arm in path)
 
 
-def _says_part(loop: tree.For | tree.While | None) -> bool:
+def _makes_both(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
+    """Whether a loop itself makes a network and an optimizer for it in each turn: whatever it counts, that is a run."""
+    frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
+    direct = [call for call, path in waypoint.scope.calls if path and path[-1] == (loop.site, "body")]
+    made = [value for call in direct for value in program.ev.values(call, frame) if _is_model(program.ev, value)]
+    optimizers = sum(isinstance(one, ExternalObject) and one.name.startswith("torch.optim.") for one in made)
+    return 0 < optimizers < len(made)
+
+
+def _says_part(loop: tree.For | tree.While) -> bool:
     """Whether a loop says that its turns are parts of one training."""
+    part = function_words("part_of_a_training")
     match loop:
         case tree.For(target=target, iter=iterated):
-            return any(_PART.search(name) for name in words_in([target])) or (
-                not _says_run(loop) and any(_PART.search(name) for name in words_in([iterated]))
+            return any(part.search(name) for name in words_in([target])) or (
+                not says_run(loop) and any(part.search(name) for name in words_in([iterated]))
             )
         case tree.While(test=test):
-            return any(_PART.search(name) for name in words_in([test]))
+            return any(part.search(name) for name in words_in([test]))
     return False
 
 
-def _says_run(loop: tree.For) -> bool:
+def says_run(loop: tree.For) -> bool:
+    """Whether what a loop goes through is said to be runs, one after the other: `for fold in folds`."""
     return any(function_words("repeats_a_run").search(name) for name in words_in([loop.target]))
 
 
 def _makes_a_model(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int) -> bool | None:
-    """Whether a call makes a network or an optimizer, itself or by what it calls in the project; None where that lies
-    deeper than calls are followed.
+    """Whether a call makes a network or an optimizer, or gives a network new weights, itself or by what it calls in the
+    project; None where that may lie deeper than calls are followed.
     """
     ev = program.ev
+    if called_name(call.func) in method_words("starts_anew"):
+        return True
     frame = frame_without_callers(ev, facts, scope)
     if any(_is_model(ev, value) for value in ev.values(call, frame)):
-        return called_name(call.func) not in _PASSING
+        passing = method_words("same_module") | method_words("same_module", "with_a_function")
+        return called_name(call.func) not in passing
     entered = [one for value in ev.values(call.func, frame) for one in _entered(ev, value)]
     if depth == _MAX_DEPTH:
         return None if entered else False
@@ -179,12 +226,6 @@ def _any(answers: Iterable[bool | None]) -> bool | None:
     return None if is_open else False
 
 
-#: Methods that give the network on which they are called.
-_PASSING: Final = frozenset(
-    {"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"}
-)
-
-
 def _is_model(ev: Evaluator, value: Value) -> bool:
     if isinstance(value, ExternalObject) and value.name.startswith("torch.optim."):
         is_class = last_part(value.name)[:1].isupper()
@@ -204,28 +245,25 @@ def _entered(ev: Evaluator, value: Value) -> Iterator[tuple[ModuleFacts, Scope]]
             yield from ((frame.facts, one) for one in cls.children if one.name == "__init__")
 
 
-def _steps(program: Program, calls: _Calls, depth: int = 0) -> bool:
-    """Whether any of the calls takes a step of an optimizer, or calls what does in the project."""
-    if any(_stepped(call) is not None for _, _, call in calls):
+def _steps(program: Program, calls: _Calls, depth: int = 0, *, runs: bool = False) -> bool | None:
+    """Whether any of the calls takes a step of a training (with `runs`, or makes a whole one), or calls what does so in
+    the project; None where that may lie deeper than calls are followed.
+    """
+    whole = method_words("training_steps", "runs") if runs else frozenset()
+    if any(is_step(call) or called_name(call.func) in whole for _, _, call in calls):
         return True
-    return depth < _MAX_DEPTH and any(
-        _steps_within(program, inner_facts, inner, depth + 1)
+    entered = (
+        one
         for facts, scope, call in calls
         for value in program.ev.values(call.func, frame_without_callers(program.ev, facts, scope))
-        for inner_facts, inner in _entered(program.ev, value)
+        for one in _entered(program.ev, value)
     )
+    if depth == _MAX_DEPTH:
+        return None if any(True for _ in entered) else False
+    return _any(_steps_within(program, facts, scope, depth + 1, runs=runs) for facts, scope in entered)
 
 
-def _steps_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    """Whether a function takes a step of an optimizer; asked once for each depth of calls."""
+def _steps_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int, *, runs: bool) -> bool | None:
+    """Whether a function takes a step of a training; asked once for each depth of calls."""
     calls = tuple((facts, scope, call) for call, _ in scope.calls)
-    return program.once(("takes a step", id(scope), depth), lambda: _steps(program, calls, depth))
-
-
-def _stepped(call: tree.Call) -> str | None:
-    """The name of the optimizer of which a call takes a step."""
-    if isinstance(call.func, tree.Attribute) and call.func.attr == "step":
-        name = called_name(call.func.value)
-        if name is not None and _OPTIMIZER.search(name) is not None:
-            return name
-    return None
+    return program.once(("takes a step", id(scope), depth, runs), lambda: _steps(program, calls, depth, runs=runs))

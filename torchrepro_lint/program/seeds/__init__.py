@@ -20,7 +20,6 @@ torch_seeds.py      whether torch is seeded on every path to it, and with what
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
-saved_models.py     loops over the saved models of a training
 
 What does not count:
 own_seeds.py        seeds of generators of one's own
@@ -28,7 +27,7 @@ kept_states.py      functions that put the state back
 overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
-loaded_weights.py   which others replace; left_out_weights.py: all but some; training_calls.py: after a training
+loaded_weights.py   which others replace; left_out_weights.py: all but some
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
 evaluation_mode.py  layers that do not draw in an evaluation
 parts_in_training.py  parts of a model that draw there again; chosen_parts.py: which of them a line is about

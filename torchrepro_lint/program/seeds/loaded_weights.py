@@ -24,10 +24,10 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.running.turns import may_train
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 from torchrepro_lint.program.seeds.first_weights import building_calls, part_drawn
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
-from torchrepro_lint.program.seeds.training_calls import may_train
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

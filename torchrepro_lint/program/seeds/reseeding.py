@@ -10,27 +10,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers
-from torchrepro_lint.program.running.epochs import says_epochs, takes_steps
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.frequency import training_around
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.made_once import is_made_once
-from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.way_frames import may_come_through
 from torchrepro_lint.program.running.ways import Way, Waypoint
-from torchrepro_lint.program.seeds.saved_models import goes_through_saved_models
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.main_process import says_epoch
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -66,7 +63,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
         if runs_in_workers(ways_of(program, one)):
             continue
         for way in ways_of(program, one):
-            made = _of_way(program.ev, one, way)
+            made = _of_way(program, one, way)
             if made is not None and not _is_seeded_anew(program, one, *made):
                 waypoint, repeated = made
                 blocks = found.setdefault(id(waypoint.scope), [])
@@ -104,96 +101,42 @@ def _is_below(waypoint: Waypoint, path: ArmPath) -> bool:
     return waypoint.path[: len(path)] == path and not any(branch in waypoint.scope.loops for branch, _ in below)
 
 
-def repeats(ev: Evaluator, ways: tuple[Way, ...]) -> bool:
+def repeats(program: Program, ways: tuple[Way, ...]) -> bool:
     """Whether a place is repeated by a loop of epochs or steps, on every way."""
-    return all(any(_epoch_loop(ev, waypoint) is not None for waypoint in way) for way in ways)
+    return all((found := training_around(program, way)) is not None and found.loop is not None for way in ways)
 
 
-def _of_way(ev: Evaluator, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding] | None:
+def _of_way(program: Program, one: Evidence, way: Way) -> tuple[Waypoint, Reseeding] | None:
+    ev = program.ev
     known = seeding_call(one.name)
     if one.value is None and (
         known is None or known.default is None or (isinstance(one.node, tree.Call) and one.node.args)
     ):
         return None  # from entropy, or hidden behind a star
-    for index, waypoint in enumerate(way):
-        if _keeps_state(ev, waypoint.scope) or _is_of_the_first_call(waypoint) or _is_of_a_trial(waypoint):
-            return None
-        loop = _epoch_loop(ev, waypoint)
-        hook = waypoint.scope.node if loop is None and is_training_hook(ev, waypoint.facts, waypoint.scope) else None
-        if loop is not None or hook is not None:
-            if _runs_once(waypoint, loop) or (
-                one.value is not None and varies_within(ev, way, index, one.value, given=hook is not None)
-            ):
-                return None
-            if not may_come_through(ev, way[: index + 1]):
-                return None
-            spoken = next((at for at in way[: index + 1] if not _is_helper(at.scope)), waypoint)
-            repeats = Site(waypoint.facts.path, hook.site if hook is not None else loop or 0)
-            between = tuple(Site(at.facts.path, at.site) for at in way[: index + 1])
-            site = Site(spoken.facts.path, spoken.site)
-            return spoken, Reseeding(one, site, repeats, between, by_framework=hook is not None)
-    return None
+    found = training_around(program, way)
+    if found is None:
+        return None
+    within = way[: found.index + 1]
+    if any(_keeps_state(ev, at.scope) or _is_of_the_first_call(at) or _is_of_a_trial(at) for at in within):
+        return None
+    is_hook = found.loop is None
+    if _runs_once(within[-1], found.loop) or (
+        one.value is not None and varies_within(ev, way, found.index, one.value, given=is_hook)
+    ):
+        return None
+    if not may_come_through(ev, within):
+        return None
+    spoken = next((at for at in within if not _is_helper(at.scope)), within[-1])
+    between = tuple(Site(at.facts.path, at.site) for at in within)
+    site = Site(spoken.facts.path, spoken.site)
+    return spoken, Reseeding(one, site, found.site, between, by_framework=is_hook)
 
 
-# --- the loop -----------------------------------------------------------------------------------------------------
-
-
-def _epoch_loop(ev: Evaluator, waypoint: Waypoint) -> int | None:
-    """The site of the innermost loop around a place that counts epochs or takes the steps of a training."""
-    for branch, arm in reversed(waypoint.path):
-        if branch in waypoint.scope.loops and arm != "else" and _counts(ev, waypoint, branch):
-            return None if _is_a_run(ev, waypoint, (branch, arm)) else branch
-    return None
-
-
-def _is_a_run(ev: Evaluator, waypoint: Waypoint, body: tuple[int, str]) -> bool:
-    """Whether each turn of a loop is a training of its own, or the evaluation of another saved model."""
-    return _makes_optimizer(ev, waypoint, body) or goes_through_saved_models(ev, waypoint.facts, waypoint.scope, body)
-
-
-def _makes_optimizer(ev: Evaluator, waypoint: Waypoint, body: tuple[int, str]) -> bool:
-    """Whether each turn of a loop makes an optimizer: it is then a training of its own."""
-    frame = frame_without_callers(ev, waypoint.facts, waypoint.scope)
-    return any(
-        isinstance(made, External) and made.name.startswith("torch.optim.")
-        for call, path in waypoint.scope.calls
-        if path and path[-1] == body
-        for made in ev.values(call.func, frame)
-    )
-
-
-def _counts(ev: Evaluator, waypoint: Waypoint, branch: int) -> bool:
-    scope = waypoint.scope
-    match parents_of(ev, waypoint.facts).loops.get(branch):
-        case tree.For(target=target, iter=iterated) as loop:
-            if isinstance(_behind(scope, iterated), (tree.Display, tree.DictDisplay)):
-                return False  # settings that are written out, not a count
-            names = list(_names(target))
-            if any(says_epoch(name) for name in names):
-                return True
-            if any(function_words("repeats_a_run").search(name) for name in names):
-                return False
-            return says_epochs(loop, scope) or takes_steps(scope, branch)
-        case tree.While(test=test):
-            return any(says_epoch(name) for name in _names(test)) or takes_steps(scope, branch)
-    return False
-
-
-def _behind(scope: Scope, node: tree.Expr) -> tree.Expr:
-    """The expression behind a name of the scope, or behind a constant of the module."""
-    if isinstance(node, tree.Name) and node.id not in scope.bindings:
-        owner = scope.binder(node.id)
-        bindings = owner.bindings[node.id] if owner is not None else []
-        if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].unpack:
-            return bindings[0].node  # type: ignore[return-value]
-    return scope.behind(node)
-
-
-def _runs_once(waypoint: Waypoint, loop: int | None) -> bool:
+def _runs_once(waypoint: Waypoint, loop: tree.For | tree.While | None) -> bool:
     """Whether an `if` or a `match` inside the loop compares something with a constant: `if epoch == 0:`, `case 0:`."""
     inside = loop is None
     for branch, arm in waypoint.path:
-        if branch == loop:
+        if loop is not None and branch == loop.site:
             inside = True
             continue
         statement = waypoint.scope.branches.get(branch)
@@ -256,13 +199,3 @@ def _has_state_kept(scope: Scope) -> bool:
 
 def _is_helper(scope: Scope) -> bool:
     return isinstance(scope.node, tree.FunctionDef) and bool(function_words("makes_repeatable").search(scope.node.name))
-
-
-def _names(root: tree.Expr) -> Iterator[str]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name):
-                yield name
-        pending.extend(sub_expressions(node))

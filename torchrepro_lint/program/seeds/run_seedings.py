@@ -40,7 +40,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
-    if not _says_so(program, one) or runs_in_workers(ways) or repeats(program.ev, ways):
+    if not _says_so(program, one) or runs_in_workers(ways) or repeats(program, ways):
         return False
     return not is_for_a_split(program, one)
 

@@ -12,11 +12,11 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Value, values_of
+from torchrepro_lint.program.running.frequency import runs_per_item
 from torchrepro_lint.program.running.guards import (
     Guard,
     Place,
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ItemSeed", "is_for_evaluation", "is_in_evaluation_arm", "item_seeds", "trains"]
 
-_LAZY_DECORATORS: Final = frozenset(
-    {"cached_property", "lazy_property", "lazyproperty", "cache", "lru_cache", "cached", "memoize"}
-)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -131,14 +128,9 @@ def _precedes_every_draw(program: Program, places: list[Place], others: list[Pla
     `places` lead to the seed, `others` to the draw: a test around both does not come between them.
     """
     shared = {(id(place.scope), arm) for place in others for arm in place.arms}
-    for index, place in enumerate(places):
-        node = place.scope.node
-        if isinstance(node, tree.FunctionDef):
-            if {attributes.decorator_name(decorator) for decorator in node.decorators} & _LAZY_DECORATORS:
-                return False
-            # What is before the loop of a stream runs once for each worker and epoch.
-            if index == 0 and node.name == "__iter__" and not place.in_loop:
-                return False
+    if not runs_per_item(places):
+        return False
+    for place in places:
         for guard in guards(program.ev, place):
             if guard.arm is None or (id(place.scope), guard.arm) not in shared:
                 if not hangs_on_settings_only(place.scope, guard.test):

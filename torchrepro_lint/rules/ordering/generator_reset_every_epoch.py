@@ -69,7 +69,7 @@ from torchrepro_lint.program.ordering.generator_uses import GeneratorUse, first_
 from torchrepro_lint.program.ordering.generators import Seeding, seedings
 from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.frequency import Repetition, goes_on_in, is_for_evaluation_alone, repetitions_on
+from torchrepro_lint.program.running.frequency import Repetition, going_on
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import ways
@@ -129,13 +129,9 @@ def _repeated(program: Program, one: Seeding) -> Repetition | None:
     """What repeats the seeding within one training, with a seed that stays."""
     assert one.seed is not None
     for way in ways(program.ev, one.facts, one.scope, one.call.site):
-        for found in repetitions_on(program, way):
-            if found is None or is_for_evaluation_alone(found):
-                break
-            if goes_on_in(program, found):
-                if not varies_within(program.ev, way, found.index, one.seed, given=found.loop is None):
-                    return found
-                break
+        found = going_on(program, way)
+        if found is not None and not varies_within(program.ev, way, found.index, one.seed, given=found.loop is None):
+            return found
     return None
 
 

@@ -40,7 +40,7 @@ Fix safety
 Not reported
     - A seed that contains the epoch or the step.
     - Loops over seeds, folds, runs or configurations, where each iteration is a separate run, and loops that make a new
-      optimizer or evaluate another saved model in each iteration.
+      model and its optimizer, give the model new weights, or evaluate another saved model in each iteration.
     - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
     - Seeding in the first iteration only (`if epoch == 0:`), or with an option that asks for the same batch each time
       (`if args.overfit_one_batch:`).

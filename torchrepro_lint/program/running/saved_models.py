@@ -21,17 +21,18 @@ __all__ = ["goes_through_saved_models"]
 _READS_WEIGHTS = frozenset({"torch.load", "safetensors.torch.load_file"})
 
 
-def goes_through_saved_models(ev: Evaluator, facts: ModuleFacts, scope: Scope, body: tuple[int, str]) -> bool:
+def goes_through_saved_models(ev: Evaluator, facts: ModuleFacts, scope: Scope, loop: tree.For | tree.While) -> bool:
     """Whether each turn of a loop reads weights from a file, for a model that it makes or from a file of its own, and
     takes no step of an optimizer.
     """
+    body = (loop.site, "body")
     direct = [call for call, path in scope.calls if path and path[-1] == body]
     loaded = [
         call.func.value
         for call in direct
         if isinstance(call.func, tree.Attribute) and call.func.attr == "load_state_dict"
     ]
-    if not loaded or takes_steps(scope, body[0]):
+    if not loaded or takes_steps(scope, loop.site):
         return False
     frame = frame_without_callers(ev, facts, scope)
     reads = [
@@ -41,12 +42,8 @@ def goes_through_saved_models(ev: Evaluator, facts: ModuleFacts, scope: Scope, b
     ]
     made = {name for name, bindings in scope.bindings.items() if any(body in binding.path for binding in bindings)}
     given = [arg.value for call in reads for arg in call.args]
-    return bool(reads) and (_mention(made, loaded) or _mention(_targets(scope, body[0]), given))
-
-
-def _targets(scope: Scope, loop: int) -> set[str]:
-    statement = scope.branches.get(loop)
-    return _names([statement.target]) if isinstance(statement, tree.For) else set()
+    targets = _names([loop.target]) if isinstance(loop, tree.For) else set()
+    return bool(reads) and (_mention(made, loaded) or _mention(targets, given))
 
 
 def _mention(names: set[str], nodes: Iterable[tree.Expr]) -> bool:
