@@ -232,7 +232,9 @@ def changes_by_root(scope: Scope) -> dict[str, list[Touch]]:
         if root != scope.self_name:
             found.setdefault(root, []).extend(_changes(touches))
     shared = {
-        name: [one for other in others for one in found.get(other, ())] for name, others in aliases_in(scope).items()
+        name: [one for other in others for one in found.get(other, ())]
+        for name, others in aliases_in(scope).items()
+        if "." not in name
     }
     for name, touches in shared.items():
         found[name] = [*found.get(name, ()), *touches]

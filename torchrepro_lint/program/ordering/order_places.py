@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.method_words import method_words
@@ -19,7 +19,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -77,19 +77,33 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
             yield use
 
 
-def _sorted_under_another_name(program: Program, facts: ModuleFacts, target: tree.Name, scope: Scope) -> int | None:
-    """Where what a name has is sorted under another name that its scope gives it: `alias = files`, `files.sort()`."""
+def _sorted_under_another_name(
+    program: Program, facts: ModuleFacts, target: tree.Name | tree.Attribute, scope: Scope
+) -> int | None:
+    """Where what a name or an attribute has is sorted under another name that its scope gives it: `alias = files`,
+    `files.sort()`; `for part in (train, val): part.sort()`.
+    """
     parents = parents_of(program.ev, facts)
+    name = dotted_name(target) or ""
     sites = [
         use.site
-        for other in aliases_of(program.ev, scope, target.id)
-        for use in parents.names_in(other, parents.function(target))
+        for other in aliases_of(program.ev, scope, name)
+        for use in _reads_of(parents, other, parents.function(target))
         if use.site > target.site
-        and shares_object(scope, target.id, other, use.site)
+        and shares_object(scope, name, other, use.site)
         and sorts(parents, use)
         and not _leaves_ties(program, facts, parents, use)
     ]
     return min(sites, default=None)
+
+
+def _reads_of(parents: Parents, name: str, function: Node | None) -> Sequence[tree.Name | tree.Attribute]:
+    """The uses of a name, or of an attribute of `self`, in a function."""
+    _, dot, attr = name.partition(".")
+    if not dot:
+        return parents.names_in(name, function)
+    uses = parents.attributes_in(attr, function) if function is not None else ()
+    return [use for use in uses if dotted_name(use) == name]
 
 
 def parameter_uses(program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str) -> Iterator[tree.Name]:
@@ -231,6 +245,8 @@ def _reads_unsorted(
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
             if _leaves_ties(program, facts, parents, use):
                 continue
+            return None
+        if _sorted_under_another_name(program, facts, use, scope_around(program, facts, use)) is not None:
             return None
         if not _is_target(parents, use):
             found.append(use)
