@@ -221,3 +221,14 @@ def test_a_look_up_by_position_decides(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TRAVERSED)
 def test_a_look_up_by_its_own_position_decides_nothing(name: str, tmp_path: Path) -> None:
     assert set_sinks(TRAVERSED[name], tmp_path) == []
+
+
+@pytest.mark.parametrize("steps", [3, 4, 5, 6, 8])
+def test_past_the_last_step_a_position_may_be_its_own(
+    steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torchrepro_lint.program.ordering.order_flow.MAX_STEPS", steps)
+    for number, (name, text) in enumerate(TRAVERSED.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert set_sinks(text, folder) == [], name
