@@ -109,6 +109,11 @@ def _changed(count: int) -> str:
     return "\n".join(["d = {'k': 0}", *lines, "d['k'] = 4", "y = d['k']", ""])
 
 
+def _changed_by_functions(count: int) -> str:
+    functions = [f"def f{n}():\n    d['k'] = {4 if n == count - 1 else 0}\nf{n}()" for n in range(count)]
+    return "\n".join(["d = {'k': 0}", *functions, "y = d['k']", ""])
+
+
 def _arms(count: int) -> str:
     lines = ["def f(x):", "    if x == 0:", "        return 0"]
     lines += [line for n in range(1, count) for line in (f"    elif x == {n}:", "        return 0")]
@@ -187,6 +192,10 @@ TABLE = [
     Crossed("evaluation/calls.py:MAX_FRAMES", lambda: _frames(calls.MAX_FRAMES + 2, "[flag, N]")),
     Crossed("evaluation/calls.py:MAX_PLAIN_FRAMES", lambda: _frames(calls.MAX_PLAIN_FRAMES + 14, "[flag, N]")),
     Crossed("evaluation/changes.py:MAX_CHANGES", lambda: _changed(changes.MAX_CHANGES + 1)),
+    Crossed(
+        "evaluation/changes.py:MAX_CHANGING_SCOPES",
+        lambda: _changed_by_functions(changes.MAX_CHANGING_SCOPES + 1),
+    ),
     Crossed("evaluation/conditions.py:MAX_ARMS", lambda: _arms(conditions.MAX_ARMS + 2)),
     Crossed("evaluation/expressions.py:MAX_UNROLLED", lambda: _unrolled(expressions.MAX_UNROLLED + 1)),
     Crossed("evaluation/arguments.py:_MAX_DICTS", lambda: _dicts(arguments._MAX_DICTS + 1)),
