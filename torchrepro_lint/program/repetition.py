@@ -60,9 +60,15 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     if not running.isdisjoint(repeating) or _may_seed_unseen(program, running):
         return None
     programs = tuple(path for path in _programs(program) if path in running)
-    if not programs and repeating:
+    if not programs and repeating and not all(_is_a_script(program, way) for way in found):
         return None
     return programs or tuple(sorted({way[-1].facts.path for way in found}))
+
+
+def _is_a_script(program: Program, way: Way) -> bool:
+    """Whether a way begins in the body of a module that no other imports: it is run itself, whatever it does."""
+    first = way[-1]
+    return first.scope is first.facts.scope and program.imports.above(first.facts.path) <= {first.facts.path}
 
 
 def _ways_to(program: Program, site: Site) -> tuple[Way, ...]:

@@ -22,7 +22,7 @@ builtin_calls.py     those of everything else outside the project
 
 Classes and their objects:
 classes.py           bases, bodies, binding
-construction.py      the `__init__`s that run
+construction.py      the `__init__`s that run; signatures.py: which of several classes can take the arguments
 attributes.py        what `value.attr` is
 instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself
 class_stores.py      what is assigned to a class outside of its body

@@ -27,6 +27,7 @@ from torchrepro_lint.program.evaluation import (
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.memory import Memory
 from torchrepro_lint.program.evaluation.reliance import Reliance, Reliances
+from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -150,7 +151,8 @@ class Evaluator(Memory):
 
     def call_all(self, functions: Values, arguments: Arguments, site: Site | None) -> Values:
         """What calling any of `functions` can give."""
-        return union(*(self.call(function, arguments, site) for function in functions)) if functions else NOTHING
+        able = callable_with(self, functions, arguments)
+        return union(*(self.call(function, arguments, site) for function in able)) if able else NOTHING
 
     def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:
         """The evaluated arguments of a call."""

@@ -179,7 +179,9 @@ def _items(owner: Value, beginning: str, ending: str) -> Values:
 
 
 def evaluated_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
-    """What `eval(text)` gives where the text is a dotted name, or a dotted name and one that is not known."""
+    """What `eval(text)` gives where the text is a dotted name, or a dotted name and one that is not known; of a text of
+    which nothing is known, any class that the module names.
+    """
     if not node.args:
         return unknown()
     text = node.args[0].value
@@ -188,8 +190,13 @@ def evaluated_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values:
         if isinstance(value, Constant) and isinstance(value.value, str):
             parts.append(_dotted(ev, value.value.strip(), node, frame))
         else:
-            owners = _dotted(ev, _beginning(text), node, frame)
-            parts.append(union(*(some_class(ev, owner) for owner in owners)))
+            beginning, ending = _around_name(frame.scope.behind(text))
+            if beginning or ending:
+                owners = _dotted(ev, "" if ending else beginning, node, frame)
+                parts.append(union(*(some_class(ev, owner) for owner in owners)))
+            else:
+                names_here = namespace(ev, ModuleValue(frame.facts.path, frame.facts), imported=True)
+                parts.append(union(unknown(), *(one.all_values() for one in names_here if isinstance(one, DictValue))))
     return union(*parts) or unknown()
 
 
@@ -240,14 +247,10 @@ def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
     return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else unknown()
 
 
-def _beginning(text: tree.Expr) -> str:
-    """The dotted name to which a text adds another, or none: `"datasets." + name`, `f"datasets.{name}"`."""
-    beginning, ending = _around_name(text)
-    return "" if ending else beginning
-
-
 def _around_name(text: tree.Expr) -> tuple[str, str]:
-    """The same, and what the text adds after the name: `"data.%s_dataset" % name`."""
+    """The dotted name to which a text adds another, or none, and what it adds after that: `"datasets." + name`,
+    `f"datasets.{name}"`, `"data.%s_dataset" % name`.
+    """
     beginning, ending = _around(text)
     return dotted_beginning(beginning).rstrip("."), ending
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
 
-__all__ = ["at_use", "kinds_asked", "past_rebinding", "where_it_is_set"]
+__all__ = ["at_use", "kinds_asked", "parts_of_test", "past_rebinding", "where_it_is_set"]
 
 _NONE = Constant(None)
 #: How many tests before a use are heeded, the last ones: of a name that is tested at every turn.
@@ -113,30 +113,30 @@ def past_rebinding(ev: Evaluator, name: str, values: Values, later: Binding, fra
 
 
 def _passing(ev: Evaluator, name: str, values: Values, test: tree.Expr, holds: bool, frame: Frame) -> Values:
-    for part, wanted in _parts(test, holds):
+    for part, wanted in parts_of_test(test, holds):
         values = frozenset(value for value in values if _outcome(ev, name, value, part, frame) is not (not wanted))
     return values
 
 
 def _told(scope: Scope, name: str, values: Values, test: tree.Expr, holds: bool) -> Values:
     """The values after a test with this outcome that says what a name is of which nothing else is known."""
-    for part, wanted in _parts(test, holds):
+    for part, wanted in parts_of_test(test, holds):
         told = constants_told(scope, name, part, wanted) if _name_tested(part, scope) == name else []
         values = instead_of_unknown(values, told) if told else values
     return values
 
 
-def _parts(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
+def parts_of_test(test: tree.Expr, holds: bool) -> Iterator[tuple[tree.Expr, bool]]:
     """The tests that surely have the outcome given, where the whole has: all parts of an `and` that holds. They begin
     with what they are about: `"val" == mode` is given as `mode == "val"`.
     """
     match test:
         case tree.Unary(op="not", operand=operand):
-            yield from _parts(operand, not holds)
+            yield from parts_of_test(operand, not holds)
         case tree.Boolean(op=op, left=left, right=right):
             if (op == "and") is holds:
-                yield from _parts(left, holds)
-                yield from _parts(right, holds)
+                yield from parts_of_test(left, holds)
+                yield from parts_of_test(right, holds)
         case tree.Compare(
             left=tree.Const() as said, ops=("==" | "!=",), comparators=(tree.Name() | tree.Attribute() as subject,)
         ):
@@ -168,7 +168,7 @@ def kinds_asked(scope: Scope) -> dict[str, list[tree.Expr]]:
     found: dict[str, list[tree.Expr]] = {}
     for statement in scope.branches.values():
         if isinstance(statement, tree.If):
-            for part, _ in (*_parts(statement.test, True), *_parts(statement.test, False)):
+            for part, _ in (*parts_of_test(statement.test, True), *parts_of_test(statement.test, False)):
                 match part:
                     case tree.Call(func=tree.Name(id="isinstance"), args=(tree.Arg(value=tree.Name(id=name)), kind)):
                         found.setdefault(name, []).append(kind.value)
@@ -178,7 +178,7 @@ def kinds_asked(scope: Scope) -> dict[str, list[tree.Expr]]:
 def _is_about(test: tree.Expr, name: str, scope: Scope) -> bool:
     """Whether a test has a part of a form that is understood here, and is about the name."""
     return any(
-        _name_tested(part, scope) == name for holds in (True, False) for part, _ in _parts(test, holds)
+        _name_tested(part, scope) == name for holds in (True, False) for part, _ in parts_of_test(test, holds)
     )  # fmt: skip
 
 

@@ -18,12 +18,16 @@ _NUMBERS: Final = re.compile(
 )
 #: Names of tables that have a number for each key: `pid2label[pid]`.
 _NUMBERED: Final = re.compile(r"(?:2|_to_)(?:ids?|idx|ind|index|int|labels?|num)$", re.IGNORECASE)
+#: Short words that end others which mean something else: `cities` in `velocities`, `lines` in `splines`.
+_BEGINNINGS: Final = (
+    r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
+    r"(?i:line|cit(?:y|ies)|case|gene(?!r)|lang|slot|char|text|clip|phone|url|tags?(?![a-z])|dirs?(?![a-z]))"
+)
 _TEXTS: Final = re.compile(
-    r"label|class|categor|name|title|token|word|char|letter|vocab|(?<![a-z])tags?(?![a-z])|file|path|folder|(?<![a-z])dirs?(?![a-z])"
-    r"|text|sentence|line|caption|patient|subject|speaker|species|domain|genre|lang|countr|cit(?:y|ies)|entit|relation|predicate|symbol"
-    r"|scene|video|clip|artist|author|case|url|smiles|protein|gene(?!r)|phone|emotion|intent|slot|prefix|suffix|extension|column"
-    r"|string|utt|sequence_?id|uuid",
-    re.IGNORECASE,
+    r"(?i:label|class|categor|name|title|token|word|letter|vocab|file|path|folder"
+    r"|sentence|caption|patient|subject|speaker|species|domain|genre|countr|entit|relation|predicate|symbol"
+    r"|scene|video|artist|author|smiles|protein|emotion|intent|prefix|suffix|extension|column"
+    r"|string|utt|sequence_?id|uuid)|" + _BEGINNINGS
 )
 
 

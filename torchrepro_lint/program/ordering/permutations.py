@@ -178,6 +178,8 @@ def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
                 if not isinstance(function, tree.FunctionDef) or _BATCH.search(function.name):
                     return False
                 return _splits(function) or _is_one_of_two(parents, function, piece)
+            case tree.Comprehension(clauses=(clause, *_)) if clause.iter is _in_same_order(parents, piece):
+                continue  # `[names[i] for i in order[:cut]]` picks them one by one
             case tree.Comprehension():
                 return are_pieces_of_folds(parents, piece, above)  # others are a draw of their own each
             case tree.ExprStmt() | tree.For() | tree.If():

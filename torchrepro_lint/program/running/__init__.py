@@ -35,6 +35,7 @@ worker_names.py       functions that are there for the workers of a loader
 
 Conditions and loops:
 guards.py             the arms around a place, and what their tests depend on; if_tests.py: what they say of a name
+option_tests.py       what tests on a way say of options of the command line
 undecisive.py         draws that decide nothing
 epochs.py             loops over epochs; made_once.py: what they come by only once
 runs_once.py          places that a whole run comes by only once

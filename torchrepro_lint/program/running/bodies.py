@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
@@ -220,6 +221,9 @@ class BodyWalker(ABC):
         site = ev.site(node, frame)
         functions = ev.values(node.func, frame)
         arguments: Arguments | None = None
+        if len(functions) > 1 and not all(self.is_silent(value) for value in functions):
+            arguments = ev.arguments(node.args, frame)
+            functions = callable_with(ev, functions, arguments)
         for value in ordered(functions):
             if value is UNKNOWN:
                 out.append(Event("", site, Arguments(), (), call=node, frame=frame, note=f"calls {shown(node.func)}"))
@@ -233,7 +237,7 @@ class BodyWalker(ABC):
                 receiver = value.receiver if isinstance(value, MemberOf) else value
                 owner = receiver if not isinstance(value, External) else None
                 out.append(Event(name, site, arguments, (), owner, node, frame))
-            link = Link(site, f"calls {shown(node.func)}")
+            link = Link(site, f"calls {shown(node.func)}", frame=frame)
             out.extend(event.after(link) for event in self.call(value, arguments, site))
 
     def _attribute_node(

@@ -22,6 +22,7 @@ from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
@@ -196,8 +197,12 @@ def frames_of_call(
     ev: Evaluator, call: tree.Call, caller: Frame, scope: Scope, outer: Frame | None = None
 ) -> Iterator[Frame]:
     """The frames of a function in which one call of it runs; with `outer`, of the function that is defined there."""
-    for function in ordered(ev.values(call.func, caller)):
-        yield from _frames_from(ev, function, ev.arguments(call.args, caller), scope, outer)
+    functions = ev.values(call.func, caller)
+    if not functions:
+        return
+    arguments = ev.arguments(call.args, caller)
+    for function in ordered(callable_with(ev, functions, arguments)):
+        yield from _frames_from(ev, function, arguments, scope, outer)
 
 
 def is_called_unseen(name: str) -> bool:

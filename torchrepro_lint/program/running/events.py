@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
@@ -31,12 +31,14 @@ MAX_EVENTS = 300
 class Link:
     """One step of a chain: where, and what happens there.
 
-    `depth` is how far in it is shown, in steps; None for one step further than the link before it.
+    `depth` is how far in it is shown, in steps; None for one step further than the link before it. `frame` is the one
+    in which a call runs.
     """
 
     site: Site
     note: str
     depth: int | None = None
+    frame: Frame | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

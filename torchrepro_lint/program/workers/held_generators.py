@@ -86,7 +86,7 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
 
 def starts_again_in_every_epoch(program: Program, loader: Loader, held: HeldGenerator) -> bool:
     """Whether the workers of each epoch get the generator in the state in which it was made."""
-    return not loader.switches_on("persistent_workers") and not any(_is_made_again(program, site) for site in held.made)
+    return not loader.keeps_workers and not any(_is_made_again(program, site) for site in held.made)
 
 
 def _is_made_again(program: Program, site: Site) -> bool:

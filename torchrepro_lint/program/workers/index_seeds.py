@@ -133,7 +133,24 @@ def _decides(ev: Evaluator, seed: _Seed, draw: Event) -> bool:
     open_arms = tuple(arm for index, arm in enumerate(arms) if around[: index + 1] != arms[: index + 1])
     if not open_arms:
         return True
+    if all(_is_taken_once(scope, arm) for arm in open_arms):
+        return True
     return seed.is_direct and seed.event.frame is not None and ev.decide(open_arms, seed.event.frame) is True
+
+
+def _is_taken_once(scope: Scope, arm: tuple[int, str]) -> bool:
+    """Whether an arm runs for the first item of a worker alone: it sets the attribute of which its test asks. The
+    worker's stream then begins with the index of that item.
+    """
+    statement = scope.branches.get(arm[0])
+    if not isinstance(statement, tree.If) or scope.self_name is None:
+        return False
+    asked = [node.attr for node in walk([statement.test]) if isinstance(node, tree.Attribute) and _is_own(node, scope)]
+    return any(arm in binding.path for attr in asked for binding in scope.bindings.get(f"self.{attr}", ()))
+
+
+def _is_own(node: tree.Attribute, scope: Scope) -> bool:
+    return isinstance(node.value, tree.Name) and node.value.id == scope.self_name
 
 
 def _last_site(root: Node) -> int:

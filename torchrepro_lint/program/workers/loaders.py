@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
@@ -115,11 +115,35 @@ class Loader:
         return bool(values) and all(isinstance(value, Constant) and value.value is True for value in values)
 
     @property
+    def keeps_workers(self) -> bool:
+        """Whether it is proven that its workers, where it has some, go on from one epoch to the next: also by
+        `persistent_workers=num_workers > 0`, which torch requires where there may be none.
+        """
+        if self.switches_on("persistent_workers"):
+            return True
+        given = {arg.keyword: arg.value for arg in self.call.args if arg.keyword is not None}
+        asked = given.get(self.known.keywords.get("persistent_workers", ""))
+        number = given.get(self.known.keywords.get("num_workers", ""))
+        return asked is not None and number is not None and _holds_with_workers(asked, dotted_name(number))
+
+    @property
     def has_workers(self) -> bool:
         """A loader has workers unless `num_workers` is missing or proven 0."""
         if "num_workers" in self.known.fixed:
             return True
         return not all(isinstance(value, Constant) and not value.value for value in self.value("num_workers"))
+
+
+def _holds_with_workers(node: tree.Expr, number: str | None) -> bool:
+    """Whether an expression is true for each number of workers that is not 0; `number` is how that is written."""
+    match node:
+        case tree.Conditional(test=test, body=tree.Const(value=True)):
+            return _holds_with_workers(test, number)
+        case tree.Compare(left=left, ops=(">" | "!=",), comparators=(tree.Const(value=0),)):
+            return _holds_with_workers(left, number)
+        case tree.Call(func=tree.Name(id="bool"), args=(tree.Arg(value=value),)):
+            return _holds_with_workers(value, number)
+    return number is not None and dotted_name(node) == number
 
 
 def find_loaders(ev: Evaluator, asked: Set[Path] | None = None) -> list[Loader]:

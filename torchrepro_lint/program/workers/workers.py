@@ -14,6 +14,8 @@ from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, ExternalObject, Instance, Value, Values
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.option_tests import asked_at, asked_by_callers, contradict
 from torchrepro_lint.program.running.reach import Event, Link, Walker
 from torchrepro_lint.program.workers.loaders import Loader
 
@@ -86,8 +88,29 @@ def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -
         found += [event.after(head) if head is not None else event for event in walker.fetching(frozenset((value,)))]
     collate = Link(loader.site, "the collate_fn of the loader")
     found += [event.after(collate) for event in walker.calling(loader.value("collate_fn"))]
+    found = [event for event in found if not _is_excluded(ev, loader, event) and not _is_for_what_fails(ev, event)]
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
     return WorkerRun(loader, tuple(in_order), ev.exhausted or ev.lacks)
+
+
+def _is_for_what_fails(ev: Evaluator, event: Event) -> bool:
+    """Whether something is only drawn where an item cannot be read, to take another in its place: in an `except`."""
+    if not any(effect.kind == "draw" for effect in rng_effects(event.name)):
+        return False
+    sites = (*(link.site for link in event.chain), event.site)
+    places = (place_of(ev, site) for site in sites)
+    return any(arm.startswith("except") for place in places if place is not None for _, arm in place.arms)
+
+
+def _is_excluded(ev: Evaluator, loader: Loader, event: Event) -> bool:
+    """Whether the options of the command line with which the loader is made are not those with which the event runs."""
+    steps = [(link.site, link.frame) for link in event.chain]
+    asked = [one for site, frame in (*steps, (event.site, event.frame)) if frame for one in asked_at(ev, site, frame)]
+    if not asked:
+        return False
+    asked += asked_at(ev, loader.site, loader.frame)
+    callers = asked_by_callers(ev, loader.frame)
+    return contradict(asked) or (bool(callers) and all(contradict([*asked, *one]) for one in callers))
 
 
 def _dataset_link(value: Value) -> Link | None:

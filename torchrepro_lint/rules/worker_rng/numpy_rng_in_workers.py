@@ -83,9 +83,11 @@ Not reported
       `seed_everything(workers=True)`).
     - Datasets that seed NumPy themselves from torch's seed of the worker, from the system (`np.random.seed()`, which is
       TRL503), or with the worker id if `persistent_workers=True` keeps the workers alive.
-    - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`).
+    - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`, for each item or for the
+      first of a worker).
+    - Draws in an `except`, of another item for one that cannot be read.
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
-      the loader (`if split == "val": return DataLoader(Digits(split), ...)`).
+      the loader (`if split == "val": return DataLoader(Digits(split), ...)`), also by an option of the command line.
     - Functions that numba compiles: they draw from generators of the compiled code.
 
 References
@@ -134,7 +136,7 @@ class NumpyRngInWorkers(LoaderRule):
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
                 continue
             if seeds_by_the_number(program.ev, run, "numpy"):
-                if not loader.switches_on("persistent_workers"):
+                if not loader.keeps_workers:
                     return self._report_repeated(program, loader, draws[0])
                 continue
             controlled = has_seeded_generator(loader) or may_be_seeded(program, loader)

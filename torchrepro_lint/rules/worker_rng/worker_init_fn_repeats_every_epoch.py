@@ -73,7 +73,7 @@ Fix safety
 Not reported
     - Seeds that depend on an epoch, a step or torch's base seed.
     - Objects with an attribute that is assigned after their creation.
-    - Loaders with `persistent_workers=True` (the function runs once, and the streams continue).
+    - Loaders with `persistent_workers=True`, or `num_workers > 0` (the function runs once, and the streams continue).
     - Generators from which the workers do not draw, as far as their code can be followed.
 
 References
