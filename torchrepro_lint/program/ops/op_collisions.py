@@ -18,7 +18,7 @@ from torchrepro_lint.program.evaluation.values import Constant, SequenceValue
 from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.ops.unique_indices import is_unique
+from torchrepro_lint.program.ops.unique_indices import is_stored_data, is_unique
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         else:
             index = argument_of(operation, "index", 0 if operation.name.endswith((".take", ".put_")) else 1)
         if index is not None and is_unique(ev, operation, index):
+            return True
+        if index is not None and operation.name.endswith(".gather") and is_stored_data(ev, index, operation.frame):
             return True
         return _is_one_value(operation) or _is_one_for_each_row(ev, operation)
     return False

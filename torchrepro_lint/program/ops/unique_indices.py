@@ -20,7 +20,7 @@ from torchrepro_lint.program.running.written_arguments import parameter_of, writ
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_unique"]
+__all__ = ["is_stored_data", "is_unique"]
 
 _MAX_CALLS = 2  # up from the operation to where the index gets its form
 
@@ -41,6 +41,18 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         return False
     numbers = numbers_of(ev.values(dimension, frame))
     return any(numbers in ([place], [-place]) for place in found.single)
+
+
+def is_stored_data(ev: Evaluator, index: tree.Expr, frame: Frame) -> bool:
+    """Whether an index is cast where it is used and nothing shows its form: `actions.long()`, as labels and actions are
+    stored, with one for each row. Indices that torch has computed need no cast.
+    """
+    written = _form_of(index, frame)
+    if written is index or not isinstance(written, tree.Name) or not _is_parameter(written, frame.scope):
+        return False
+    parameter = parameter_of(frame.scope, written.id)
+    handed = [(written_argument(call, parameter), at) for call, at in all_calls(ev, frame.facts, frame.scope)]
+    return all(isinstance(_form_of(given, at), tree.Name) for given, at in handed if given is not None)
 
 
 def _form_of(index: tree.Expr, frame: Frame) -> tree.Expr:

@@ -24,7 +24,7 @@ _BEGINNINGS: Final = (
     r"(?i:line|cit(?:y|ies)|case|gene(?!r)|lang|slot|char|text|clip|phone|url|tags?(?![a-z])|dirs?(?![a-z]))"
 )
 _TEXTS: Final = re.compile(
-    r"(?i:label|class|categor|name|title|token|word|letter|vocab|file|path|folder"
+    r"(?i:label|class(?!_$)|categor|name|title|token|word|letter|vocab|file|path|folder"
     r"|sentence|caption|patient|subject|speaker|species|domain|genre|countr|entit|relation|predicate|symbol"
     r"|scene|video|artist|author|smiles|protein|emotion|intent|prefix|suffix|extension|column"
     r"|string|utt|sequence_?id|uuid)|" + _BEGINNINGS

@@ -44,6 +44,7 @@ Fix safety
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
+    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant.
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
@@ -106,7 +107,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             level = program.settings.intent or ("deterministic" if intent else "seeded")
             if level == "seeded":
                 intent = not_heeded(program, one, seedings_at(program, one.site.path, places), "benchmark-off")
-                if not self._is_meant(program, intent):
+                if not self._is_meant(program, intent) or self._is_chosen(program, one):
                     continue
             if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue
@@ -116,6 +117,11 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else."""
         seeded = {rng for one in seedings for rng in one.seeds} & _GLOBAL_RNGS
         return program.settings.intent is not None or len(seeded) > 1 or (program.strict and "torch" in seeded)
+
+    def _is_chosen(self, program: Program, one: Evidence) -> bool:
+        """Whether a file that only seeds says with both switches that it is to be fast."""
+        beside = (other for other in program.evidence if other.site.path == one.site.path)
+        return not program.strict and any(other.effect == "cudnn-off" for other in beside)
 
     def _report(self, program: Program, one: Evidence, intent: list[Evidence], level: str) -> Finding:
         wish = "asks for determinism" if level == "deterministic" else "seeds its random numbers"
