@@ -97,7 +97,7 @@ def _is_for_what_fails(ev: Evaluator, event: Event) -> bool:
     """Whether something is only drawn where an item cannot be read, to take another in its place: in an `except`."""
     if not any(effect.kind == "draw" for effect in rng_effects(event.name)):
         return False
-    sites = (*(link.site for link in event.chain), event.site)
+    sites = (*(link.site for link in event.chain if link.frame is not None), event.site)
     places = (place_of(ev, site) for site in sites)
     return any(arm.startswith("except") for place in places if place is not None for _, arm in place.arms)
 
