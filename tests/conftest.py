@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).resolve().parents[1]
+# What the tests of a file share that are not to be in one process: the rule of a fixture, the shape of a program.
+SHARED_WORK = {
+    "tests/test_fixtures.py": re.compile(r"\[(TRL\d+)"),
+    "tests/test_contract.py": re.compile(r"\[(\w+)-TRL"),
+}
 
 # How long an example takes says how busy the machine is. The same examples in each run: a failure is then of the
 # change, and not of chance. `--hypothesis-profile=search` looks for new ones.
@@ -44,11 +50,20 @@ def write(tmp_path: Path) -> Write:
     return write_files
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of one file run in one process (`--dist loadgroup`), since they share what the file has made once;
-    tests that are marked with a group of their own run with that group.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of one file run in one process, since they share what the file has made once. Where the work belongs to
+    the rule or the shape of program in a test's parameters, each of these runs in one process.
+
+    pytest-xdist's own groups (`--dist loadgroup`, 3.8) are lost with pytest 9.2, which takes no other ids of tests.
     """
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByWork(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            shared = SHARED_WORK.get(file)
+            found = shared.search(nodeid) if shared is not None else None
+            return f"{file}::{found[1]}" if found is not None else file
+
+    return ByWork(config, log)

@@ -24,14 +24,9 @@ SETTINGS_FILE = "torchrepro-lint.toml"
 Places = Counter[tuple[str, int, str]]
 
 
-def by_rule(fixtures: Iterable[Fixture]) -> list[object]:
-    """Fixtures as parameters of a test. Those of one rule are tested in one process, so that what is found in a program
-    and what the fix makes of it are computed once, while the rules are spread over all processes.
-    """
-    return [
-        pytest.param(fixture, id=fixture.name, marks=pytest.mark.xdist_group(f"fixtures of {fixture.rule}"))
-        for fixture in fixtures
-    ]
+def named(fixtures: Iterable[Fixture]) -> list[object]:
+    """Fixtures as parameters of a test, by their names."""
+    return [pytest.param(fixture, id=fixture.name) for fixture in fixtures]
 
 
 @cache

@@ -29,10 +29,7 @@ ROWS = read_table()
 
 
 def _parameter(row: Row) -> object:
-    # The shapes are spread over the processes.
-    marks = [pytest.mark.xdist_group(f"contract {row.shape}")]
-    if row.not_yet:
-        marks.append(pytest.mark.xfail(reason=row.not_yet))
+    marks = [pytest.mark.xfail(reason=row.not_yet)] if row.not_yet else []
     return pytest.param(row, id=f"{row.shape}-{row.rule}", marks=marks)
 
 

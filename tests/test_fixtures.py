@@ -9,13 +9,13 @@ from fixture_format import (
     FOLDER,
     all_fixtures,
     as_places,
-    by_rule,
     expected,
     findings_left,
     fixed_again,
     fixed_texts,
     found,
     known_codes,
+    named,
     plain_texts,
 )
 
@@ -27,8 +27,8 @@ CHECKED = all_fixtures()
 UNFIXED = [fixture for fixture in CHECKED if fixture.kind == "bad" and fixture.twin is None]
 TWINS = [fixture for fixture in CHECKED if fixture.twin is not None]
 
-each_checked = pytest.mark.parametrize("fixture", by_rule(CHECKED))
-each_twin = pytest.mark.parametrize("fixture", by_rule(TWINS))
+each_checked = pytest.mark.parametrize("fixture", named(CHECKED))
+each_twin = pytest.mark.parametrize("fixture", named(TWINS))
 
 
 @each_checked
@@ -43,7 +43,7 @@ def test_the_fix_gives_the_twin(fixture: Fixture) -> None:
     assert fixed_texts(fixture) == plain_texts(twin)
 
 
-@pytest.mark.parametrize("fixture", by_rule(UNFIXED))
+@pytest.mark.parametrize("fixture", named(UNFIXED))
 def test_what_is_mended_whole_has_a_twin(fixture: Fixture) -> None:
     """Where there is no twin, `--fix` writes nothing, or leaves something to be found."""
     assert fixed_texts(fixture) == plain_texts(fixture) or findings_left(fixture)
