@@ -14,8 +14,10 @@ from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.verified import verify_edit
 from torchrepro_lint.fixes.worker_init import ExistingInit
+from torchrepro_lint.program.seeds.torch_seeds import TorchSeed
 
 PATH = Path("/nowhere/train.py")
+TORCH_IS_SEEDED = TorchSeed(always=True, by_rank=False, seeded=True)
 
 
 def document(text: str, path: Path = PATH) -> Document:
@@ -50,6 +52,7 @@ def seed_loader(
     in_distributed: bool = False,
     starts_ranks: bool = False,
     again: str = "",
+    seeded: bool = False,
     may_hold: frozenset[str] = frozenset(),
     path: Path = PATH,
 ) -> str:
@@ -59,16 +62,16 @@ def seed_loader(
         parsed,
         loaders(parsed)[which],
         LoaderNeeds(init=init, generator=generator, existing_init=existing_init, may_hold=may_hold),
-        Surroundings(seed=seed, again=again),
+        Surroundings(seed=seed, again=again, torch_seed=(lambda at: TORCH_IS_SEEDED) if seeded else None),
         Ranks(mentioned=in_distributed, started=starts_ranks),
     )
     return f"declined: {plan.reason}" if isinstance(plan, Declined) else applied(text, list(plan.edits))
 
 
-def seed_all(text: str, *, in_distributed: bool = False) -> str:
+def seed_all(text: str, *, in_distributed: bool = False, seeded: bool = False) -> str:
     """The text after every loader that can be seeded was, one after the other, as the fix loop does."""
     for which in range(len(loaders(document(text)))):
-        result = seed_loader(text, which, in_distributed=in_distributed)
+        result = seed_loader(text, which, in_distributed=in_distributed, seeded=seeded)
         if not result.startswith("declined: "):
             text = result
     return text

@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixes.helpers import PATH, document, lines, loaders, seed_all, seed_loader
+from fixes.helpers import PATH, TORCH_IS_SEEDED, document, lines, loaders, seed_all, seed_loader
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, select_compatible
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
-from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks
+from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.worker_init import ExistingInit
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.txt"))
 DISTRIBUTED = ("imagenet_example", "hydra_distributed")
+#: Programs of which it is known that torch is seeded before the loaders are made.
+SEEDED = ("loaders_in_a_dictionary",)
 
 
 def read(path: Path) -> tuple[str, str]:
@@ -25,13 +27,13 @@ def read(path: Path) -> tuple[str, str]:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_program(path: Path) -> None:
     before, after = read(path)
-    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED) == after
+    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED, seeded=path.stem in SEEDED) == after
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_program_with_crlf(path: Path) -> None:
     before, after = (text.replace("\n", "\r\n") for text in read(path))
-    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED) == after
+    assert seed_all(before, in_distributed=path.stem in DISTRIBUTED, seeded=path.stem in SEEDED) == after
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
@@ -45,6 +47,7 @@ def test_one_round_gives_the_same(path: Path) -> None:
                 parsed,
                 call,
                 LoaderNeeds(init=True, generator=True),
+                Surroundings(torch_seed=(lambda at: TORCH_IS_SEEDED) if path.stem in SEEDED else None),
                 ranks=Ranks(mentioned=path.stem in DISTRIBUTED),
             )
             for call in loaders(parsed)
@@ -356,16 +359,6 @@ PLACES = {
         class A:
             loader = DataLoader(ds, shuffle=True, generator=g)
         """,
-    "in a comprehension, which makes one for each loader": """
-        def f(xs):
-            return {x: DataLoader(x, shuffle=True) for x in xs}
-        ---
-        def f(xs):
-            return {
-                x: DataLoader(x, shuffle=True, generator=torch.Generator().manual_seed(0))
-                for x in xs
-            }
-        """,
     "behind a docstring, below a comment": '''
         def f(xs):
             """Doc."""
@@ -492,6 +485,13 @@ PLACES = {
 def test_place(program: str) -> None:
     before, after = lines(program).split("---\n")
     assert seed_loader(lines(HEAD) + before, init=False) == lines(HEAD) + after
+
+
+def test_each_loader_of_a_comprehension_gets_a_seed_of_its_own() -> None:
+    program = lines(HEAD) + "def f(xs):\n    return {x: DataLoader(x, shuffle=True) for x in xs}\n"
+    seeded = seed_loader(program, init=False, seeded=True)
+    assert "generator=torch.Generator().manual_seed(torch.randint(2**32, ()).item())" in seeded
+    assert seed_loader(program, init=False).startswith("declined: this call makes several loaders")
 
 
 def test_the_generator_of_a_function_that_runs_again_is_one_of_the_module() -> None:

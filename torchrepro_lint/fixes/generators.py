@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.placement import arms_apart, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
@@ -26,6 +26,8 @@ __all__ = [
     "made_name",
     "number_to_come",
     "numbered_name",
+    "place_among_loaders",
+    "plus",
 ]
 
 
@@ -124,6 +126,30 @@ def numbered_name(name: str, before: int, is_taken: Callable[[str], bool]) -> st
     """The first of `name`, `name2`, ... that is free, but for as many as those `before` it will take."""
     numbered = (name if number == 1 else f"{name}{number}" for number in count(1))
     return next(islice((one for one in numbered if not is_taken(one)), before, None))
+
+
+def place_among_loaders(
+    document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None = None
+) -> int:
+    """How many loaders of the file before the call may want a generator, or have one, in the order of the text, those
+    left out that are made instead of it. Its own generator is made before the statement `home`.
+    """
+    groups = (*document.once(_that_want_one).values(), known.by_other_names if known is not None else ())
+    loaders = {id(one): one for group in groups for one in group if not is_split_or_sampler(document, one)}
+    function = document.function(call)
+    beside = [one for one in loaders.values() if document.function(one) is function]
+    instead = made_instead(document, call, home, beside)
+    return sum(document.start(one) < document.start(call) and key not in instead for key, one in loaders.items())
+
+
+def plus(seed: str, number: int) -> str:
+    """The text of a seed that is larger by a number."""
+    if not number:
+        return seed
+    if seed.isdecimal():
+        return str(int(seed) + number)
+    is_weak = isinstance(cst.parse_expression(seed), cst.BooleanOperation | cst.IfExp | cst.Comparison | cst.Lambda)
+    return f"({seed}) + {number}" if is_weak else f"{seed} + {number}"
 
 
 def made_name(document: Document, call: cst.Call) -> str:

@@ -16,12 +16,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
-from torchrepro_lint.fixes.program_seed import torch_seed_of
+from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
 from torchrepro_lint.fixes.spread_options import keywords_in_spread
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
+from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.classes import external_bases
@@ -65,6 +66,11 @@ def loader_fix(
         return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
+    if generator and program.target.known and program.target.admits_below(GENERATOR_SINCE):
+        if not init:
+            return None, f"torch < {GENERATOR_SINCE}, which the project supports, takes no generator here"
+        generator = False
+        wanted.remove("generator")
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
         return None, f"{known.qualname} takes no {' or '.join(wanted)}"
     if any(known.keywords.get(name) != name for name in wanted):  # type: ignore[call-overload]
@@ -124,6 +130,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
     return Surroundings(
         seed=program.settings.seed,
         again=again,
+        several=several_at(program, facts.path),
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,
         passed=passed_seeds(program, facts, scope),
@@ -160,7 +167,8 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     if copied and (not program.target.known or program.target.admits_below(_COPIES)):
         return found.reason, f"its objects may be copied, which torch < {_COPIES} cannot do with a generator"
     return found.reason, Constructor(
-        program.parsed(facts.path).span(init.node.site), passed_seeds(program, facts, init)
+        program.parsed(facts.path).span(init.node.site),
+        passed_seeds(program, facts, init),
     )
 
 

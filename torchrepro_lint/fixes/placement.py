@@ -55,7 +55,8 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
         if isinstance(inner, cst.BaseStatement) and isinstance(outer, cst.IndentedBlock | cst.Module):
             chain.append((outer, inner))
         if isinstance(outer, cst.BaseComp) and not chain:
-            inline = True
+            # What the first `for` goes through is evaluated once.
+            inline = inline or not _is_in(document, call, outer.for_in.iter)
         if isinstance(outer, cst.FunctionDef) and inner is outer.body:
             break
         inner = outer
@@ -133,6 +134,10 @@ def _is_behind(document: Document, choice: cst.CSTNode, arm: cst.CSTNode, node: 
             is_in_block = any(outer is block for outer in document.ancestors(node))
             return is_in_block and document.start(node) > document.end(choice)
     return False
+
+
+def _is_in(document: Document, call: cst.Call, node: cst.BaseExpression) -> bool:
+    return call is node or any(outer is node for outer in document.ancestors(call))
 
 
 def _hopeless(document: Document, call: cst.Call) -> str | None:

@@ -28,6 +28,7 @@ from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_
 from torchrepro_lint.fixes.seeding_request import Surroundings
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.torch_seeds import TorchSeed, torch_seed_at
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.fixes.document import Document
     from torchrepro_lint.program.program import Program
 
-__all__ = ["INITIAL_SEED", "number_written", "program_seed", "seed_around", "torch_seed_of"]
+__all__ = ["INITIAL_SEED", "number_written", "program_seed", "seed_around", "several_at", "torch_seed_of"]
 
 INITIAL_SEED = "initial_seed()"
 #: The seeds of NumPy's global generator and scikit-learn's random_state are 32 bits wide.
@@ -131,6 +132,16 @@ def seed_around(
 def torch_seed_of(program: Program, path: Path) -> Callable[[cst.BaseStatement], TorchSeed]:
     """What is known of torch's seed before the statements of a file."""
     return lambda at: torch_seed_at(program, _site(program, path, at))
+
+
+def several_at(program: Program, path: Path) -> Callable[[cst.BaseStatement], bool]:
+    """Whether one run may come more than once to a statement of a file."""
+
+    def is_several(at: cst.BaseStatement) -> bool:
+        place = place_of(program.ev, _site(program, path, at))
+        return place is None or makes_several(program, place.facts, place.scope, place.site.number)
+
+    return is_several
 
 
 def _site(program: Program, path: Path, at: cst.BaseStatement) -> Site:

@@ -23,6 +23,7 @@ __all__ = [
     "Seed",
     "config_seed",
     "find_seed",
+    "is_seeded_each_time",
     "is_configuration",
     "option_seed",
     "seed_written_above",
@@ -132,6 +133,13 @@ def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
         if use.in_call and use.function is function and use.start < start and _is_usable(document, use, at)
     ]
     return uses[-1].text if uses else None
+
+
+def is_seeded_each_time(document: Document, at: cst.BaseStatement) -> bool:
+    """Whether the same function seeds above the statement `at`, in each turn of the loops around that."""
+    function, start = document.function(at), document.start(at)
+    first = max((document.start(loop) for loop in document.loops(at) if loop is not at), default=-1)
+    return any(use.in_call and use.function is function and first < use.start < start for use in document.once(_uses))
 
 
 def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) -> bool:

@@ -13,8 +13,11 @@
 The seed is the program's own (`program_seed.py`).
 
 Each loader has a generator of its own: how often the validation data are iterated over does not change the order of the
-training data. Where a loader is made again within one training, its generator outlives the call, as an attribute of the
-object (`generator_attribute.py`) or a name of the module, so that no epoch repeats the one before.
+training data. No two of them begin alike, since loaders with one seed deliver equally long data in the same order: the
+second loader of a file gets `torch.initial_seed() + 1`, and where one call makes several loaders, in a loop or in a
+function that is called in several places, each seed is drawn: `torch.randint(2**32, ()).item()`. Where a loader is made
+again within one training, its generator outlives the call, as an attribute of the object (`generator_attribute.py`) or
+a name of the module, so that no epoch repeats the one before.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
@@ -32,7 +35,14 @@ from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generator_attribute import attribute_home
-from torchrepro_lint.fixes.generators import find_generator, fresh_name, generator_name, generator_source
+from torchrepro_lint.fixes.generators import (
+    find_generator,
+    fresh_name,
+    generator_name,
+    generator_source,
+    place_among_loaders,
+    plus,
+)
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
@@ -40,7 +50,7 @@ from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, knows_local_rank, plus_rank, rank_call
 from torchrepro_lint.fixes.rank_terms import has_rank
-from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
+from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
@@ -76,15 +86,17 @@ def plan_generator(
     *,
     alone: bool,
     device: str,
+    is_split: bool,
     ranks: Ranks = _NO_RANKS,
 ) -> SeedingPlan | Declined:
     """The edits that give a split or a sampler a seeded generator, as its argument `parameter`.
 
-    With `alone`, the generator is created in the call and used by nothing else, and its seed is the same on all ranks
-    of a distributed program, because the ranks must agree on the order. The same is done if the call has a `device`:
-    torch then requires a generator on that device. Without it, `ranks` may ask for the rank in the seed.
+    With `is_split`, equal splits of equally long data do no harm. With `alone`, the generator is created in the call
+    and used by nothing else, and its seed is the same on all ranks of a distributed program, because the ranks must
+    agree on the order. The same is done if the call has a `device`: torch then requires a generator on that device.
+    Without it, `ranks` may ask for the rank in the seed.
     """
-    plan = _Plan(document, call, around, ranks, LoaderNeeds())
+    plan = _Plan(document, call, around, ranks, LoaderNeeds(), is_split=is_split)
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
@@ -92,18 +104,27 @@ class _Plan:
     """The edits for one call, and the lines that they need above it."""
 
     def __init__(
-        self, document: Document, call: cst.Call, around: Surroundings, ranks: Ranks, needs: LoaderNeeds
+        self,
+        document: Document,
+        call: cst.Call,
+        around: Surroundings,
+        ranks: Ranks,
+        needs: LoaderNeeds,
+        *,
+        is_split: bool = False,
     ) -> None:
         self.document = document
         self.call = call
         self.around = around
         self.ranks = ranks
         self.needs = needs
+        self.is_split = is_split
         # Worker seeds follow from the generator's seed: ranks whose workers draw must not have the same one.
         self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
         self.imports = ImportPlanner(document)
         self.pending: list[Block] = []
         self.seeds: list[Seed] = []
+        self.offset = 0  # of the generator's seed
 
     def make(self) -> SeedingPlan | Declined:
         asked: tuple[tuple[Role, bool], ...] = (
@@ -211,7 +232,7 @@ class _Plan:
             return place
         if around.again and document.function(self.call) is not None:
             return self._kept_generator(place)
-        seed = self._seed(place.statement)
+        seed = self._own_seed(place.statement, around, several=place.inline)
         if isinstance(seed, Declined):
             return seed
         if place.inline:
@@ -232,15 +253,16 @@ class _Plan:
             return Declined(LATE_TORCH)
         if place.inline:
             return Declined(f"{around.again}, and a comprehension makes several loaders there")
+        again = f"{around.again}: create the loader once, or pass a generator to it"
         if document.enclosing_class(self.call) is not None:
             home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}")
             return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
-        seed = self._seed(at, before_the_run=True)
+        seed = self._own_seed(at, around, before_the_run=True)
         if isinstance(seed, Declined):
-            return Declined(f"{around.again}: create the loader once, or pass a generator to it")
+            return Declined(again)
         if not self.ranks.in_seed:
             existing = find_generator(document, self.call, frozenset({id(document.module)}), seed.text, of_module=True)
             if existing is not None:
@@ -250,8 +272,34 @@ class _Plan:
         return self._new_generator(at, name, name, seed)
 
     def _seed_of_constructor(self, at: cst.BaseStatement, passed: Sequence[PassedSeed]) -> Seed | Declined:
-        around = replace(self.around, passed=passed)
-        return program_seed(self.document, at, around, lambda: self._torch(at))
+        return self._own_seed(at, replace(self.around, passed=passed))
+
+    def _own_seed(
+        self, at: cst.BaseStatement, around: Surroundings, *, several: bool = False, before_the_run: bool = False
+    ) -> Seed | Declined:
+        """The seed, before the statement `at`, of a generator that no other loader's begins like. With `several` the
+        call makes several loaders there.
+        """
+        seed = program_seed(self.document, at, around, lambda: self._torch(at), before_the_run=before_the_run)
+        if isinstance(seed, Declined):
+            return seed
+        if self.is_split:
+            return seed
+        # Where the function itself seeds torch, or in programs without a seed, each of its loaders gets that seed.
+        begins_alike = seed.is_default or is_seeded_each_time(self.document, at)
+        if not several and (begins_alike or not around.several(at)):
+            self.offset = place_among_loaders(self.document, self.call, at, around.known)
+            return seed
+        known = around.torch_seed(at) if around.torch_seed is not None else None
+        torch = self._torch(at)
+        if isinstance(torch, Declined):
+            return torch
+        if known is None or not known.always:
+            return Declined(
+                "this call makes several loaders, which would all get the same order: seed torch before, or pass each "
+                "loader a generator"
+            )
+        return replace(seed, text=f"{torch}.randint(2**32, ()).item()", names=frozenset())
 
     def _of_each_turn(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
         """The generator that a comprehension makes for each of its loaders."""
@@ -286,7 +334,9 @@ class _Plan:
         if isinstance(text, Declined) or isinstance(torch, Declined):
             return text if isinstance(text, Declined) else torch
         self.seeds.append(seed)
-        source = generator_source(document, name_there, torch, text, document.indentation(document.start(at)))
+        source = generator_source(
+            document, name_there, torch, plus(text, self.offset), document.indentation(document.start(at))
+        )
         if after:
             offset = document.next_line(document.end(at))
             if not document.text[:offset].endswith(("\n", "\r")):

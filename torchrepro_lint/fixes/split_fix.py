@@ -32,7 +32,13 @@ Planned = tuple[Fix | None, str | None]
 
 
 def generator_fix(
-    program: Program, call: KnownCall, parameter: Parameter, *, seeds_by_rank: bool, ranks_differ: bool = False
+    program: Program,
+    call: KnownCall,
+    parameter: Parameter,
+    *,
+    is_split: bool,
+    seeds_by_rank: bool,
+    ranks_differ: bool = False,
 ) -> Planned:
     """The fix that passes a seeded `torch.Generator`, or why there is none.
 
@@ -57,6 +63,7 @@ def generator_fix(
         replace(surroundings(program, call.facts, call.scope, call.call.site), by_rank=_passed_by_rank(program, call)),
         alone=not ranks_differ and (seeds_by_rank or is_distributed(program, call.facts.path)),
         device=_device_of(document, node),
+        is_split=is_split,
         ranks=Ranks(mentioned=ranks_differ, started=ranks_differ, in_seed=ranks_differ),
     )
     if isinstance(plan, Declined):

@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "may_want_generator"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "is_split_or_sampler", "may_want_generator"]
 
 _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
 
@@ -46,7 +46,7 @@ class KnownLoaders:
 
 def may_want_generator(document: Document, call: cst.Call) -> bool:
     """Whether a call looks like a split, a sampler, or a loader that shuffles or has workers."""
-    if _is_split_or_sampler(document, call):
+    if is_split_or_sampler(document, call):
         return True
     if not _is_loader(call):
         return False
@@ -68,7 +68,7 @@ def _first_by_text(document: Document) -> cst.Call | None:
     return min(lacking, key=document.start, default=None)
 
 
-def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
+def is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call has the name of one of torch's splits or samplers, and the name does not belong to another module
     or to the file itself.
     """

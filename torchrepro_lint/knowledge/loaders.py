@@ -15,7 +15,9 @@ from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 from torchrepro_lint.knowledge.versions import admits
 
 __all__ = [
+    "GENERATOR_SINCE",
     "ROLES",
+    "SAMPLER_GENERATOR_SINCE",
     "InitFunction",
     "LoaderClass",
     "Manager",
@@ -41,6 +43,11 @@ Role = Literal[
     "multiprocessing_context",
     "persistent_workers",
 ]
+#: The first torch whose DataLoader and random_split take a `generator` (torch/utils/data/dataloader.py@v1.6.0), and the
+#: first whose samplers do (torch/utils/data/sampler.py@v1.7.0).
+GENERATOR_SINCE = "1.6"
+SAMPLER_GENERATOR_SINCE = "1.7"
+
 #: The parameters of torch's DataLoader that matter here. A loader may call them otherwise, or not have them.
 ROLES: tuple[Role, ...] = Role.__args__  # type: ignore[attr-defined]
 

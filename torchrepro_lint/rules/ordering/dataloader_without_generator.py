@@ -43,7 +43,9 @@ Fix safety
     loader, or in the constructor of the object whose method creates the loader again. Where any other function
     runs again in one training, there is a fix only if torch is seeded at the top of its file. Where
     torch is seeded on every path before, the seed is `torch.initial_seed()`; elsewhere it is the expression with which
-    the program seeds, or there is no fix. The order changes once, when the fix is applied.
+    the program seeds, or there is no fix. Two loaders never begin alike, since the same seed shuffles equally long data
+    in the same way: the second loader of a file gets the seed plus 1, and where one call makes several loaders, each
+    seed is drawn, `torch.randint(2**32, ()).item()`. The order changes once, when the fix is applied.
 
     Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
 
@@ -57,7 +59,8 @@ Not reported
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
     - Draws in a dataset that only a test uses.
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
-    - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
+    - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
+      `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
     - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
 
@@ -73,6 +76,7 @@ from collections.abc import Sequence
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
@@ -94,6 +98,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
     is_about_control = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
+        if program.target.known and not program.target.admits_from(GENERATOR_SINCE):
+            return None
         for loader in loaders:
             if not loader.known.takes_generator or has_generator(loader) or not loader.may_lack("generator"):
                 continue

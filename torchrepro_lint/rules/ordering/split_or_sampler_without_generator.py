@@ -55,7 +55,8 @@ Not reported
     - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
       afterwards (`sampler.generator = g`).
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
-    - The same call without a generator in `except TypeError`, for torch before 1.6, which did not accept one.
+    - Code for a torch that accepts no generator yet: where the target is older, and the same call without one in
+      `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
@@ -70,6 +71,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import generator_fix
+from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
@@ -89,13 +91,21 @@ class SplitOrSamplerWithoutGenerator(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_splits(program):
             call = one.call
+            since = SAMPLER_GENERATOR_SINCE if one.kind == "sampler" else GENERATOR_SINCE
+            if program.target.known and not program.target.admits_from(since):
+                continue
             if one.kind == "sampler" and sets_order_of(program, call.facts, call.scope):
                 continue
             by_rank = seeds_by_rank(program, call)
             leaks = by_rank is not None and one.kind != "sampler"
             differ = by_rank is not None and one.kind == "sampler"
             trace = _ranks_apart(program, *by_rank) if by_rank is not None and leaks else []
-            fix, declined = generator_fix(program, call, one.parameter, seeds_by_rank=leaks, ranks_differ=differ)
+            is_split = one.kind != "sampler"
+            fix, declined = generator_fix(
+                program, call, one.parameter, is_split=is_split, seeds_by_rank=leaks, ranks_differ=differ
+            )
+            if program.target.known and program.target.admits_below(since):
+                fix, declined = None, f"torch < {since}, which the project supports, takes no generator here"
             message = _message(one, leaks=leaks)
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
 

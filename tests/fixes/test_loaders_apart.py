@@ -1,0 +1,123 @@
+"""No two loaders that are fixed deliver equally long data in the same order, however a program makes them: what `--fix`
+makes of each program is run with two seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from conftest import Write
+
+from torchrepro_lint.fix_loop import fix
+
+pytest.importorskip("torch", reason="the programs need torch")
+
+HEAD = """\
+import argparse
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+DATA = TensorDataset(torch.arange(32))
+
+
+def order(loader):
+    return [x for (batch,) in loader for x in batch.tolist()]
+
+"""
+
+PROGRAMS = {
+    "two loaders in a function": """
+def main(seed):
+    torch.manual_seed(seed)
+    first = DataLoader(DATA, shuffle=True)
+    second = DataLoader(DATA, shuffle=True)
+    return [order(first), order(second)]
+""",
+    "two functions": """
+def labelled():
+    return DataLoader(DATA, shuffle=True)
+
+
+def unlabelled():
+    return DataLoader(DATA, shuffle=True)
+
+
+def main(seed):
+    torch.manual_seed(seed)
+    return [order(labelled()), order(unlabelled())]
+""",
+    "a function that is called twice": """
+def make(data):
+    return DataLoader(data, shuffle=True)
+
+
+def main(seed):
+    torch.manual_seed(seed)
+    source, target = make(DATA), make(DATA)
+    return [order(source), order(target)]
+""",
+    "a class of which two objects are made": """
+class Domain:
+    def __init__(self, data):
+        self.loader = DataLoader(data, shuffle=True)
+
+
+def main(seed):
+    torch.manual_seed(seed)
+    source, target = Domain(DATA), Domain(DATA)
+    return [order(source.loader), order(target.loader)]
+""",
+    "a dictionary of loaders": """
+def main(seed):
+    torch.manual_seed(seed)
+    loaders = {name: DataLoader(DATA, shuffle=True) for name in ("source", "target")}
+    return [order(loader) for loader in loaders.values()]
+""",
+    "a loop that keeps its loaders": """
+def main(seed):
+    torch.manual_seed(seed)
+    loaders = []
+    for name in ("source", "target"):
+        loaders.append(DataLoader(DATA, shuffle=True))
+    return [order(loader) for loader in loaders]
+""",
+    "members of an ensemble": """
+def member(k):
+    model = torch.nn.Linear(1, 1)
+    loader = DataLoader(DATA, shuffle=True)
+    return order(loader)
+
+
+def main(seed):
+    torch.manual_seed(seed)
+    return [member(k) for k in range(3)]
+""",
+}
+
+TAIL = """
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    print(main(parser.parse_args().seed))
+"""
+
+
+def orders(text: str) -> Callable[[int], list[list[int]]]:
+    names: dict[str, object] = {"__name__": "program"}
+    exec(compile(text, "program.py", "exec"), names)
+    return names["main"]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_no_two_loaders_have_one_order(program: str, write: Write) -> None:
+    root = write({"torchrepro-lint.toml": "", "train.py": HEAD + program + TAIL})
+    assert [finding.code for finding in fix([root]).report.findings] == []
+    fixed = orders((root / "train.py").read_text())
+    for seed in (0, 10):
+        found = fixed(seed)
+        assert fixed(seed) == found
+        assert len({tuple(one) for one in found}) == len(found)
+    assert not {tuple(one) for one in fixed(0)} & {tuple(one) for one in fixed(10)}
