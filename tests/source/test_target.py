@@ -37,6 +37,19 @@ CASES = {
     "setup.cfg": ({"setup.cfg": "[options]\ninstall_requires =\n    numpy\n    torch >= 1.6\n"}, ">=1.6"),
     "setup.py": ({"setup.py": "R = ['numpy', 'torch>=1.5']\nsetup(install_requires=R)"}, ">=1.5"),
     "setup.py of python 2": ({"setup.py": "print 'x'\nsetup(install_requires=['torch==1.2.0'])"}, "==1.2.0"),
+    "commands of the README": (
+        {"README.md": "1. `conda install pytorch=1.6 torchvision=0.7 -c pytorch`\n\n    pip install torch===1.7.1+cu110 x"},
+        "==1.6.* or ==1.7.1",
+    ),
+    "a command over two lines": (
+        {"INSTALL.md": "pip install torchvision==0.13.1 \\\n    torch==1.12.1+cu113 -f https://x/torch_stable.html"},
+        "==1.12.1",
+    ),
+    "a command without a version": ({"README.md": "pip install torch torchvision==0.7\n\nWe used torch==1.2."}, None),
+    "requirements before the README": (
+        {"README.md": "pip install torch==1.2.0", "requirements.txt": "torch>=2.1"},
+        ">=2.1",
+    ),
     "setup.py names the module": ({"setup.py": "__import__('torch')"}, None),
     "requirements": ({"requirements.txt": "# torch==1.0\nnumpy\ntorch==1.10.0+cu113  # cuda\n"}, "==1.10.0"),
     "hashes": ({"requirements.txt": "torch==1.8.1 \\\n    --hash=sha256:aa"}, "==1.8.1"),

@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.versions import release
 from torchrepro_lint.source.code_floor import code_floor
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.package_versions import declared_versions, versions_in
-from torchrepro_lint.source.requirements import ENVIRONMENTS
+from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
 
 __all__ = ["inferred_torch", "python_files"]
 
@@ -75,6 +75,10 @@ def _pythons(root: Path) -> list[str]:
         for path in sorted(root.glob(pattern)):
             in_environment = re.search(r"""(?m)^\s*-\s*["']?python\s*((?:[=<>!~]=?)[^#"'\n]*)""", text_of(path))
             texts.append(in_environment[1] if in_environment else None)
+    for pattern in READMES:
+        for path in sorted(root.glob(pattern)):
+            created = re.search(r"(?m)^.*\bconda create\b.*\bpython\s?(={1,2}\s?\d+(?:\.\d+)*)", text_of(path))
+            texts.append(created[1] if created else None)
     for path in python_files(root):
         plain = re.match(r"\s*(?:python-)?(\d+(?:\.\d+)*)\s*$", text_of(path))
         texts.append(f"=={plain[1]}" if plain else None)

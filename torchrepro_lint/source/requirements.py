@@ -18,19 +18,21 @@ from torchrepro_lint.regular_files import note
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
-__all__ = ["ENVIRONMENTS", "declared_torch", "requirement_files"]
+__all__ = ["ENVIRONMENTS", "READMES", "declared_torch", "requirement_files"]
 
 Declared = tuple[tuple[str, ...], str]
 
 #: The files in which projects describe a conda environment.
 ENVIRONMENTS = ("environment*.y*ml", "env.y*ml", "conda*.y*ml")
+#: The files in which projects say how to install what they need.
+READMES = ("README*", "INSTALL*")
 
 
 def declared_torch(root: Path) -> Declared | None:
     """The alternatives that the metadata at `root` admits, and the file that says so; None where none does.
 
     What says most exactly what is installed speaks first: an exact pin in a main requirements file, then a lock file,
-    then the project's own declaration, then what describes an environment.
+    then the project's own declaration, then what describes an environment, then the commands of the README.
     """
     main = _main(root)
     for path in main:
@@ -68,6 +70,10 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
     for folder in (root, root / "requirements"):
         for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
             yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
+
+
+    for pattern in READMES:
+        yield from ((path, _install_commands) for path in _matching(root, pattern))
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
@@ -244,6 +250,20 @@ def _environment(path: Path) -> Iterator[str]:
             continue
         # `pytorch==1.9.0=py3.8_cuda11.1` names a build after the version.
         yield "torch " + re.sub(r"(==[^\s=,]+)=[^\s,]*", r"\1", rest.replace(" ", ""))
+
+
+_INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|micromamba)\s+install\s(?P<packages>[^\n`;&|]*)")
+_INSTALLED = re.compile(r"""(?<![\w.-])(?:py)?torch\s?(?P<how>={1,3}|>=|~=)\s?(?P<version>\d+(?:\.\d+)*)""")
+
+
+def _install_commands(path: Path) -> Iterator[str]:
+    """The versions of torch in the commands of a README: `conda install pytorch=1.6 torchvision -c pytorch`."""
+    for command in _INSTALL.finditer(text_of(path).replace("\\\n", " ")):
+        for found in _INSTALLED.finditer(command["packages"]):
+            how, version = found["how"].replace("===", "=="), found["version"]
+            if how == "=":
+                how, version = "==", version if version.count(".") > 1 else f"{version}.*"
+            yield f"torch{how}{version}"
 
 
 def _table(table: Any, *keys: str) -> Mapping[str, Any]:
