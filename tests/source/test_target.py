@@ -38,7 +38,9 @@ CASES = {
     "setup.py": ({"setup.py": "R = ['numpy', 'torch>=1.5']\nsetup(install_requires=R)"}, ">=1.5"),
     "setup.py of python 2": ({"setup.py": "print 'x'\nsetup(install_requires=['torch==1.2.0'])"}, "==1.2.0"),
     "commands of the README": (
-        {"README.md": "1. `conda install pytorch=1.6 torchvision=0.7 -c pytorch`\n\n    pip install torch===1.7.1+cu110 x"},
+        {
+            "README.md": "1. `conda install pytorch=1.6 torchvision=0.7 -c pytorch`\n\n    pip install torch===1.7.1+cu110 x"
+        },
         "==1.6.* or ==1.7.1",
     ),
     "a command over two lines": (
