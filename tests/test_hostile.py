@@ -12,6 +12,7 @@ import pytest
 
 from torchrepro_lint.cli import main
 from torchrepro_lint.engine import RunOptions, check
+from torchrepro_lint.facts.quick_lower import quick_parse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 HEAD = "import torch\nimport numpy as np\nfrom torch.utils.data import DataLoader\n"
@@ -348,6 +349,28 @@ def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
     ]
     assert said[0][2] == "syntax error: invalid syntax"
     assert said[1][2] == "too large: more than 60 words of code; `extend-exclude` in the settings leaves it out"
+
+
+def test_a_file_of_many_megabytes_of_code_is_given_to_no_parser(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own tree of ten megabytes of code takes two gigabytes."""
+    monkeypatch.setattr("torchrepro_lint.facts.depth.MAX_WORDS_OF_FACTS", 60)
+    given: list[str] = []
+
+    def parse(text: str) -> object:
+        given.append(text)
+        return quick_parse(text)
+
+    monkeypatch.setattr("torchrepro_lint.facts.module.quick_parse", parse)
+    (project / "large.py").write_text(f"import torch\nX = [{', '.join(map(str, range(60)))}]\n")
+    (project / "train.py").write_text(f"from large import X\n{SANE}")
+    report = check([project])
+    assert report.errors == ()
+    assert [(one.location.path.name, one.code) for one in report.findings] == [
+        ("large.py", "TRL900"),
+        ("train.py", "TRL203"),
+    ]
+    assert "too large: more than 60 words of code" in report.findings[0].message
+    assert not any("X = [" in text for text in given)
 
 
 def test_an_internal_error_names_the_file_that_the_rule_was_at(

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_too_deep", "too_large"]
+__all__ = ["is_too_deep", "too_large", "too_large_for_python"]
 
 MAX_BRACKETS = 200
 MAX_PATTERN_BRACKETS = 16  # the time for a pattern doubles with each: twenty-five take a minute
 MAX_OPERATORS = 4_000
 MAX_ELIFS = 3_000
 MAX_WORDS = 300_000  # a gigabyte and a half, and half a minute
+MAX_WORDS_OF_FACTS = 400_000  # Python's own tree takes a kilobyte for each: half a gigabyte, and some seconds
 
 _TEXT = r"""(?P<text>'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|'(?:[^\\\n']|\\.)*'|"(?:[^\\\n"]|\\.)*")|#[^\n\r]*"""
 
@@ -65,9 +66,18 @@ def _may_have_operators(data: bytes) -> bool:
 
 def too_large(text: str) -> str | None:
     """Why libcst should not be given a text that nests as it may, in a few words; None where it may be."""
-    if len(text) < 2 * MAX_WORDS or sum(match.lastgroup == "word" for match in _WORD.finditer(text)) <= MAX_WORDS:
+    return _too_large(text, MAX_WORDS)
+
+
+def too_large_for_python(text: str) -> str | None:
+    """Why no parser at all should be given a text, in a few words; None where Python's own may be."""
+    return _too_large(text, MAX_WORDS_OF_FACTS)
+
+
+def _too_large(text: str, most: int) -> str | None:
+    if len(text) < 2 * most or sum(match.lastgroup == "word" for match in _WORD.finditer(text)) <= most:
         return None
-    return f"too large: more than {MAX_WORDS:,} words of code; `extend-exclude` in the settings leaves it out"
+    return f"too large: more than {most:,} words of code; `extend-exclude` in the settings leaves it out"
 
 
 def _patterns_nest(text: str, start: int) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.depth import is_too_deep, too_large
+from torchrepro_lint.facts.depth import is_too_deep, too_large, too_large_for_python
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
@@ -113,10 +113,12 @@ def parsed_with_places(path: Path, text: str) -> cst.Module:
 def facts_of_text(path: Path, text: str) -> ModuleFacts:
     """Parses and lowers the decoded text of a file, of a notebook `Source.python`.
 
-    Raises UnreadableModule for a syntax error, or for a nesting deeper than Python's stack.
+    Raises UnreadableModule for a syntax error, a nesting deeper than Python's stack, and a text that is too large.
     """
     if is_too_deep(text):
         raise UnreadableModule(_TOO_DEEP, 1, 1)
+    if (reason := too_large_for_python(text)) is not None:
+        raise UnreadableModule(reason, 1, 1)
     quick = quick_parse(text)
     if quick is not None:
         return ModuleFacts(path, quick)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.facts.depth import is_too_deep, too_large_for_python
 from torchrepro_lint.source.text import SourceError, read_source
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def is_surely_readable(text: str) -> bool:
     """Whether facts can be made of a text, as far as a quick look can tell: false where it takes a closer one."""
     import symtable
 
-    if is_too_deep(text):
+    if is_too_deep(text) or too_large_for_python(text) is not None:
         return False
     try:
         with warnings.catch_warnings():
