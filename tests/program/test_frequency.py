@@ -394,6 +394,28 @@ PARTS = {
         "model = nn.Linear(2, 2)\nfor path in ('a', 'b'):\n    model.load_state_dict(torch.load(path))\n"
         "    loader = DataLoader(data)  # HERE\n",
     ),
+    "one of the keys of a dict": (
+        False,
+        False,
+        "once",
+        "parts = dict(train=1, val=2)\nfor phase, part in parts.items():\n    if phase == 'val':\n        continue\n"
+        "    elif phase == 'train':\n        for i in range(1):\n            model = nn.Linear(2, 2)\n"
+        "        loader = DataLoader(data)  # HERE\n",
+    ),
+    "one of the words of a list in each epoch": (
+        True,
+        True,
+        "again",
+        "for epoch in range(3):\n    for phase in ['train', 'val']:\n        if phase == 'train':\n"
+        "            loader = DataLoader(data)  # HERE\n",
+    ),
+    "any of the keys of a dict but one": (
+        False,
+        False,
+        "again",
+        "for key, part in dict(a=1, b=2).items():\n    if key == 'a':\n        continue\n"
+        "    loader = DataLoader(data)  # HERE\n",
+    ),
     "what is kept": (False, False, "once", KEPT),
 }
 
