@@ -14,7 +14,7 @@ from torchrepro_lint.program.evaluation.command_line import is_assigned, is_pars
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Site
-from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.callers import all_calls
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ __all__ = ["Asked", "asked_at", "asked_by_callers", "contradict"]
 #: An option, the constant that it is compared with (None: whether it is true), and whether that holds.
 Asked: TypeAlias = tuple[MemberOf, tree.Const | None, bool]
 _NONE: Final[frozenset[Asked]] = frozenset()
-#: How many callers of a function are asked; of more, nothing is said about them together.
-_MAX_CALLERS: Final = 8
 
 
 def asked_at(ev: Evaluator, site: Site, frame: Frame) -> frozenset[Asked]:
@@ -35,12 +33,10 @@ def asked_at(ev: Evaluator, site: Site, frame: Frame) -> frozenset[Asked]:
 
 
 def asked_by_callers(ev: Evaluator, frame: Frame) -> list[frozenset[Asked]]:
-    """The same for each call of the function that the frame is of; none where there are many."""
+    """What they say for each call of the function that the frame is of; none where there are more than are looked at."""
     if frame.parent is None or not isinstance(frame.scope.node, tree.FunctionDef):
         return []
-    calls = visible_calls(ev, frame.facts, frame.scope)
-    if len(calls) > _MAX_CALLERS:
-        return []
+    calls = all_calls(ev, frame.facts, frame.scope)
     return [asked_at(ev, ev.site(call, caller), caller) for call, caller in calls]
 
 
