@@ -33,7 +33,7 @@ def asked_at(ev: Evaluator, site: Site, frame: Frame) -> frozenset[Asked]:
 
 
 def asked_by_callers(ev: Evaluator, frame: Frame) -> list[frozenset[Asked]]:
-    """What they say for each call of the function that the frame is of; none where there are more than are looked at."""
+    """What they say for each call of the function of a frame; none where there are more than are looked at."""
     if frame.parent is None or not isinstance(frame.scope.node, tree.FunctionDef):
         return []
     calls = all_calls(ev, frame.facts, frame.scope)
