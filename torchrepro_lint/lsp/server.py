@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import FeatureNotificationError
+from pygls.exceptions import FeatureNotificationError, JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from torchrepro_lint import __version__
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
@@ -60,6 +61,18 @@ class _Result:
     closed: Mapping[Path, object] = field(default_factory=dict)
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol, with an answer to each request: also to one whose parameters are not what they should be."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class Server(LanguageServer):
     """The server of one editor."""
 
@@ -70,6 +83,7 @@ class Server(LanguageServer):
             notebook_document_sync=types.NotebookDocumentSyncOptions(
                 [types.NotebookDocumentFilterWithNotebook("jupyter-notebook", [types.NotebookCellLanguage("python")])]
             ),
+            protocol_cls=_Protocol,
         )
         self.session = Session()
         self.result = _Result(Buffers(()))
