@@ -127,6 +127,13 @@ def test_a_fix_that_does_no_good_is_dropped_and_the_others_stay(write, replaceme
     assert len(result.fixed) == 3
 
 
+def test_a_file_that_did_not_compile_before_is_not_blamed_on_the_fix(write) -> None:
+    root = write({"a.py": "import torch\nbad\nf(a=1, a=2)\n"})
+    result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "good")))
+    (rejected,) = result.rejected
+    assert rejected.reason == "the file does not compile (keyword argument repeated: a, line 3)"
+
+
 def test_a_fix_that_leaves_its_finding_is_told_from_those_beside_it(write) -> None:
     """There are fewer findings of the rule afterwards, but this one is still among them."""
     root = write({"a.py": "import torch\nbad\nbad  # never\nbad\n"})

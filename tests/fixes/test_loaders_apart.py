@@ -83,6 +83,22 @@ def main(seed):
         loaders.append(DataLoader(DATA, shuffle=True))
     return [order(loader) for loader in loaders]
 """,
+    "a loop that names its loaders before it keeps them": """
+class Balanced:
+    def __init__(self, parts):
+        self.loaders = []
+        self.iterators = []
+        for part in parts:
+            loader = DataLoader(part, shuffle=True)
+            self.loaders.append(loader)
+            self.iterators.append(iter(loader))
+
+
+def main(seed):
+    torch.manual_seed(seed)
+    balanced = Balanced([DATA, DATA])
+    return [order(loader) for loader in balanced.loaders]
+""",
     "members of an ensemble": """
 def member(k):
     model = torch.nn.Linear(1, 1)

@@ -30,17 +30,33 @@ def verify_edit(
     # What libcst drops, such as a form feed before a `def`, stays in the text, which is not made from the tree.
     if not is_reproduced(module.code, new_text):
         return "the result is not what its syntax tree says"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
-            compile(new_text, "<fixed>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
+    error = _why_not_compiled(new_text, awaits=awaits)
+    if error is not None:
         if awaits and isinstance(error, SyntaxError) and "__future__" in str(error):
             return "a later cell imports from `__future__`: move that import into the first cell, then it can be fixed"
-        return f"the result does not compile ({error})"
+        before = _why_not_compiled(old_text, awaits=awaits)
+        return (
+            f"the result does not compile ({_said(error)})"
+            if before is None
+            else f"the file does not compile ({_said(before)})"
+        )
     if edits is not None and not outside_is_equal(old_text, new_text, edits):
         return "the result differs outside of its edits"
     return None
+
+
+def _why_not_compiled(text: str, *, awaits: bool) -> SyntaxError | ValueError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
+            compile(text, "<text>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return error
+    return None
+
+
+def _said(error: SyntaxError | ValueError) -> str:
+    return f"{error.msg}, line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
 
 
 def outside_is_equal(old_text: str, new_text: str, edits: Iterable[Edit]) -> bool:

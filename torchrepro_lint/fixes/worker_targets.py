@@ -96,7 +96,11 @@ def _held_target(
         return WorkerTarget(reseeding, global_name=name, path=places[0][0].site.path)
     paths = dataset_paths(program.ev, loader.value("dataset"), is_wanted)
     if len(paths) != 1:
-        return "several attributes of the dataset hold it" if paths else "no attribute of the dataset leads to it"
+        return (
+            "several attributes of the dataset hold it"
+            if paths
+            else "it is not known which attribute of the dataset holds it"
+        )
     return WorkerTarget(reseeding, attribute=next(iter(paths)))
 
 

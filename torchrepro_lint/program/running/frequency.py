@@ -311,7 +311,7 @@ def _is_of_its_own(program: Program, way: Way, index: int, loop: tree.For | tree
         if isinstance(waypoint.scope.behind(loop.iter), (tree.Display, tree.DictDisplay)):
             return index > 0 and trains_in_turn(program, way, index, loop) is False
     call = waypoint.scope.call_at(waypoint.site)
-    return call is not None and is_kept(program.ev, waypoint.facts, call)
+    return call is not None and is_kept(program.ev, waypoint.facts, waypoint.scope, call)
 
 
 def _words(repetition: Repetition) -> str:
