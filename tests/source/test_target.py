@@ -143,6 +143,20 @@ def test_what_a_specifier_stands_for(alternatives: tuple[str, ...], below_1_9: b
     assert target.newest() == newest
 
 
+@pytest.mark.parametrize(
+    ("target", "supports_1_5"),
+    [
+        (TargetTorch((">=1.4",), "setup.py"), True),
+        (TargetTorch((">=1.4",), "python>=3.6", inferred=True), False),
+        (TargetTorch(("==1.4.0",), "torchvision==0.5.0", inferred=True), True),
+        (TargetTorch((">=1.6",), "setup.py"), False),
+        (TargetTorch(), False),
+    ],
+)
+def test_what_a_project_has_to_run_with(target: TargetTorch, supports_1_5: bool) -> None:
+    assert target.supports_below("1.6") is supports_1_5
+
+
 def test_the_releases_are_in_order() -> None:
     from packaging.version import Version
 

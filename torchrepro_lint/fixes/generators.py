@@ -13,7 +13,7 @@ from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.placement import arms_apart, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
@@ -131,11 +131,11 @@ def numbered_name(name: str, before: int, is_taken: Callable[[str], bool]) -> st
 def place_among_loaders(
     document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None = None
 ) -> int:
-    """How many loaders of the file before the call may want a generator, or have one, in the order of the text, those
-    left out that are made instead of it. Its own generator is made before the statement `home`.
+    """How many loaders and samplers of the file are before the call, in the order of the text, those left out that are
+    made instead of it, and loaders that are none by the program. Its generator is made before the statement `home`.
     """
-    groups = (*document.once(_that_want_one).values(), known.by_other_names if known is not None else ())
-    loaders = {id(one): one for group in groups for one in group if not is_split_or_sampler(document, one)}
+    groups = (*document.once(_that_want_one).values(), known.calls if known is not None else ())
+    loaders = {id(one): one for group in groups for one in group if not is_split(one)}
     function = document.function(call)
     beside = [one for one in loaders.values() if document.function(one) is function]
     instead = made_instead(document, call, home, beside)

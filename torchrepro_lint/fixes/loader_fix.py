@@ -66,7 +66,7 @@ def loader_fix(
         return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
-    if generator and program.target.known and program.target.admits_below(GENERATOR_SINCE):
+    if generator and program.target.supports_below(GENERATOR_SINCE):
         if not init:
             return None, f"torch < {GENERATOR_SINCE}, which the project supports, takes no generator here"
         generator = False

@@ -13,9 +13,10 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "is_split_or_sampler", "may_want_generator"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "is_split", "may_want_generator"]
 
-_SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = ("torch_splits", "torch_samplers", "torch_permutations")
+_SPLITS: tuple[OrderingTable, ...] = ("torch_splits", "torch_permutations")
+_SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = (*_SPLITS, "torch_samplers")
 
 
 class KnownLoaders:
@@ -30,23 +31,24 @@ class KnownLoaders:
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
-        lacking = [call for call in self._calls if _lacks_init(call)]
+        lacking = [call for call in self.calls if _lacks_init(call)]
         return min(lacking, key=self._document.start, default=None)
 
     @cached_property
     def by_other_names(self) -> tuple[cst.Call, ...]:
         """Those that are not called as loaders are: `loader_class(...)`."""
-        return tuple(call for call in self._calls if not _is_loader(call))
+        return tuple(call for call in self.calls if not _is_loader(call))
 
     @cached_property
-    def _calls(self) -> tuple[cst.Call, ...]:
+    def calls(self) -> tuple[cst.Call, ...]:
+        """All of them, in the order of the text."""
         found = (self._document.node_at(*span, cst.Call) for span in sorted(self._spans))
         return tuple(call for call in found if call is not None)
 
 
 def may_want_generator(document: Document, call: cst.Call) -> bool:
     """Whether a call looks like a split, a sampler, or a loader that shuffles or has workers."""
-    if is_split_or_sampler(document, call):
+    if _is_split_or_sampler(document, call):
         return True
     if not _is_loader(call):
         return False
@@ -68,7 +70,12 @@ def _first_by_text(document: Document) -> cst.Call | None:
     return min(lacking, key=document.start, default=None)
 
 
-def is_split_or_sampler(document: Document, call: cst.Call) -> bool:
+def is_split(call: cst.Call) -> bool:
+    """Whether a call has the name of a split or a permutation."""
+    return any(_last_name(call.func) in ordering_words(table) for table in _SPLITS)
+
+
+def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call has the name of one of torch's splits or samplers, and the name does not belong to another module
     or to the file itself.
     """

@@ -30,13 +30,13 @@ def verify_edit(
     # What libcst drops, such as a form feed before a `def`, stays in the text, which is not made from the tree.
     if not is_reproduced(module.code, new_text):
         return "the result is not what its syntax tree says"
-    error = _why_not_compiled(new_text, awaits=awaits)
-    if error is not None:
-        if awaits and isinstance(error, SyntaxError) and "__future__" in str(error):
+    wrong = _why_not_compiled(new_text, awaits=awaits)
+    if wrong is not None:
+        if awaits and isinstance(wrong, SyntaxError) and "__future__" in str(wrong):
             return "a later cell imports from `__future__`: move that import into the first cell, then it can be fixed"
         before = _why_not_compiled(old_text, awaits=awaits)
         return (
-            f"the result does not compile ({_said(error)})"
+            f"the result does not compile ({_said(wrong)})"
             if before is None
             else f"the file does not compile ({_said(before)})"
         )

@@ -51,6 +51,12 @@ class TargetTorch:
         bound = Version(version)
         return any(Version(release) < bound for release in self.admitted)
 
+    def supports_below(self, version: str) -> bool:
+        """Whether code has to run with a release below `version`: the project says so, or means no later one. A lower
+        bound that was inferred is no promise.
+        """
+        return self.known and self.admits_below(version) and not (self.inferred and self.admits_from(version))
+
     def admits_from(self, version: str) -> bool:
         """Whether `version` or a later release counts."""
         from packaging.version import Version

@@ -41,6 +41,7 @@ epochs.py             loops over epochs; made_once.py: what they come by only on
 runs_once.py          places that a whole run comes by only once
 training_hooks.py     functions that a framework calls in each epoch or step
 frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are
+several.py            whether one run makes several objects at a place
 saved_models.py       loops over the saved models of a training
 varying.py            what changes from one turn of a loop to the next
 set_apart.py          code that has a state of the generators to itself

@@ -1,15 +1,21 @@
-"""Whether one run of a program makes several objects at one place: a loop makes one in each turn, or a function that
-makes one is called in several places. Generators that are seeded there alike would all give the same numbers.
+"""Whether one run of a program makes several objects at one place that it uses beside each other: a loop makes one in
+each turn and keeps it, or a function that makes one is called in several places of another. Generators that are seeded
+there alike would all give the same numbers.
+
+Trainings that come one after the other are apart: each has the data in the order of its seed.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.ways import MAX_WAYS, Way, never_together, ways
+from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
+from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
+from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -20,8 +26,8 @@ __all__ = ["makes_several"]
 
 
 def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
-    """Whether one run of a program may come to a place more than once, tests left out; True also where not all ways
-    that lead to it are known.
+    """Whether one run of a program may come to a place more than once, tests and further trainings left out; True also
+    where not all ways that lead to it are known.
     """
     key = ("several", facts.path, id(scope), site)
     return program.ev.remembered(key, lambda: _makes_several(program, facts, scope, site), True)
@@ -35,22 +41,59 @@ def _makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int
     ]
     if len(leading) > MAX_WAYS or any(_is_in_a_loop(program, way) for way in leading):
         return True
-    return any(_of_one_run(first, second) for first, second in combinations(leading, 2))
+    return any(_of_one_run(program, first, second) for first, second in combinations(leading, 2))
 
 
 def _is_in_a_loop(program: Program, way: Way) -> bool:
-    for waypoint in way:
+    for index, waypoint in enumerate(way):
         loops = parents_of(program.ev, waypoint.facts).loops
+        for branch, arm in reversed(waypoint.path):
+            if arm == "body" and branch in loops:
+                if _seeds_before(program, way[:index]):
+                    return False
+                return _is_kept(program, waypoint) or turns_of(program, way, index, loops[branch]) is not Turns.RUNS
         if isinstance(waypoint.scope.node, tree.Comprehension):
-            return True
-        if any(arm == "body" and branch in loops for branch, arm in waypoint.path):
-            return True
+            return not _trains(program, waypoint)
     return False
 
 
-def _of_one_run(first: Way, second: Way) -> bool:
-    """Whether one run may take both ways: they end in the same file, and where they part no `if` decides for one."""
-    if first[-1].facts is not second[-1].facts:
-        return False
+def _seeds_before(program: Program, inner: Way) -> bool:
+    """Whether one of the functions that a way leads through seeds torch before it comes to the place."""
+    sites = {id(waypoint.scope): waypoint.site for waypoint in inner}
+    return any(
+        id(at.scope) in sites and at.site < sites[id(at.scope)]
+        for one in program.evidence
+        if one.effect == "seed" and "torch" in one.seeds
+        for seeding in ways_of(program, one)
+        for at in seeding
+    )
+
+
+def _is_kept(program: Program, waypoint: Waypoint) -> bool:
+    """Whether what the statement at a place makes is put away beside what other turns make."""
+    scope, starts = waypoint.scope, waypoint.scope.statement_sites
+    following = bisect_right(starts, waypoint.site)
+    end = starts[following] if following < len(starts) else None
+    return any(
+        waypoint.site <= call.site
+        and (end is None or call.site < end)
+        and is_kept(program.ev, waypoint.facts, scope, call)
+        for call, _ in scope.calls
+    )
+
+
+def _trains(program: Program, waypoint: Waypoint) -> bool:
+    call = waypoint.scope.call_at(waypoint.site)
+    return call is not None and may_train(program, waypoint.facts, waypoint.scope, call)
+
+
+def _of_one_run(program: Program, first: Way, second: Way) -> bool:
+    """Whether one run may take both ways: where they part, one function makes both, and neither is a training."""
     parting = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
-    return parting is None or not never_together((first[parting:],), (second[parting:],))
+    if parting is None or first[parting].scope is not second[parting].scope:
+        return False
+    if _seeds_before(program, first[:parting]) or _seeds_before(program, second[:parting]):
+        return False
+    if _trains(program, first[parting]) or _trains(program, second[parting]):
+        return False
+    return not never_together((first[parting:],), (second[parting:],))

@@ -104,7 +104,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
             fix, declined = generator_fix(
                 program, call, one.parameter, is_split=is_split, seeds_by_rank=leaks, ranks_differ=differ
             )
-            if program.target.known and program.target.admits_below(since):
+            if program.target.supports_below(since):
                 fix, declined = None, f"torch < {since}, which the project supports, takes no generator here"
             message = _message(one, leaks=leaks)
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)

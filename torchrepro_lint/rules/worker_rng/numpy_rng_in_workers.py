@@ -165,7 +165,16 @@ class NumpyRngInWorkers(LoaderRule):
             message += "`np.random.seed` does not affect them, and before torch 1.9 they repeat each other"
         else:
             message += _consequence(program, is_old, controlled)
-        return self.finding(program, loader.site, message, trace, severity=severity, fix=fix, declined=declined)
+        return self.finding(
+            program,
+            loader.site,
+            message,
+            trace,
+            severity=severity,
+            fix=fix,
+            declined=declined,
+            about_control=not is_old,
+        )
 
 
 def _trace(draw: Effect) -> list[Link]:
