@@ -33,6 +33,15 @@ ONE_NAME = {
         """,
         ["g", "g"],
     ),
+    "tests for other values of one name": (
+        """
+        if args.seed == 1:
+            loader = DataLoader(data, shuffle=True)
+        if args.seed == 2:
+            loader = DataLoader(data, batch_size=2, shuffle=True)
+        """,
+        ["g", "g"],
+    ),
     "elif": (
         """
         if args.big:

@@ -77,7 +77,8 @@ def made_instead(
     document: Document, call: cst.Call, home: cst.BaseStatement, others: Sequence[cst.Call]
 ) -> frozenset[int]:
     """Those of other calls in a function, by id, that are made instead of a call, never beside it: they are in another
-    arm of an `if` or a `match`, or one is in an arm that returns before the other. What `call` needs is made before the
+    arm of an `if` or a `match`, in two `if` that ask for other values of one name (`if data == "mnist":`), or one is in
+    an arm that returns before the other. What `call` needs is made before the
     statement `home`, which has to be made instead as well.
     """
     known = document.once(_arms_of_calls)
@@ -100,9 +101,29 @@ def _exclude_each_other(
 ) -> bool:
     return (
         any(others.get(choice, arm) is not arm for choice, arm in own.items())
+        or any(_ask_for_others(document, one, two) for one in own.items() for two in others.items())
         or any(_is_behind(document, choice, arm, other) for choice, arm in own.items())
         or any(_is_behind(document, choice, arm, home) for choice, arm in others.items())
     )
+
+
+def _ask_for_others(
+    document: Document, one: tuple[cst.CSTNode, cst.CSTNode], two: tuple[cst.CSTNode, cst.CSTNode]
+) -> bool:
+    """Whether two arms are those of two `if` in which one expression has other values."""
+    first, second = (_asked_value(document, *arm) for arm in (one, two))
+    return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
+
+
+def _asked_value(document: Document, choice: cst.CSTNode, arm: cst.CSTNode) -> tuple[str, str] | None:
+    """The expression and the constant that it equals in the arm, by their texts."""
+    match choice:
+        case cst.If(
+            test=cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=value)]),
+            body=body,
+        ) if body is arm and isinstance(value, cst.SimpleString | cst.Integer):
+            return document.text_of(left), str(value.evaluated_value)
+    return None
 
 
 def _arms_of_calls(document: Document) -> dict[int, _Arms]:

@@ -58,9 +58,9 @@ Use instead
 Since
     All versions of torch. If the torch that the project uses may be older than 1.9, the finding is an error. If it is
     not, the finding is a warning, and only the `strict` profile has it if the program seeds torch, if the loader has a
-    generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings` tells), the
-    finding is a warning too, and the setting `target-torch` states the version; it is an error if the program seeds
-    NumPy and not torch, since that seed affects the workers of no version. If the items seed NumPy with
+    generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings`
+    tells), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
+    program seeds NumPy and not torch, since that seed affects the workers of no version. If the items seed NumPy with
     `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
 
 How it is proven
