@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, islice
 
@@ -11,7 +12,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.placement import arms_apart, made_instead
+from torchrepro_lint.fixes.placement import arms_apart, has_arms, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
@@ -134,12 +135,25 @@ def place_among_loaders(
     """How many loaders and samplers of the file are before the call, in the order of the text, those left out that are
     made instead of it, and loaders that are none by the program. Its generator is made before the statement `home`.
     """
-    groups = (*document.once(_that_want_one).values(), known.calls if known is not None else ())
-    loaders = {id(one): one for group in groups for one in group if not is_split(one)}
+    start = document.start(call)
+    wanting = document.once(_loaders_that_want_one)
+    before = bisect_left(document.once(_starts_of_loaders), start)
+    others = known.starts_of_others if known is not None else ()
+    if not document.once(has_arms):
+        return before + bisect_left(others, start)
     function = document.function(call)
-    beside = [one for one in loaders.values() if document.function(one) is function]
-    instead = made_instead(document, call, home, beside)
-    return sum(document.start(one) < document.start(call) and key not in instead for key, one in loaders.items())
+    beside = [one for one in wanting[:before] if document.function(one) is function]
+    return before + bisect_left(others, start) - len(made_instead(document, call, home, beside))
+
+
+def _loaders_that_want_one(document: Document) -> list[cst.Call]:
+    groups = document.once(_that_want_one).values()
+    found = {id(one): one for group in groups for one in group if not is_split(one)}
+    return sorted(found.values(), key=document.start)
+
+
+def _starts_of_loaders(document: Document) -> list[int]:
+    return [document.start(one) for one in document.once(_loaders_that_want_one)]
 
 
 def plus(seed: str, number: int) -> str:

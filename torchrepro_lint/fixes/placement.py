@@ -15,7 +15,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Declined", "Place", "arms_apart", "find_place", "made_instead"]
+__all__ = ["Declined", "Place", "arms_apart", "find_place", "has_arms", "made_instead"]
 
 #: The arms around a call, each by the `if` or `match` that it is of.
 _Arms: TypeAlias = dict[cst.CSTNode, cst.CSTNode]
@@ -88,6 +88,11 @@ def made_instead(
     around_home = {id(home), *(id(one) for one in document.ancestors(home))}
     own = {choice: arm for choice, arm in own.items() if id(arm) in around_home}
     return frozenset(id(one) for one in others if _exclude_each_other(document, own, home, one, known.get(id(one), {})))
+
+
+def has_arms(document: Document) -> bool:
+    """Whether any call of a document is in an arm of its function."""
+    return bool(document.once(_arms_of_calls))
 
 
 def arms_apart(document: Document, call: cst.Call, other: cst.Call) -> frozenset[int]:

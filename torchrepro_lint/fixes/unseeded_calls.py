@@ -40,6 +40,12 @@ class KnownLoaders:
         return tuple(call for call in self.calls if not _is_loader(call))
 
     @cached_property
+    def starts_of_others(self) -> list[int]:
+        """Where those begin that by their text want no generator, in order."""
+        others = [one for one in self.calls if not may_want_generator(self._document, one)]
+        return sorted(map(self._document.start, others))
+
+    @cached_property
     def calls(self) -> tuple[cst.Call, ...]:
         """All of them, in the order of the text."""
         found = (self._document.node_at(*span, cst.Call) for span in sorted(self._spans))
