@@ -136,24 +136,24 @@ def place_among_loaders(
     made instead of it, and loaders that are none by the program. Its generator is made before the statement `home`.
     """
     start = document.start(call)
-    wanting = document.once(_loaders_that_want_one)
-    before = bisect_left(document.once(_starts_of_loaders), start)
-    others = known.starts_of_others if known is not None else ()
+    wanting, others = document.once(_loaders_that_want_one), known.that_want_none if known is not None else ()
+    earlier = [*_before(document, wanting, start), *_before(document, others, start)]
     if not document.once(has_arms):
-        return before + bisect_left(others, start)
+        return len(earlier)
     function = document.function(call)
-    beside = [one for one in wanting[:before] if document.function(one) is function]
-    return before + bisect_left(others, start) - len(made_instead(document, call, home, beside))
+    beside = [one for one in earlier if document.function(one) is function]
+    return len(earlier) - len(made_instead(document, call, home, beside))
+
+
+def _before(document: Document, calls: Sequence[cst.Call], start: int) -> Sequence[cst.Call]:
+    """Those of some calls, in the order of the text, that begin before a place."""
+    return calls[: bisect_left(calls, start, key=document.start)]
 
 
 def _loaders_that_want_one(document: Document) -> list[cst.Call]:
     groups = document.once(_that_want_one).values()
     found = {id(one): one for group in groups for one in group if not is_split(one)}
     return sorted(found.values(), key=document.start)
-
-
-def _starts_of_loaders(document: Document) -> list[int]:
-    return [document.start(one) for one in document.once(_loaders_that_want_one)]
 
 
 def plus(seed: str, number: int) -> str:

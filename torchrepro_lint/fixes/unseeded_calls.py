@@ -31,23 +31,21 @@ class KnownLoaders:
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
-        lacking = [call for call in self.calls if _lacks_init(call)]
+        lacking = [call for call in self._calls if _lacks_init(call)]
         return min(lacking, key=self._document.start, default=None)
 
     @cached_property
     def by_other_names(self) -> tuple[cst.Call, ...]:
         """Those that are not called as loaders are: `loader_class(...)`."""
-        return tuple(call for call in self.calls if not _is_loader(call))
+        return tuple(call for call in self._calls if not _is_loader(call))
 
     @cached_property
-    def starts_of_others(self) -> list[int]:
-        """Where those begin that by their text want no generator, in order."""
-        others = [one for one in self.calls if not may_want_generator(self._document, one)]
-        return sorted(map(self._document.start, others))
+    def that_want_none(self) -> tuple[cst.Call, ...]:
+        """Those that by their text want no generator, in the order of the text."""
+        return tuple(call for call in self._calls if not may_want_generator(self._document, call))
 
     @cached_property
-    def calls(self) -> tuple[cst.Call, ...]:
-        """All of them, in the order of the text."""
+    def _calls(self) -> tuple[cst.Call, ...]:
         found = (self._document.node_at(*span, cst.Call) for span in sorted(self._spans))
         return tuple(call for call in found if call is not None)
 
