@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "loader_fix", "surroundings"]
+__all__ = ["is_distributed", "loader_fix", "surroundings", "why_no_generator"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -66,9 +66,9 @@ def loader_fix(
         return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
-    if generator and program.target.supports_below(GENERATOR_SINCE):
+    if generator and (reason := why_no_generator(program, GENERATOR_SINCE)) is not None:
         if not init:
-            return None, f"torch < {GENERATOR_SINCE}, which the project supports, takes no generator here"
+            return None, reason
         generator = False
         wanted.remove("generator")
     if (init and not known.takes_worker_init_fn) or (generator and not known.takes_generator):
@@ -114,6 +114,13 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
     return Fix(plan.applicability, message, plan.edits, after), None
+
+
+def why_no_generator(program: Program, since: str) -> str | None:
+    """Why what takes a generator since a release of torch is given none; None where it may be given one."""
+    if not program.target.supports_below(since):
+        return None
+    return f"torch < {since}, which the project supports, takes no generator here"
 
 
 def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:

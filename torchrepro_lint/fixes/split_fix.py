@@ -14,7 +14,7 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings
+from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings, why_no_generator
 from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.fixes.seeding_request import Ranks
@@ -36,15 +36,19 @@ def generator_fix(
     call: KnownCall,
     parameter: Parameter,
     *,
+    since: str,
     is_split: bool,
     seeds_by_rank: bool,
     ranks_differ: bool = False,
 ) -> Planned:
-    """The fix that passes a seeded `torch.Generator`, or why there is none.
+    """The fix that passes a seeded `torch.Generator`, which the call takes `since` a release of torch, or why there is
+    none.
 
     In a distributed program, or with `seeds_by_rank`, it is one of the call's own, with the same seed on all ranks.
     Where each rank has an order of its own until now, and keeps it (`ranks_differ`), the rank is part of the seed.
     """
+    if (reason := why_no_generator(program, since)) is not None:
+        return None, reason
     document = document_of(program, call.facts.path)
     node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)
     if node is None:

@@ -70,7 +70,6 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
     for folder in (root, root / "requirements"):
         for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
             yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
-
     for pattern in READMES:
         yield from ((path, _install_commands) for path in _matching(root, pattern))
 

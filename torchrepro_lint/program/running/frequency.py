@@ -273,7 +273,7 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
 
 
 def _is_of_one_turn(waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
-    """Whether a loop comes by a place in one of its turns: where its key has a value that is written out,
+    """Whether a loop reaches a place in exactly one of its turns, that in which its key has a constant value:
     `for phase, options in datasets.items(): if phase == "train"`.
     """
     match loop:

@@ -100,12 +100,15 @@ class SplitOrSamplerWithoutGenerator(Rule):
             leaks = by_rank is not None and one.kind != "sampler"
             differ = by_rank is not None and one.kind == "sampler"
             trace = _ranks_apart(program, *by_rank) if by_rank is not None and leaks else []
-            is_split = one.kind != "sampler"
             fix, declined = generator_fix(
-                program, call, one.parameter, is_split=is_split, seeds_by_rank=leaks, ranks_differ=differ
+                program,
+                call,
+                one.parameter,
+                since=since,
+                is_split=one.kind != "sampler",
+                seeds_by_rank=leaks,
+                ranks_differ=differ,
             )
-            if program.target.supports_below(since):
-                fix, declined = None, f"torch < {since}, which the project supports, takes no generator here"
             message = _message(one, leaks=leaks)
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
 
