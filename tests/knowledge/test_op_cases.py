@@ -42,6 +42,7 @@ def test_what_was_measured_is_in_the_table_and_said_in_the_words_of_the_command(
         assert bool(one.cuda) >= (one.kind == "cuda")
         assert one.result in (
             "raises under use_deterministic_algorithms(True)",
+            "cannot be run under use_deterministic_algorithms(True)",
             "made deterministic by the switch",
             "differs between runs",
             f"bitwise stable in {one.runs} runs",

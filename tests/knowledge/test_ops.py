@@ -79,9 +79,12 @@ def test_every_spelling_of_the_survey_is_in_the_table() -> None:
 def test_the_survey_says_no_more_of_a_row_than_the_table() -> None:
     said: dict[tuple[object, ...], set[str]] = {}
     for row in table():
-        said.setdefault((identity(row), row["source"], row["alternative"]), set()).add(row["alert"])
+        source, _, _ = row["source"].partition("; H100")  # measured since
+        said.setdefault((identity(row), source, row["alternative"]), set()).add(row["alert"])
     for row in survey():
-        alerts = said[identity(row), row["source"].strip(), row["deterministic_alternative"].strip()]
+        sources = row["source"].strip(), re.sub("[;,] not run on a GPU", "", row["source"].strip())
+        places = [(identity(row), source, row["deterministic_alternative"].strip()) for source in sources]
+        alerts = set().union(*(said.get(place, set()) for place in places))
         alert = row["alert_name"].strip()
         # The table has the names of the out= forms as well.
         assert any(one == alert or one.startswith(f"{alert} / ") for one in alerts), row["op"]

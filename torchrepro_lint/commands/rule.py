@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.report.gpu_evidence import gpu_evidence
 from torchrepro_lint.report.op_evidence import op_evidence
 from torchrepro_lint.report.rule_pages import explanation, markdown, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -85,6 +86,7 @@ def _text(one: RuleMetadata) -> str:
         "\n".join([f"{title(one)}.", *about, *filter(None, [url])]),
         explanation(one),
         op_evidence(one.code),
+        gpu_evidence(one.code),
     )
     return "\n\n".join(filter(None, parts))
 

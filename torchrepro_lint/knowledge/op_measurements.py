@@ -16,8 +16,9 @@ class OpMeasurement:
 
     `kind` is `cpu` or `cuda`, `device` the name of the device, `cuda` the CUDA version that torch was built for (empty:
     none), `runs` how often the call was run, `date` when (ISO 8601). `result` is one of: `raises under
-    use_deterministic_algorithms(True)`, `made deterministic by the switch`, `differs between runs`, `bitwise stable in
-    N runs`; `detail` says more, such as the name of the alert.
+    use_deterministic_algorithms(True)`, `cannot be run under use_deterministic_algorithms(True)` (another error than
+    an alert), `made deterministic by the switch`, `differs between runs`, `bitwise stable in N runs`; `detail` says
+    more, such as the name of the alert.
     """
 
     op: str

@@ -29,13 +29,14 @@ Device = Literal["cuda", "cpu", "mps", "any"]
 #: have no order to lose, although they alert: `windows`, where windows do not overlap; `padding`, where the kernel has
 #: size 1; `indices`, where no index comes twice; `pooled`, where the indices come from the pooling before it; `counts`,
 #: since every addend is one, unless there are weights; `bins`, where each element is in one window, as with an output
-#: size of 1; `ties`, where nobody looks at the indices. `plain`: an assignment by index, where only an index that comes
-#: twice leaves open which value stays; `third-party`: of another package than torch; `spectrum`: a module of it mostly
-#: is before a network, where no gradient comes back to the recording.
+#: size of 1; `pairs`, since at most two gradients meet in an element, whose sum is the same in either order; `ties`,
+#: where nobody looks at the indices. `plain`: an assignment by index, where only an index that comes twice leaves open
+#: which value stays; `third-party`: of another package than torch; `spectrum`: a module of it mostly is before a
+#: network, where no gradient comes back to the recording.
 _FLAGS = frozenset(
     {
         *("cudnn", "cublas", "attention", "memory", "mps", "compiled", "indexing", "windows", "indices", "pooled"),
-        *("counts", "bins", "ties", "plain", "third-party", "padding", "spectrum"),
+        *("counts", "bins", "pairs", "ties", "plain", "third-party", "padding", "spectrum"),
     }
 )
 

@@ -8,7 +8,7 @@ places.py        the place of a finding, as every format writes it
 at_steps.py      a finding in another file, told at the step in a file at hand
 texts.py         the texts and names of the files
 fingerprints.py  identifies a finding when lines above it change
-rule_pages.py    the documentation of a rule; op_evidence.py adds what was measured
+rule_pages.py    the documentation of a rule; op_evidence.py and gpu_evidence.py add what was measured
 documents.py     headings and tables as Markdown or HTML
 progress.py      how far a check has come
 """

@@ -24,6 +24,7 @@ def case(op: str, when: str = "") -> OpCase:
 PUT = case("torch.Tensor.put_", "accumulate is-false-or-missing")
 SCATTER = case("torch.Tensor.scatter_add_")
 EMPTY = case("torch.empty")
+SDPA = case("torch.nn.functional.scaled_dot_product_attention", "backend = 'cudnn'")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,8 @@ EMPTY = case("torch.empty")
         (SCATTER, "cuda", {"off": [1, 1], "on": [1, 1]}, "bitwise stable in 9 runs", ""),
         (SCATTER, "cuda", {"off": [4, 1], "on": [2, 1]}, run.DIFFERS, "a row says that the switch makes it deterministic"),
         (SCATTER, "cuda", {"off": [4, 1], "raises": "scatter"}, run.RAISES, "no row says that it raises"),
+        (SCATTER, "cuda", {"off": [4, 1], "refuses": "No kernel"}, run.REFUSES, "a row says that the switch makes it deterministic"),
+        (SDPA, "cuda", {"off": [4, 1], "refuses": "No available kernel."}, run.REFUSES, ""),
         (SCATTER, "cpu", {"off": [1, 1], "on": [1, 1]}, "bitwise stable in 9 runs", ""),
         (EMPTY, "cpu", {"off": [9, 1], "on": [1, 1]}, run.MADE_DETERMINISTIC, ""),
         (EMPTY, "cpu", {"trouble": "ended by signal 11"}, "", "could not be run"),

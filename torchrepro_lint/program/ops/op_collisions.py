@@ -29,7 +29,7 @@ __all__ = ["adds_exactly", "never_collides"]
 
 def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
     """Whether the arguments prove that no two addends meet."""
-    if "pooled" in row.flags:
+    if row.flags & {"pooled", "pairs"}:
         return True
     if "counts" in row.flags:
         return not _is_weighted(operation)
@@ -40,7 +40,7 @@ def never_collides(ev: Evaluator, operation: Operation, row: OpRow) -> bool:
         numbers = numbers_of(ev.values(kernel, operation.frame)) if kernel is not None else []
         return bool(numbers) and set(numbers) == {1}  # nothing is padded
     if "bins" in row.flags:
-        return _may_be_one_bin(ev, operation)
+        return _meet_in_pairs(ev, operation)
     if "ties" in row.flags:
         return _takes_values_alone(ev, operation)
     if "indices" in row.flags:
@@ -156,19 +156,23 @@ def _windows_are_apart(ev: Evaluator, operation: Operation) -> bool:
     steps, sizes = ev.values(stride, operation.frame), ev.values(size, operation.frame)
     if steps == frozenset((Constant(None),)):
         return True
+    if not last.startswith("max") and set(numbers_of(steps)) == {1}:
+        return True  # average pooling by steps of 1 has a kernel without atomics (measured, knowledge/ops.tsv)
     wide, far = numbers_of(sizes), numbers_of(steps)
     return bool(wide) and bool(far) and max(wide) <= min(far)
 
 
-def _may_be_one_bin(ev: Evaluator, operation: Operation) -> bool:
-    """Whether no dimension of the output is proven to have another size than 1 or that of the input, which is left out
-    as None: in both cases each element is in one window.
+def _meet_in_pairs(ev: Evaluator, operation: Operation) -> bool:
+    """Whether fewer than two dimensions of the output are proven to have another size than 1 or that of the input,
+    which is left out as None. Along one dimension an element is in two neighbouring windows at most, and the sum of two
+    gradients is the same in either order; along two it is in four.
     """
     size = argument_of(operation, "output_size", 0)
     values = ev.values(size, operation.frame) if size is not None else frozenset()
     only = next(iter(values)) if len(values) == 1 else None
-    parts = only.items if isinstance(only, SequenceValue) and only.items else (values,)
-    return not any(number != 1 for part in parts for number in numbers_of(part))
+    if isinstance(only, SequenceValue) and only.items:
+        return sum(any(number != 1 for number in numbers_of(part)) for part in only.items) < 2
+    return not any(number != 1 for number in numbers_of(values))
 
 
 def _takes_values_alone(ev: Evaluator, operation: Operation) -> bool:

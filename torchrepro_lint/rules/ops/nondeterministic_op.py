@@ -58,6 +58,9 @@ Not reported
       datasets).
     - Operations in which no two values are added to the same element: windows that do not overlap, one index for each
       row, permutations, positions from a counting loop or a mask.
+    - Operations in which at most two gradients meet, whose sum is the same in either order: adaptive pooling along one
+      dimension, mirrored ends of a row (`ReflectionPad1d`). Average pooling in 3D by steps of 1, which has a kernel
+      without atomics.
     - Operations in which the order does not matter: equal numbers are added (a histogram of ones), the maximum or the
       minimum is taken (`index_reduce_` with `amax`), or only the values of a median are used.
     - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).

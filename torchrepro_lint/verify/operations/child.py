@@ -163,7 +163,8 @@ def _dirty(device: str) -> None:
 
 def observe(case: OpCase, device: str, runs: int) -> dict[str, Any]:
     """What is seen of a case: the alert that the strict mode raises, how many different results `runs` runs gave,
-    forward and backward, with the mode off and, where it does not raise, on; `trouble` where nothing could be run.
+    forward and backward, with the mode off and, where it does not raise, on; `refuses` with the text of another error
+    that the mode leads to; `trouble` where nothing could be run.
     """
     seen: dict[str, Any] = {}
     with contention(device) as dirty:
@@ -177,7 +178,8 @@ def observe(case: OpCase, device: str, runs: int) -> dict[str, Any]:
             seen["on"] = _different(case, device, runs, dirty)
         except (RuntimeError, NotImplementedError) as error:
             text = str(error).strip().partition("\n")[0]
-            seen["raises"] = text.partition(f" {_NO_IMPLEMENTATION}")[0] if _NO_IMPLEMENTATION in text else text
+            name, alert, _ = text.partition(f" {_NO_IMPLEMENTATION}")
+            seen["raises" if alert else "refuses"] = name
         finally:
             torch.use_deterministic_algorithms(False)
     return seen

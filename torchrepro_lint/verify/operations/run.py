@@ -20,6 +20,8 @@ from torchrepro_lint.verify.devices import Device
 __all__ = ["Machine", "Seen", "run_cases", "what_keeps"]
 
 #: The words for what was seen of a call; `{runs}` is how often it was run.
+#: Another error than an alert, such as "No available kernel".
+REFUSES = "cannot be run under use_deterministic_algorithms(True)"
 RAISES = "raises under use_deterministic_algorithms(True)"
 MADE_DETERMINISTIC = "made deterministic by the switch"
 DIFFERS = "differs between runs"
@@ -96,6 +98,9 @@ def judged(case: OpCase, device: Device, runs: int, version: str, answer: Mappin
     differs, strict = _words(answer["off"], runs), answer.get("on")
     stable = STABLE.format(runs=runs)
     effects = {row.effect for row in case.rows(version) if row.device in ("any", device)}
+    if "refuses" in answer:
+        against = "a row says that the switch makes it deterministic" if "made_deterministic" in effects else ""
+        return Seen(case, REFUSES, f"{answer['refuses']}; without the switch: {differs or stable}", against)
     if strict is None:
         detail = f"{answer['raises']}; without the switch: {differs or stable}"
         return Seen(case, RAISES, detail, "" if "throws" in effects else "no row says that it raises")
