@@ -128,7 +128,8 @@ def test_who_imports_whom_may_change(kept: Kept) -> None:
 def test_an_import_alone_may_change_what_a_program_is(write) -> None:
     """A framework that may seed is in the program of the loader once its file imports that."""
     framework = "import mmengine\n"
-    kept = Kept(write({**PACKAGE, "requirements.txt": "torch==2.1.0\n", "pkg/plain.py": framework}))
+    settings = 'target-torch = "2.1"\nintent = "deterministic"\nselect = ["TRL101"]\n'
+    kept = Kept(write({**PACKAGE, "torchrepro-lint.toml": settings, "pkg/plain.py": framework}))
     assert kept.codes() == ["TRL101"]
     assert kept.codes(plain=f"{framework}import pkg.loader\n") == []
     assert kept.codes() == ["TRL101"]
