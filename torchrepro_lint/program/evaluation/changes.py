@@ -35,7 +35,16 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["after_changes", "after_stages", "changes_by_root", "changes_of", "joined", "opened", "with_changes"]
+__all__ = [
+    "after_changes",
+    "after_stages",
+    "changes_by_root",
+    "changes_of",
+    "joined",
+    "opened",
+    "repeated",
+    "with_changes",
+]
 
 _LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
@@ -133,13 +142,21 @@ def joined(values: Values) -> Values:
     dicts = [value for value in values if isinstance(value, DictValue)]
     if len(dicts) < 2:
         return values
-    entries: dict[tuple[type, tree.ConstantValue], tuple[tree.ConstantValue, Values, bool]] = {}
-    for key, found, _ in (entry for value in dicts for entry in value.entries):
-        before = entries.get((type(key), key))
-        entries[type(key), key] = (key, union(before[1], found) if before is not None else found, False)
+    entries: dict[tuple[type, tree.ConstantValue], tuple[tree.ConstantValue, Values, int]] = {}
+    for key, found, certain in (entry for value in dicts for entry in value.entries):
+        _, before, times = entries.get((type(key), key), (key, NOTHING, 0))
+        entries[type(key), key] = (key, union(before, found), times + certain)
     in_order = sorted(entries.values(), key=lambda entry: (type(entry[0]).__name__, repr(entry[0])))
-    whole = DictValue(tuple(in_order), True, union(*(value.rest for value in dicts)))
+    surely = tuple((key, found, times == len(dicts)) for key, found, times in in_order)
+    whole = DictValue(surely, any(value.open for value in dicts), union(*(value.rest for value in dicts)))
     return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(whole))
+
+
+def repeated(value: Value) -> Values:
+    """What a list or dict may be after a change that happens any number of times: a list has any length, and a dict has
+    the keys that it has after one.
+    """
+    return values_of(value) if isinstance(value, DictValue) and not value.open else opened(value)
 
 
 def opened(value: Value) -> Values:

@@ -9,7 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame
-from torchrepro_lint.program.evaluation.changes import changes_of, joined, opened, with_changes
+from torchrepro_lint.program.evaluation.changes import changes_of, joined, repeated, with_changes
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.dataclass_fields import post_init_arguments
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -130,7 +130,7 @@ def with_changes_on(
                 changed = [change(values, name, frame) for frame in frames]
                 after = union(*changed) if changed else values
                 # A method other than __init__ may have run any number of times, also never.
-                values = after if id(scope) in init else joined(union(values, *(opened(value) for value in after)))
+                values = after if id(scope) in init else joined(union(values, *(repeated(value) for value in after)))
     return values
 
 

@@ -113,7 +113,7 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
     work = program.worker_run(loader)
     drawn = _may_draw(work)
     is_known = _is_followed(program.ev, work) and not work.is_cut
-    is_persistent = loader.keeps_workers
+    is_persistent = loader.may_keep_workers
     old_torch = program.target.admits_below("1.9")
     for run in runs:
         covers = any(seeding.rngs & drawn for seeding in run.seedings)

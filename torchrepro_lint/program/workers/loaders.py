@@ -127,6 +127,13 @@ class Loader:
         return asked is not None and number is not None and _holds_with_workers(asked, dotted_name(number))
 
     @property
+    def may_keep_workers(self) -> bool:
+        """Whether its workers go on from one epoch to the next for one of the values that are known to be passed, as
+        with `persistent_workers=True if workers > 0 else False`, wherever that was written.
+        """
+        return self.keeps_workers or Constant(True) in self.given("persistent_workers")[0]
+
+    @property
     def has_workers(self) -> bool:
         """A loader has workers unless `num_workers` is missing or proven 0."""
         if "num_workers" in self.known.fixed:
