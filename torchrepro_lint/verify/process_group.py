@@ -1,4 +1,4 @@
-"""Ending a process together with everything that it has started."""
+"""Starting a process that can be ended together with everything that it starts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
+
+from torchrepro_lint.verify.guard import group_ended, group_started
 
 
-def end_group(process: subprocess.Popen[bytes]) -> None:
+def start_group(arguments: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """Start a process as the leader of a group, which ends at the latest with this process, even if that is killed.
+    The options are those of `subprocess.Popen`.
+    """
+    process = subprocess.Popen(arguments, start_new_session=True, **options)
+    group_started(process.pid)
+    return process
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
     """End what is left of the process group; the leader has ended already unless it ran out of time."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
@@ -19,6 +31,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         else:
             process.kill()
     process.wait()
+    group_ended(process.pid)
 
 
 @contextlib.contextmanager

@@ -216,29 +216,41 @@ def test_cuda_without_a_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"])
 def test_one_that_is_told_to_end_takes_the_script_along(tmp_path: Path, name: str) -> None:
     number = getattr(signal, name)
-    script(tmp_path, "import os, pathlib, time\npathlib.Path('pid').write_text(f'{os.getpid()}\\n')\ntime.sleep(100)")
+    text = """
+        import os, pathlib, subprocess, time
+        helper = subprocess.Popen(["sleep", "100"])
+        pathlib.Path("pids").write_text(f"{os.getpid()} {helper.pid}\\n")
+        time.sleep(100)
+    """
+    script(tmp_path, text)
     (tmp_path / "scratch").mkdir()
+
+    def before() -> None:
+        # pytest may have been started with some of them ignored, as in the background of a shell.
+        if name != "SIGKILL":
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+
     verify = subprocess.Popen(
         [sys.executable, "-m", "torchrepro_lint", "verify", "train.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "scratch")},
         stderr=subprocess.PIPE,
-        # pytest may have been started with some of them ignored, as in the background of a shell.
-        preexec_fn=lambda: signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL),
+        preexec_fn=before,
     )
     try:
-        started = tmp_path / "pid"
+        started = tmp_path / "pids"
         wait_for(lambda: started.exists() and started.read_text().endswith("\n"))
         verify.send_signal(number)
         verify.communicate(timeout=60)
     finally:
         verify.kill()
-    assert verify.returncode == 128 + number
-    wait_for(lambda: not is_running(int(started.read_text())))
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert verify.returncode == (-number if name == "SIGKILL" else 128 + number)
+    for pid in map(int, started.read_text().split()):
+        assert ends(pid)
+    wait_for(lambda: not any((tmp_path / "scratch").iterdir()))
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -246,11 +258,3 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

@@ -16,6 +16,7 @@ from typing import Any
 
 from torchrepro_lint.knowledge.op_cases import OpCase
 from torchrepro_lint.verify.devices import Device
+from torchrepro_lint.verify.process_group import end_group, start_group
 
 __all__ = ["Machine", "Seen", "run_cases", "what_keeps"]
 
@@ -152,7 +153,7 @@ class _Child:
 
     def __init__(self, device: Device, runs: int, numbers: Sequence[int], unset: bool) -> None:
         arguments = [device, str(runs), *map(str, numbers)]
-        self.process = subprocess.Popen(
+        self.process = start_group(
             [sys.executable, "-m", "torchrepro_lint.verify.operations.child", *arguments],
             env=_environment(device, unset),
             stdin=subprocess.DEVNULL,
@@ -169,8 +170,7 @@ class _Child:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
+        end_group(self.process)
 
     def _read(self) -> None:
         assert self.process.stdout is not None

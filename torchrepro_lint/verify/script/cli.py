@@ -16,9 +16,10 @@ from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.source.write import write_output
+from torchrepro_lint.verify.guard import scratch_folder
 from torchrepro_lint.verify.script.experiment import Experiment, Halves
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
-from torchrepro_lint.verify.script.launch import Launcher, scratch_folder
+from torchrepro_lint.verify.script.launch import Launcher
 from torchrepro_lint.verify.script.offline import compare_records
 from torchrepro_lint.verify.script.output.html_report import render
 from torchrepro_lint.verify.script.output.json_output import as_json

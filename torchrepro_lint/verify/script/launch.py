@@ -9,13 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from torchrepro_lint.verify.process_group import end_group
+from torchrepro_lint.verify.process_group import end_group, start_group
 from torchrepro_lint.verify.script.entries import Header, Place
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record
@@ -68,13 +67,12 @@ class Launcher:
         began = time.monotonic()
         # A file and not a pipe: a process that outlives the script would hold a pipe open.
         with output.open("wb") as out:
-            process = subprocess.Popen(
+            process = start_group(
                 [sys.executable, str(_CHILD), json.dumps(job)],
                 env={**os.environ, **self.environment, **(extra or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
             )
             try:
                 status = self._wait(process, header, path, began)
@@ -98,11 +96,6 @@ class Launcher:
                 return process.wait(min(_POLL, max(0.0, self.timeout - seconds)))
             self.progress(header, path, seconds)
         return None
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for the records of runs that are not to be kept."""
-    return tempfile.TemporaryDirectory(prefix="torchrepro-lint-", ignore_cleanup_errors=True)
 
 
 def _abort(process: subprocess.Popen[bytes]) -> None:
