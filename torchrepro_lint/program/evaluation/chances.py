@@ -23,7 +23,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["decided", "is_drawn_in_vain", "is_drawn_number"]
+__all__ = ["decided", "is_drawn_in_vain"]
 
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -57,11 +57,6 @@ def is_drawn_in_vain(ev: Evaluator, comparison: tree.Compare, frame: Frame) -> b
         return False
     left, right = ev.values(sides[0], frame), ev.values(sides[1], frame)
     return decided(ev, comparison, frame, left, right) is not None
-
-
-def is_drawn_number(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool:
-    """Whether an expression does nothing but draw one number from a known interval."""
-    return _interval(ev, node, ev.values(node, frame), frame) is not None
 
 
 def _is_of_two_numbers(comparison: tree.Compare) -> bool:

@@ -1,6 +1,6 @@
-"""Numbers that are drawn first and looked at later, where they decide nothing: `share = random.random()` and then
-`if share < self.ratio or not self.training:` in a data set that is not for training. How long a program waits decides
-nothing either: `time.sleep(2**attempt + random.random())`.
+"""What is drawn first and looked at later, where it decides nothing: `share = random.random()` and then
+`if share < self.ratio or not self.training:` in a data set that is not for training, or the seed of an augmentation
+that is off there. How long a program waits decides nothing either: `time.sleep(2**attempt + random.random())`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program.evaluation.chances import is_drawn_number
+from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["decides_nothing", "only_waits"]
+
+#: What the limits of a draw are computed with.
+_MEASURES = ("len", "int", "min", "max", "abs", "round")
 
 
 def only_waits(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
@@ -39,22 +44,36 @@ def _waiting_words() -> frozenset[str]:
 
 
 def decides_nothing(ev: Evaluator, statement: tree.Stmt, frame: Frame) -> bool:
-    """Whether a statement keeps one number that it draws, and all that reads it are waits and conditions proven
-    without it.
+    """Whether a statement keeps what it draws, and all that reads it are waits, code that is proven not to run, and
+    conditions proven without it.
     """
     match statement:
-        case tree.Assign(targets=(tree.Name(id=name) as target,), value=tree.Call() as value):
-            if len(frame.scope.bindings.get(name, ())) != 1 or not is_drawn_number(ev, value, frame):
+        case tree.Assign(targets=(tree.Name(id=name),), value=tree.Call() as value):
+            binding = next((one for one in frame.scope.bindings.get(name, ()) if one.node is value), None)
+            if binding is None or not _only_draws(ev, value, frame):
                 return False
         case _:
             return False
     parents = parents_of(ev, frame.facts)
-    uses = [
-        use
-        for use in parents.names.get(name, ())
-        if use is not target and any(above is frame.scope.node for above in parents.around(use))
-    ]
+    uses = [use for use, _ in binding_uses(parents, frame.facts, frame.scope, binding)]
     return bool(uses) and all(_is_idle(ev, parents, use, frame) for use in uses)
+
+
+def _only_draws(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    """Whether a call of a library's function draws, and neither it nor its arguments do anything else."""
+    match call:
+        case tree.Call(func=tree.Attribute(value=tree.Call() as inner, attr="item"), args=()):
+            return _only_draws(ev, inner, frame)
+    arguments = walk([argument.value for argument in call.args])
+    if any(isinstance(node, tree.Call) and called_name(node.func) not in _MEASURES for node in arguments):
+        return False
+    functions = ev.values(call.func, frame)
+    return bool(functions) and all(isinstance(one, External) and _draws(one.name) for one in functions)
+
+
+def _draws(name: str) -> bool:
+    effects = rng_effects(name)
+    return bool(effects) and all(effect.kind == "draw" and effect.moment == "call" for effect in effects)
 
 
 def _is_idle(ev: Evaluator, parents: Parents, use: tree.Name, frame: Frame) -> bool:

@@ -57,7 +57,8 @@ Not reported
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
-    - Draws in a dataset that only a test uses.
+    - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
+      seed of an augmentation, where only training augments.
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
