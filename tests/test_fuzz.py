@@ -54,3 +54,24 @@ def test_random_bytes(tmp_path: Path, data: bytes) -> None:
 @pytest.mark.parametrize("path", STANDARD_LIBRARY[::20], ids=lambda path: path.name)
 def test_a_sample_of_the_standard_library(path: Path) -> None:
     assert checked_alone(path) == ()
+
+
+def test_a_worker_init_function_that_makes_a_generator_of_the_module_anew_by_an_odd_call(tmp_path: Path) -> None:
+    """Found by changing a fixture: the name is bound in the function, but belongs to the module."""
+    text = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+rng = np.random.default_rng(0)
+def seed_worker(worker_id):
+    global rng
+    rng = globals()["x"].random.default_rng(torch.initial_seed())
+class Augmented(Dataset):
+    def __getitem__(self, i):
+        return rng.integers(0, 1000, 3)
+DataLoader(Augmented(), num_workers=2, worker_init_fn=seed_worker)
+"""
+    path = tmp_path / "program.py"
+    report = check([path], {"profile": "strict"}, overlay={path: text})
+    assert report.errors == ()
+    assert "TRL107" in {finding.code for finding in report.findings}

@@ -333,7 +333,7 @@ def test_a_fix_goes_into_a_file_whose_blanks_libcst_does_not_give_back(project: 
 def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchrepro_lint.facts.depth.MAX_WORDS", 60)
+    monkeypatch.setattr("torchrepro_lint.source.depth.MAX_WORDS", 60)
     numbers = ", ".join(map(str, range(60)))
     (project / "data.py").write_text(f"{SANE}X = [{numbers}]\n")
     (project / "broken.py").write_text(f"import torch\nX = [{numbers}]\ndef\n")
@@ -353,7 +353,7 @@ def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
 
 def test_a_file_of_many_megabytes_of_code_is_given_to_no_parser(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python's own tree of ten megabytes of code takes two gigabytes."""
-    monkeypatch.setattr("torchrepro_lint.facts.depth.MAX_WORDS_OF_FACTS", 60)
+    monkeypatch.setattr("torchrepro_lint.source.depth.MAX_WORDS_OF_FACTS", 60)
     given: list[str] = []
 
     def parse(text: str) -> object:

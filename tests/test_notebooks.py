@@ -248,6 +248,15 @@ def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, ca
     assert "generator=" in cells[3] and cells[5] == "torch.manual_seed(3)"
 
 
+def test_a_cell_that_is_nested_too_deeply_is_given_to_no_parser_that_it_would_end(write, capsys) -> None:
+    text = notebook("x = f(\n" * 10_000, "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))")
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
+    assert main([str(root), "--no-cache", "-q", "--output-format", "concise"]) == 1
+    broken, found = capsys.readouterr().out.splitlines()
+    assert "TRL900" in broken and "too many nested parentheses" in broken
+    assert "TRL203" in found
+
+
 def test_nothing_is_put_into_a_cell_that_cannot_be_read(write, monkeypatch, capsys) -> None:
     """The imports that a fix needs would stand where nothing runs."""
     reader = "class Noise(Dataset):\n    def __getitem__(self, index):\n        return np.random.rand()\n\n"

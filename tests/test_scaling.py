@@ -130,6 +130,27 @@ def test_twice_the_text_is_twice_the_work(tmp_path: Path, name: str) -> None:
     assert four_times - twice < 2.6 * (twice - once), (once, twice, four_times)
 
 
+#: Lines that a text may hold again and again, as a cell of a notebook does.
+EQUAL_LINES = (
+    "torch.manual_seed(0)",
+    "if x: torch.manual_seed(0)",
+    "g = torch.Generator()",
+    "x = np.random.rand(3)",
+    "x.append(np.random.rand())",
+    "print(x)",
+)
+
+
+@pytest.mark.parametrize("line", EQUAL_LINES)
+def test_twice_as_many_equal_lines_are_twice_the_work(tmp_path: Path, line: str) -> None:
+    work(tmp_path, f"{HELD}x = g = Held()\n{line}\n")
+    # More than the events that are kept of one body.
+    once, twice, four_times = (
+        work(tmp_path, f"{HELD}x = g = Held()\n" + f"{line}\n" * count) for count in (400, 800, 1_600)
+    )
+    assert four_times - twice < 2.3 * (twice - once), (once, twice, four_times)
+
+
 def bound_anew(count: int) -> str:
     return HELD + "S = {}\n" + "".join(
         f"def put{i}(v):\n    global S\n    S['k{i}'] = v\n    S = dict(S, k{(i + 1) % count}=v)\n"

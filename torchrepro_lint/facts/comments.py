@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 
-from torchrepro_lint.facts.depth import is_too_deep
+from torchrepro_lint.source.depth import is_too_deep
 from torchrepro_lint.source.lines import shared_start
 
 __all__ = ["differ_in_comments_alone"]

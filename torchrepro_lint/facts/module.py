@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.depth import is_too_deep, too_large, too_large_for_python
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.source.broken_cells import explained
 from torchrepro_lint.source.cells import parts
+from torchrepro_lint.source.depth import is_too_deep, too_large, too_large_for_python
 from torchrepro_lint.source.text import SourceError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.facts.depth import is_too_deep, too_large_for_python
+from torchrepro_lint.source.depth import is_too_deep, too_large_for_python
 from torchrepro_lint.source.text import SourceError, read_source
 
 if TYPE_CHECKING:

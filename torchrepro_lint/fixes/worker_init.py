@@ -92,7 +92,7 @@ def seed_name(document: Document, function: cst.FunctionDef) -> str | None:
         for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
             match small:
                 case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                    if len(scope.bindings[name]) == 1 and _is_worker_seed(scope, value, {}):
+                    if len(scope.bindings.get(name, ())) == 1 and _is_worker_seed(scope, value, {}):
                         return name
     return None
 

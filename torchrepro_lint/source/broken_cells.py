@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 
 from torchrepro_lint.knowledge.old_syntax import older_form
+from torchrepro_lint.source.depth import is_too_deep, too_large
 from torchrepro_lint.source.magics import commented, parses
 
 __all__ = ["CellError", "as_comment", "error_in", "explained"]
@@ -56,6 +57,8 @@ def as_comment(cell: str) -> str:
 
 def _is_read_by_libcst(source: str) -> bool:
     """Whether it is Python of a later version than the one that runs here."""
+    if is_too_deep(source) or too_large(source):
+        return False  # it would end this process
     import libcst as cst
 
     try:

@@ -15,7 +15,7 @@ from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, Externa
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import argument
@@ -199,11 +199,17 @@ def is_used(program: Program, made: KnownCall) -> bool:
         case tree.Assign(targets=(tree.Name(id=name),)):
             if made.frame.scope.parent is None and len(program.imports.above(made.facts.path)) > 1:
                 return True  # what imports the file may draw from it
-            uses = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
-            return any(not _only_sets_or_tells_a_seed(parents.of(use)) for use in uses)
+            return program.ev.remembered(
+                ("draws-by-name", id(made.facts), name), lambda: _is_read_for_more_than_a_seed(name, parents), True
+            )
         case tree.ExprStmt() | tree.Attribute():
             return False
     return True
+
+
+def _is_read_for_more_than_a_seed(name: str, parents: Parents) -> bool:
+    uses = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
+    return any(not _only_sets_or_tells_a_seed(parents.of(use)) for use in uses)
 
 
 def _only_sets_or_tells_a_seed(above: object) -> bool:

@@ -29,7 +29,16 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.running.events import MAX_EVENTS, Event, Link, distinct, is_notable, outside_name, shown
+from torchrepro_lint.program.running.events import (
+    MAX_EVENTS,
+    Event,
+    Found,
+    Link,
+    distinct,
+    is_notable,
+    outside_name,
+    shown,
+)
 from torchrepro_lint.program.running.properties import property_of
 from torchrepro_lint.program.running.undecisive import decides_nothing, only_waits
 
@@ -79,7 +88,7 @@ class BodyWalker(ABC):
 
     def _events_of(self, frame: Frame) -> tuple[Event, ...]:
         node = frame.scope.node
-        found: list[Event] = []
+        found = Found()
         if isinstance(node, tree.Lambda):
             self._expression(node.body, frame, found)
             return self._distinct(found)
@@ -94,17 +103,16 @@ class BodyWalker(ABC):
             self.ev.leave_out()
         return events
 
-    def _block(self, block: tree.Block, frame: Frame, out: list[Event]) -> bool:
+    def _block(self, block: tree.Block, frame: Frame, out: Found) -> bool:
         """Walks the statements; true when the block is proven to leave the function."""
         for statement in block:
-            if len(out) > MAX_EVENTS * 4:
-                out[:] = distinct(out)
+            if out.thin_out():
                 self.ev.leave_out()
             if self._statement(statement, frame, out):
                 return True
         return False
 
-    def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
+    def _statement(self, statement: tree.Stmt, frame: Frame, out: Found) -> bool:
         match statement:
             case tree.If(test=test, body=body, orelse=orelse):
                 self._expression(test, frame, out)
@@ -160,7 +168,7 @@ class BodyWalker(ABC):
                     self._expression(expression, frame, out)
         return False
 
-    def _expression(self, root: tree.Expr, frame: Frame, out: list[Event]) -> None:
+    def _expression(self, root: tree.Expr, frame: Frame, out: Found) -> None:
         """Adds the events of evaluating an expression, inner ones first."""
         match root:
             case tree.Const() | tree.Name() | tree.Lambda():
@@ -201,7 +209,7 @@ class BodyWalker(ABC):
             case tree.Starred(value=value):
                 out.extend(self.iterated(self.ev.values(value, frame)))
 
-    def _comprehension(self, node: tree.Comprehension, frame: Frame, out: list[Event]) -> None:
+    def _comprehension(self, node: tree.Comprehension, frame: Frame, out: Found) -> None:
         for index, clause in enumerate(node.clauses):
             if index == 0:
                 self._expression(clause.iter, frame, out)
@@ -216,7 +224,7 @@ class BodyWalker(ABC):
                 self._expression(node.key, inner, out)
             self._expression(node.element, inner, out)
 
-    def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
+    def _call_node(self, node: tree.Call, frame: Frame, out: Found) -> None:
         ev = self.ev
         site = ev.site(node, frame)
         functions = ev.values(node.func, frame)
@@ -240,9 +248,7 @@ class BodyWalker(ABC):
             link = Link(site, f"calls {shown(node.func)}", frame=frame)
             out.extend(event.after(link) for event in self.call(value, arguments, site))
 
-    def _attribute_node(
-        self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame, out: list[Event]
-    ) -> None:
+    def _attribute_node(self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame, out: Found) -> None:
         ev = self.ev
         for value in ordered(ev.values(owner, frame)):
             if isinstance(value, (Instance, SuperValue)):
@@ -256,7 +262,7 @@ class BodyWalker(ABC):
                     found = self.call(MethodValue(function, instance), Arguments(), site)
                     out.extend(event.after(link) for event in found)
 
-    def _subscript_node(self, node: tree.Subscript, owner: tree.Expr, frame: Frame, out: list[Event]) -> None:
+    def _subscript_node(self, node: tree.Subscript, owner: tree.Expr, frame: Frame, out: Found) -> None:
         ev = self.ev
         for value in ordered(ev.values(owner, frame)):
             if not isinstance(value, (Instance, ExternalObject)):

@@ -68,10 +68,10 @@ class EntryRun:
         return frozenset(seen)
 
     @cached_property
-    def _walked(self) -> tuple[list[Event], bool]:
+    def _walked(self) -> tuple[Sequence[Event], bool]:
         return self._walk(frozenset())
 
-    def _walk(self, until: frozenset[Site]) -> tuple[list[Event], bool]:
+    def _walk(self, until: frozenset[Site]) -> tuple[Sequence[Event], bool]:
         ev = self.program.ev
         ev.begin_question()
         events = EntryWalker(ev, until).events(self.entry)

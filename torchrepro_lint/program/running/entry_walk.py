@@ -6,7 +6,7 @@ Events come in the order in which the program does things. Importing a module ru
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Sit
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
+from torchrepro_lint.program.running.events import Found
 from torchrepro_lint.program.running.offered_commands import commands_of
 from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered, outside_name
 from torchrepro_lint.program.running.set_apart import sets_apart
@@ -63,12 +64,12 @@ class EntryWalker(Walker):
         self._until = until
         self._steps = training_steps()
 
-    def events(self, entry: EntryPoint) -> list[Event]:
+    def events(self, entry: EntryPoint) -> Found:
         """What the program does, in order."""
         self._imported = {entry.path}
         self._top = True
         self._home = entry.path
-        found: list[Event] = []
+        found = Found()
         module = self.ev.module_frame(entry.facts)
         if entry.called is None:
             self._block(entry.facts.body, module, found)
@@ -95,7 +96,7 @@ class EntryWalker(Walker):
         for command in ordered(commands_of(self.ev, value)):
             yield from self.call(command, Arguments((), (), True, True), None)
 
-    def _call_node(self, node: tree.Call, frame: Frame, out: list[Event]) -> None:
+    def _call_node(self, node: tree.Call, frame: Frame, out: Found) -> None:
         if called_name(node.func) in self._steps:
             out.append(Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS))
         before = len(out)
@@ -106,14 +107,14 @@ class EntryWalker(Walker):
                 site = self.ev.site(node, frame)
                 out.append(Event("", site, Arguments(), (), call=node, frame=frame, note=SEEDS_NOTHING))
 
-    def _module(self, body: tree.Block, module: Frame, out: list[Event]) -> None:
+    def _module(self, body: tree.Block, module: Frame, out: Found) -> None:
         """The top level of a module that is imported."""
         top, self._top = self._top, False
         self._block(body, module, out)
         self._top = top
 
-    def _statement(self, statement: tree.Stmt, frame: Frame, out: list[Event]) -> bool:
-        if self._until and self._until <= {event.site for event in out}:
+    def _statement(self, statement: tree.Stmt, frame: Frame, out: Found) -> bool:
+        if self._until and out.has_each(self._until):
             return True
         match statement:
             case tree.Import() | tree.ImportFrom() if frame.scope.parent is None:
@@ -125,7 +126,7 @@ class EntryWalker(Walker):
             case tree.If(test=test) if _is_for_types(test):
                 return False
             case tree.If(test=test, body=body, orelse=orelse) if _asks_for_training(test):
-                inside: list[Event] = []
+                inside = Found()
                 self._block(body, frame, inside)
                 out.extend(replace(event, note=event.note or IN_TRAINING) for event in inside)
                 self._block(orelse, frame, out)
@@ -133,14 +134,14 @@ class EntryWalker(Walker):
             case tree.With(items=items) if any(sets_apart(context) for context, _ in items):
                 return False
             case tree.FunctionDef(name=name) | tree.ClassDef(name=name):
-                defined: list[Event] = []
+                defined = Found()
                 self._definition(statement, frame, defined)
                 link = Link(Site(frame.facts.path, statement.site), f"defines {name}")
                 out.extend(event.after(link) for event in defined)
                 return False
         return super()._statement(statement, frame, out)
 
-    def _definition(self, statement: tree.FunctionDef | tree.ClassDef, frame: Frame, out: list[Event]) -> None:
+    def _definition(self, statement: tree.FunctionDef | tree.ClassDef, frame: Frame, out: Found) -> None:
         """What runs where a function or class is defined: the defaults of its parameters, the body of a class."""
         if isinstance(statement, tree.ClassDef):
             if frame.facts.scope_of(statement).calls:  # of most classes the body calls nothing
@@ -168,14 +169,14 @@ class EntryWalker(Walker):
                 if below is not None:
                     yield below
 
-    def _import(self, path: Path, site: Site) -> list[Event]:
+    def _import(self, path: Path, site: Site) -> Sequence[Event]:
         if path in self._imported or path.suffix != ".py":
             return []
         self._imported.add(path)
         facts = self.ev.project.facts(path)
         if facts is None:
             return []
-        found: list[Event] = []
+        found = Found()
         body = facts.body
         if len(self._imported) > _MAX_MODULES and not self.ev.project.holds(path, _SEEDS):
             body = tuple(one for one in body if isinstance(one, (tree.Import, tree.ImportFrom, tree.If, tree.Try)))

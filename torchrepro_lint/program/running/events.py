@@ -22,7 +22,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.library_chances import draws_in_vain
 
-__all__ = ["MAX_EVENTS", "Event", "Link", "distinct", "is_notable", "outside_name", "shown"]
+__all__ = ["MAX_EVENTS", "Event", "Found", "Link", "distinct", "is_notable", "outside_name", "shown"]
 
 MAX_EVENTS = 300
 
@@ -63,6 +63,33 @@ class Event:
         return Event(
             self.name, self.site, self.arguments, (link, *self.chain), self.receiver, self.call, self.frame, self.note
         )
+
+
+class Found(list[Event]):
+    """Events in the order in which a walk finds them. They are thinned out, each time only
+    when there are twice as many as were left the last time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._most = MAX_EVENTS * 4
+        self._looked_at = 0
+        self._sites: set[Site] = set()
+
+    def thin_out(self) -> bool:
+        """Leave `distinct` events where there are many; whether it did."""
+        if len(self) <= self._most:
+            return False
+        self[:] = distinct(self)
+        self._most = max(self._most, len(self) * 2)
+        self._looked_at = 0
+        return True
+
+    def has_each(self, sites: frozenset[Site]) -> bool:
+        """Whether something has happened at each of these places."""
+        self._sites.update(event.site for event in self[self._looked_at :])
+        self._looked_at = len(self)
+        return sites <= self._sites
 
 
 def outside_name(value: Value) -> str | None:

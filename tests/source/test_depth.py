@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.facts import depth
-from torchrepro_lint.facts.depth import is_too_deep
 from torchrepro_lint.facts.module import UnreadableModule, facts_of_text
+from torchrepro_lint.source import depth
+from torchrepro_lint.source.depth import is_too_deep
 
 TOO_DEEP = {
     "lists": "x = " + "[" * 3_000 + "]" * 3_000,
