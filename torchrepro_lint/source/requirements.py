@@ -32,7 +32,7 @@ def declared_torch(root: Path) -> Declared | None:
     """The alternatives that the metadata at `root` admits, and the file that says so; None where none does.
 
     What says most exactly what is installed speaks first: an exact pin in a main requirements file, then a lock file,
-    then the project's own declaration, then what describes an environment, then the commands of the README.
+    then the project's own declaration, then what describes an environment, then the README.
     """
     main = _main(root)
     for path in main:
@@ -71,7 +71,7 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
         for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
             yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
     for pattern in READMES:
-        yield from ((path, _install_commands) for path in _matching(root, pattern))
+        yield from ((path, _instructions) for path in _matching(root, pattern))
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
@@ -254,14 +254,31 @@ _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|micromamba)\s+install\s(?P<packag
 _INSTALLED = re.compile(r"""(?<![\w.-])(?:py)?torch\s?(?P<how>={1,3}|>=|~=)\s?(?P<version>\d+(?:\.\d+)*)""")
 
 
-def _install_commands(path: Path) -> Iterator[str]:
-    """The versions of torch in the commands of a README: `conda install pytorch=1.6 torchvision -c pytorch`."""
-    for command in _INSTALL.finditer(text_of(path).replace("\\\n", " ")):
-        for found in _INSTALLED.finditer(command["packages"]):
-            how, version = found["how"].replace("===", "=="), found["version"]
+#: What a README lists among its requirements: `- PyTorch (>= 1.1.0)`, `* [PyTorch 1.3+](https://pytorch.org)`.
+_LISTED = re.compile(
+    r"""^[ \t]*(?:[-*+]|\d+[.)])[ \t]+[`*\[]*(?:py)?torch[`*]*(?:\](?:\([^)\n]*\))?)?[ \t]*[:=(,]?[ \t]*
+    (?:version[ \t]*)?(?P<how>==|>=|~=|>|≥)?[ \t]*v?(?P<version>\d+\.\d+(?:\.\d+)?)(?![\w.])
+    (?![ \t]*(?:[/,–-]|or|to|and)[ \t]*v?\d)""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
+def _instructions(path: Path) -> Iterator[str]:
+    """The versions of torch in the commands of a README: `conda install pytorch=1.6 torchvision -c pytorch`. Without
+    such commands, those in its lists of requirements, where a bare version is that with which the project was tried.
+    """
+    text = text_of(path)
+    found = False
+    for command in _INSTALL.finditer(text.replace("\\\n", " ")):
+        for installed in _INSTALLED.finditer(command["packages"]):
+            how, version = installed["how"].replace("===", "=="), installed["version"]
             if how == "=":
                 how, version = "==", version if version.count(".") > 1 else f"{version}.*"
+            found = True
             yield f"torch{how}{version}"
+    for listed in () if found else _LISTED.finditer(text):
+        how = listed["how"] if listed["how"] in ("==", "~=") else ">="
+        yield f"torch{how}{listed['version']}"
 
 
 def _table(table: Any, *keys: str) -> Mapping[str, Any]:
