@@ -34,6 +34,43 @@ class Case(NamedTuple):
 
 
 CASES = {
+    "called here, and started as a process elsewhere": Case(
+        """
+        import torch.multiprocessing as mp
+
+        def worker(gpu):
+            x = 1  # HERE
+
+        def main():
+            torch.manual_seed(args.seed)
+            if torch.cuda.device_count() > 1:
+                mp.spawn(worker, nprocs=2)
+            else:
+                worker(0)
+
+        main()
+        """,
+        False,
+        False,
+        True,
+    ),
+    "called here, and started as a process that seeds": Case(
+        """
+        import torch.multiprocessing as mp
+
+        def worker(gpu):
+            torch.manual_seed(args.seed)
+            x = 1  # HERE
+
+        if torch.cuda.device_count() > 1:
+            mp.spawn(worker, nprocs=2)
+        else:
+            worker(0)
+        """,
+        True,
+        False,
+        True,
+    ),
     "seeded above": Case("torch.manual_seed(args.seed)\nx = 1  # HERE", True, False, True),
     "seeded below": Case("x = 1  # HERE\ntorch.manual_seed(args.seed)", False, False, True),
     "seeded where a seed is given": Case(

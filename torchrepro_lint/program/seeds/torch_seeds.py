@@ -27,6 +27,7 @@ from torchrepro_lint.program.running.guards import Place, left_before, place_of
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
+from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -98,7 +99,8 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
     of_torch = [one for one in near if "torch" in one.seeds]
     usable = [(one, ways_of(program, one)) for one in of_torch if _is_of_the_run(program, one)]
     found = _paths(program, place)
-    always = bool(usable and found) and all(_is_seeded_on(program, way, usable) for way in found or ())
+    paths = [path for way in found or () for path in (way, *_of_started_functions(program, way))]
+    always = bool(usable and found) and all(_is_seeded_on(program, path, usable) for path in paths)
     numbers = [_numbers(program, one) for one in ([one for one, _ in usable] or near)]
     return TorchSeed(
         always,
@@ -230,6 +232,15 @@ def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tup
         if any(_covered(waypoint.scope, residues, ())):
             return True
     return False
+
+
+def _of_started_functions(program: Program, way: Way) -> Iterator[Way]:
+    """The parts of a way that a process of its own may begin with, where one function of it is called here and started
+    as a process elsewhere: `spawn(worker, args)` for several devices, and `worker(0, args)` for one.
+    """
+    for index, waypoint in enumerate(way[:-1]):
+        if isinstance(waypoint.scope.node, tree.FunctionDef) and started_uses(program.ev, waypoint.scope):
+            yield way[: index + 1]
 
 
 def _of_one_process(way: Way) -> Iterator[Waypoint]:
