@@ -49,14 +49,20 @@ CASES = {
     ),
     "a command without a version": ({"README.md": "pip install torch torchvision==0.7\n\nWe used torch==1.2."}, None),
     "a list in the README": ({"README.md": "# Needs\n* Python3.6.9\n* pytorch1.2.0\n* numpy1.16.4\n"}, ">=1.2.0"),
-    "a list with a limit": ({"README.md": "- Install PyTorch\n- PyTorch (>= 1.1.0) and torchvision (>= 0.2.1)"}, ">=1.1.0"),
+    "a list with a limit": (
+        {"README.md": "- Install PyTorch\n- PyTorch (>= 1.1.0) and torchvision (>= 0.2.1)"},
+        ">=1.1.0",
+    ),
     "a list with a link": ({"README.md": "1. [PyTorch](https://pytorch.org/) 1.6.0+\n2. numpy 1.20"}, ">=1.6.0"),
     "a link with a version": ({"README.md": "- [PyTorch >= 1.3](https://pytorch.org/)"}, ">=1.3"),
     "a list with a pin": ({"README.md": "- `torch==1.12.1` or `torch==1.12.1+cu116`"}, "==1.12.1"),
     "a list in bold": ({"README.md": "- **PyTorch**: 2.7.1"}, ">=2.7.1"),
     "a list of several versions": ({"README.md": "- PyTorch 1.0/1.1\n"}, None),
     "a list of what came when": ({"README.md": "* PyTorch 2.6 & Python 3.13 work\n- [ ] try PyTorch 2.0\n"}, ">=2.6"),
-    "a list of other packages": ({"README.md": "- pytorch-lightning==2.0.2\n- torchvision 0.5.0\n- gpytorch 1.5"}, None),
+    "a list of other packages": (
+        {"README.md": "- pytorch-lightning==2.0.2\n- torchvision 0.5.0\n- gpytorch 1.5"},
+        None,
+    ),
     "commands before a list": ({"README.md": "- PyTorch 1.2\n\npip install torch==1.7.1"}, "==1.7.1"),
     "requirements before the README": (
         {"README.md": "pip install torch==1.2.0", "requirements.txt": "torch>=2.1"},
