@@ -258,7 +258,7 @@ _INSTALLED = re.compile(r"""(?<![\w.-])(?:py)?torch\s?(?P<how>={1,3}|>=|~=)\s?(?
 _LISTED = re.compile(
     r"""^[ \t]*(?:[-*+]|\d+[.)])[ \t]+[`*\[]*(?:py)?torch[`*]*(?:\](?:\([^)\n]*\))?)?[ \t]*[:=(,]?[ \t]*
     (?:version[ \t]*)?(?P<how>==|>=|~=|>|≥)?[ \t]*v?(?P<version>\d+\.\d+(?:\.\d+)?)(?![\w.])
-    (?![ \t]*(?:[/,–-]|or|to|and)[ \t]*v?\d)""",
+    (?![ \t]*(?:[/,\u2013-]|or|to|and)[ \t]*v?\d)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
