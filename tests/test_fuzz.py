@@ -75,3 +75,53 @@ DataLoader(Augmented(), num_workers=2, worker_init_fn=seed_worker)
     report = check([path], {"profile": "strict"}, overlay={path: text})
     assert report.errors == ()
     assert "TRL107" in {finding.code for finding in report.findings}
+
+
+@pytest.mark.parametrize("arm", ["pass", "..."])
+def test_an_arm_that_does_nothing_above_a_seed(tmp_path: Path, arm: str) -> None:
+    """Found by putting statements into fixtures: a block of `pass` alone has no statement that could be its last."""
+    text = f"""\
+import sys
+import torch
+from torch import nn
+def sample():
+    print(torch.rand(3))
+def train():
+    if x:
+        {arm}
+    torch.manual_seed(0)
+    model = nn.Linear(8, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        torch.manual_seed(0)
+        model(torch.rand(8)).sum().backward()
+        optimizer.step()
+COMMANDS = {{"sample": sample, "train": train}}
+if __name__ == "__main__":
+    for _ in range(2):
+        COMMANDS[sys.argv[1]]()
+"""
+    path = tmp_path / "program.py"
+    assert check([path], {"profile": "strict"}, overlay={path: text}).errors == ()
+
+
+def test_a_constructor_that_does_nothing_can_make_the_generator(tmp_path: Path) -> None:
+    text = """\
+import torch
+from torch.utils.data import DataLoader
+class Trainer:
+    def __init__(self):
+        pass
+    def fit(self, data):
+        for batch in DataLoader(data, shuffle=True):
+            print(batch)
+torch.manual_seed(0)
+trainer = Trainer()
+for epoch in range(3):
+    trainer.fit([1, 2])
+"""
+    path = tmp_path / "program.py"
+    report = check([path], {"profile": "strict"}, overlay={path: text})
+    assert report.errors == ()
+    (finding,) = [one for one in report.findings if one.code == "TRL201"]
+    assert finding.fix is not None

@@ -163,7 +163,8 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     init = next((one for one in cls.children if one.name == "__init__"), None)
     if init is None or not isinstance(init.node, tree.FunctionDef):
         return found.reason, "its class has no `__init__`"
-    made = frequency(program, facts, init, init.node.body[0].site)
+    # One of `pass` alone has no statement.
+    made = frequency(program, facts, init, init.node.body[0].site if init.node.body else init.node.site)
     if made.often is not Often.ONCE:
         return found.reason, f"{made.reason}, where the generator would be made"
     value = ClassValue(cls.node, frame_without_callers(program.ev, facts, cls.parent))

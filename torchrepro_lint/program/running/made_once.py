@@ -57,11 +57,16 @@ def comes_after_kept(scope: Scope, site: int) -> bool:
     if not isinstance(scope.node, tree.FunctionDef):
         return False
     for index, statement in enumerate(scope.node.body):
-        if isinstance(statement, tree.If) and statement.site < site and isinstance(statement.body[-1], tree.Return):
+        if isinstance(statement, tree.If) and statement.site < site and _returns(statement.body):
             within = any(one.site == site for one in own_statements(statement.body))
             if not within and _is_made(scope, _missing(statement.test, False), scope.node.body[index + 1 :]):
                 return True
     return False
+
+
+def _returns(block: tree.Block) -> bool:
+    """Whether a block ends in a `return`; one of `pass` alone is empty."""
+    return bool(block) and isinstance(block[-1], tree.Return)
 
 
 def _is_made(scope: Scope, missing: str | None, block: tree.Block) -> bool:
