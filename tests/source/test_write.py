@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,15 +67,34 @@ def test_extended_attributes_are_kept(tmp_path: Path) -> None:
 def test_what_a_run_that_was_killed_left_behind_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(OLD)
-    abandoned, fresh, foreign = (
-        tmp_path / f".{name}.tmp" for name in ("a.py.0123456789ab", "a.py.ba9876543210", "a.py.x")
+    old, foreign, new, written, just_made = (
+        tmp_path / f".a.py.{name}.tmp" for name in ("0123456789ab", "x", "1" * 12, "2" * 12, "3" * 12)
     )
-    for one in (abandoned, fresh, foreign):
+    for one in (old, foreign, new, written):
         one.write_bytes(b"half")
-    for one in (abandoned, foreign):
+    just_made.touch()
+    for one in (old, foreign):
         os.utime(one, (0, 0))
+    fcntl = pytest.importorskip("fcntl")
+    with written.open("r+b") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # as the process has it that writes
+        write_atomically(path, NEW, OLD)
+    assert names(tmp_path) == [f".a.py.{'2' * 12}.tmp", f".a.py.{'3' * 12}.tmp", ".a.py.x.tmp", "a.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_the_next_run_removes_the_file_of_one_that_was_killed(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(OLD)
+    killed = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom torchrepro_lint.source.write import write_atomically\n"
+        "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_atomically(Path(sys.argv[1]), b'new', Path(sys.argv[1]).read_bytes())\n"
+    )
+    subprocess.run([sys.executable, "-c", killed, str(path)], check=False, cwd=Path(__file__).parents[2])
+    assert len(names(tmp_path)) == 2
     write_atomically(path, NEW, OLD)
-    assert names(tmp_path) == [".a.py.ba9876543210.tmp", ".a.py.x.tmp", "a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 def test_where_a_link_leads(tmp_path: Path) -> None:

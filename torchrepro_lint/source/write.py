@@ -18,6 +18,7 @@ __all__ = ["alone_in", "link_out_of", "refuse_if_changed", "write_atomically", "
 
 _TEMPORARY = "tmp"
 _ABANDONED = 3_600  # seconds: no write takes as long, so that who made the file was killed
+_JUST_MADE = 10  # seconds that a file may be empty for, and not locked yet
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
@@ -102,11 +103,14 @@ def _refuse_if_changed(path: Path, target: Path, expected: bytes | None) -> None
 def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, status: os.stat_result | None) -> None:
     # The name is known before the file exists, so that no interruption can leave a file whose name is lost.
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.{_TEMPORARY}")
+    held = ExitStack()
     try:
         # Exclusive, and unreadable for others until it has the mode of the file that it replaces.
         mode = 0o600 if status is not None else 0o666
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with os.fdopen(descriptor, "wb") as stream:
+            if _lock(stream.fileno()):
+                held.callback(os.close, os.dup(stream.fileno()))  # which keeps the lock until the file has its name
             stream.write(data)
             stream.flush()
             if status is not None:
@@ -122,6 +126,7 @@ def _replace(path: Path, target: Path, data: bytes, expected: bytes | None, stat
         # KeyboardInterrupt comes through here too. After the replacement there is nothing left by that name.
         with suppress(OSError):
             temporary.unlink()
+        held.close()
 
 
 def _keep_owner_and_mode(temporary: Path, status: os.stat_result) -> None:
@@ -159,5 +164,34 @@ def _remove_abandoned(target: Path) -> None:
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                if entry.stat(follow_symlinks=False).st_mtime < time.time() - _ABANDONED:
-                    os.unlink(entry.path)  # noqa: PTH108
+                with suppress(OSError):
+                    if _is_abandoned(Path(entry.path)):
+                        os.unlink(entry.path)  # noqa: PTH108
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    """Whether nobody writes a temporary file any more: who does so has it locked, until the end of its process. Where
+    the system knows no such locks, its age says so.
+    """
+    status = temporary.lstat()
+    age = time.time() - status.st_mtime
+    if age > _ABANDONED:
+        return True
+    if not status.st_size and age < _JUST_MADE:
+        return False
+    descriptor = os.open(temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        return _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the lock of a file; false where another process has it, or the system knows none."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
