@@ -199,3 +199,18 @@ def test_the_command_line_reaches_the_project(write) -> None:
     root = write({"pyproject.toml": "[tool.torchrepro-lint]\nseed = 3\n", "a.py": ""})
     settings = Projects({"profile": "strict"}).of(root / "a.py").settings
     assert (settings.profile, settings.seed, Settings().profile) == ("strict", 3, "default")
+
+
+def test_there_need_be_neither_a_home_nor_a_folder_for_temporary_files(write, monkeypatch) -> None:
+    """A user without an entry in a container whose disk is read-only, and a disk that is full."""
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    def no_folder() -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    root = write({"pyproject.toml": "", "a.py": ""})
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr("tempfile.gettempdir", no_folder)
+    assert project_root(root / "a.py") == root

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -84,9 +86,17 @@ def is_shared_folder(folder: Path) -> bool:
     """Whether things that have nothing to do with each other lie in `folder`: the home folder, the folder for
     temporary files, the root of the file system, and where somebody keeps projects side by side.
     """
-    if folder.parent == folder or folder == Path.home() or folder == Path(tempfile.gettempdir()):
+    if folder.parent == folder or folder in _folders_of_everything():
         return True
     return not is_marked(folder) and _holds_projects(folder)
+
+
+def _folders_of_everything() -> Iterator[Path]:
+    """The home folder, and that for temporary files: a user may have none, and none of these may be written to."""
+    with suppress(RuntimeError):
+        yield Path.home()
+    with suppress(OSError):
+        yield Path(tempfile.gettempdir())
 
 
 def _holds_projects(folder: Path) -> bool:
