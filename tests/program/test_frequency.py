@@ -115,6 +115,28 @@ while True:
 """,
     ),
     "an update that nothing calls": ("unknown", AGENT),
+    "a training of its own in the steps of another": (
+        "again",
+        NET
+        + """
+def tune():
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters())
+    for batch in DataLoader(data):  # HERE
+        model(batch).backward()
+        optimizer.step()
+def adapt(loader, model):
+    optimizer = torch.optim.SGD(model.parameters())
+    number = 0
+    while number < 100:
+        if number % 10 == 0:
+            prompt = tune()
+        model(prompt).backward()
+        optimizer.step()
+        number += 1
+adapt(data, Net())
+""",
+    ),
     "a training per seed": (
         "once",
         """

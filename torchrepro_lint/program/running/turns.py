@@ -79,6 +79,8 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
             return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
         if is_seeded and not takes_steps(waypoint.scope, loop.site):
             return Turns.RUNS
+    if loop is not None and _steps_one_from_before(waypoint.scope, loop):
+        return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
     calls = _calls_of_turn(program.ev, way, index, loop)
     makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
     if is_seeded:
@@ -87,6 +89,15 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
         steps = _steps(program, calls)
         return Turns.UNKNOWN if steps is None else Turns.PARTS if steps else Turns.RUNS
     return Turns.UNKNOWN if makes is None else Turns.RUNS if makes else Turns.PARTS
+
+
+def _steps_one_from_before(scope: Scope, loop: tree.For | tree.While) -> bool:
+    """Whether a loop itself takes steps of an optimizer that its turns do not make: what else is trained in one of them,
+    a prompt for the model, is trained for the one training that goes on.
+    """
+    stepped = {stepped_optimizer(call) for call, path in scope.calls if _is_in(path, loop)}
+    bound = (scope.bindings.get(name, ()) for name in stepped if name is not None)
+    return any(bindings and not any(_is_in(one.path, loop) for one in bindings) for bindings in bound)
 
 
 def goes_on_training(program: Program, way: Way) -> bool:
