@@ -1,4 +1,6 @@
-"""Functions of the project that a framework calls in each epoch or step: their bodies are the bodies of its loops."""
+"""Functions of the project that a framework calls: in each epoch or step, so that their bodies are the bodies of its
+loops, or of an object that it makes itself.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.training_hooks import events_of, hooks_of
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calling_places import making_places
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_training_hook"]
+__all__ = ["is_made_out_of_sight", "is_training_hook"]
 
 
 def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
@@ -35,3 +39,14 @@ def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
                 if any(isinstance(value, External) and canonical(value.name) in events_of(attr) for value in given):
                     return True
     return False
+
+
+def is_made_out_of_sight(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a scope is a method of a framework's class, of which nothing in the project makes an object: a configuration
+    names it (`_target_: src.data.DataModule`), for a program that may be any of the project's.
+    """
+    cls = scope.parent
+    if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
+        return False
+    value = ClassValue(cls.node, frame_without_callers(ev, facts, cls.parent))
+    return any(base not in plain_classes() for base in external_bases(ev, value)) and not making_places(ev, value)

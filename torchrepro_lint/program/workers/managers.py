@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.loaders import Manager, manager_names, managers
-from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
-from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import ClassValue, External, MemberOf, Site
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
-from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.evaluation.values import External, MemberOf, Site
+from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.training_hooks import is_made_out_of_sight
 from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.loaders import Loader
@@ -54,20 +52,8 @@ def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]
     """
     above = _programs(program, loader.facts, loader.scope)
     for manager, site, roots in _manager_calls(program):
-        if manager.reaches != "own" and (roots & above or _is_made_out_of_sight(program, loader)):
+        if manager.reaches != "own" and (roots & above or is_made_out_of_sight(program.ev, loader.facts, loader.scope)):
             yield manager, site
-
-
-def _is_made_out_of_sight(program: Program, loader: Loader) -> bool:
-    """Whether the loader is made in a method of a framework's class, of which nothing in the project makes an object: a
-    configuration names it (`_target_: src.data.DataModule`), for a program that may be any.
-    """
-    cls = loader.scope.parent
-    if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
-        return False
-    value = ClassValue(cls.node, frame_without_callers(program.ev, loader.facts, cls.parent))
-    bases = external_bases(program.ev, value)
-    return any(base not in plain_classes() for base in bases) and not making_places(program.ev, value)
 
 
 def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
