@@ -92,8 +92,8 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
 
 
 def _steps_one_from_before(scope: Scope, loop: tree.For | tree.While) -> bool:
-    """Whether a loop itself takes steps of an optimizer that its turns do not make: what else is trained in one of them,
-    a prompt for the model, is trained for the one training that goes on.
+    """Whether a loop itself takes steps of an optimizer that its turns do not make: what else is trained in one of its
+    turns, a prompt for the model, belongs to the one training that goes on.
     """
     stepped = {stepped_optimizer(call) for call, path in scope.calls if _is_in(path, loop)}
     bound = (scope.bindings.get(name, ()) for name in stepped if name is not None)
