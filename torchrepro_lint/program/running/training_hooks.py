@@ -42,8 +42,8 @@ def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
 
 
 def is_made_out_of_sight(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a scope is a method of a framework's class, of which nothing in the project makes an object: a configuration
-    names it (`_target_: src.data.DataModule`), for a program that may be any of the project's.
+    """Whether a scope is a method of a framework's class, of which nothing in the project makes an object: a
+    configuration names it (`_target_: src.data.DataModule`), for a program that may be any of the project's.
     """
     cls = scope.parent
     if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
