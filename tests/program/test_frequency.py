@@ -125,15 +125,19 @@ def tune():
     for batch in DataLoader(data):  # HERE
         model(batch).backward()
         optimizer.step()
+def scheduled(optimizer):
+    return optimizer
 def adapt(loader, model):
     optimizer = torch.optim.SGD(model.parameters())
-    number = 0
-    while number < 100:
-        if number % 10 == 0:
+    iteration = 0
+    while iteration < 100:
+        model.train()
+        if iteration % 10 == 0:
             prompt = tune()
+        scheduled(optimizer)
         model(prompt).backward()
         optimizer.step()
-        number += 1
+        iteration += 1
 adapt(data, Net())
 """,
     ),

@@ -73,14 +73,14 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
         if goes_through_saved_models(program.ev, waypoint.facts, waypoint.scope, loop):
             return Turns.RUNS
         is_seeded = _seeds_anew(program, way, index, loop)
+        if _steps_one_from_before(waypoint.scope, loop):
+            return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
         if _says_part(loop):
             if _makes_both(program, waypoint, loop):
                 return Turns.RUNS
             return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
         if is_seeded and not takes_steps(waypoint.scope, loop.site):
             return Turns.RUNS
-    if loop is not None and _steps_one_from_before(waypoint.scope, loop):
-        return Turns.SEEDED_PARTS if is_seeded else Turns.PARTS
     calls = _calls_of_turn(program.ev, way, index, loop)
     makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
     if is_seeded:
