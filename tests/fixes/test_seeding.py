@@ -263,6 +263,12 @@ def test_configured_seed() -> None:
     ("program", "init", "seed"),
     [
         ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", True, "seed + rank"),
+        ("def f(seed, rank):\n    if rank == 0:\n        return DataLoader(ds, num_workers=2)\n", True, "seed"),
+        (
+            "def f(seed, rank):\n    if rank == 0:\n        pass\n    DataLoader(ds, num_workers=2)\n",
+            True,
+            "seed + rank",
+        ),
         ("def f(seed, rank):\n    return DataLoader(ds, num_workers=2)\n", False, "seed"),
         ("def f(seed):\n    return DataLoader(ds, num_workers=2)\n", True, "seed"),
         ("def f(seed=None, rank=0):\n    return DataLoader(ds, num_workers=2)\n", True, "(seed or 0) + rank"),

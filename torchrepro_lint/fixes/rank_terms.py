@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["are_apart", "has_rank", "names_rank", "rank_terms"]
+__all__ = ["are_apart", "has_rank", "is_of_one_rank", "names_rank", "rank_terms"]
 
 _RANK = re.compile(r"rank(?!ing)", re.IGNORECASE)
 
@@ -45,6 +45,22 @@ def has_rank(document: Document, seed: str, at: cst.CSTNode) -> bool:
     if names_rank(seed) or given is None:
         return names_rank(seed)
     return any(_is_rank(document, term) for term in _summands(given))
+
+
+def is_of_one_rank(document: Document, rank: str, at: cst.CSTNode) -> bool:
+    """Whether only one rank comes to a place: `if rank == 0:`."""
+    inner = at
+    for outer in document.ancestors(at):
+        match outer:
+            case cst.If(
+                test=cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.Equal(), cst.Integer())]),
+                body=body,
+            ) if body is inner and document.text_of(left) == rank:
+                return True
+            case cst.FunctionDef() | cst.ClassDef():
+                return False
+        inner = outer
+    return False
 
 
 def _is_rank(document: Document, term: cst.BaseExpression) -> bool:
