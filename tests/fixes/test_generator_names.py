@@ -24,6 +24,13 @@ torch.manual_seed(args.seed)
 data = list(range(9))
 """
 ONE_NAME = {
+    "beside a loader that draws nothing": (
+        """
+        val_loader = DataLoader(data, num_workers=2)
+        train_loader = DataLoader(data, shuffle=True, num_workers=2)
+        """,
+        ["g"],
+    ),
     "arms of one if": (
         """
         if args.big:
@@ -96,6 +103,13 @@ ONE_NAME = {
     ),
 }
 APART = {
+    "names in camel case": (
+        """
+        TrainImgLoader = DataLoader(data, shuffle=True)
+        testDataLoader = DataLoader(data, batch_size=2, shuffle=True)
+        """,
+        ["train_img_generator", "test_generator"],
+    ),
     "two of one name": (
         """
         loader = DataLoader(data, shuffle=True)
@@ -193,3 +207,16 @@ def test_generators(name: str, write) -> None:
     made = re.findall(r"(\S+) = torch\.Generator\(\)", fixed)
     assert sorted(made) == sorted(names)
     assert fix([root]).fixed == ()
+
+
+def test_many_generators_of_one_name_are_left_to_a_person(write) -> None:
+    """Ten samplers that differ in a file's name would get ten generators that differ in a number."""
+    samplers = "".join(
+        f"sampler = RandomSampler(data[{number}:])\nprint(*DataLoader(data, sampler=sampler))\n" for number in range(4)
+    )
+    text = f"{HEAD}from torch.utils.data import RandomSampler\n{samplers}"
+    root = write({"train.py": text})
+    assert fix([root]).fixed == ()
+    assert len(fix([root], {"unsafe_fixes": True}).fixed) == 4
+    root = write({"train.py": "\n".join(text.splitlines()[:-2])})
+    assert len(fix([root]).fixed) == 3

@@ -24,12 +24,17 @@ __all__ = [
     "fresh_name",
     "generator_name",
     "generator_source",
+    "is_one_of_many",
     "made_name",
     "number_to_come",
     "numbered_name",
     "place_among_loaders",
     "plus",
 ]
+
+
+#: How many generators of one function may be told apart by a number alone.
+MAX_NUMBERED = 3
 
 
 def find_generator(
@@ -101,6 +106,16 @@ def generator_name(
     )
 
 
+def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
+    """Whether a function makes so many splits, samplers or loaders of one name that a person would give them generators
+    in another way than one after the other.
+    """
+    beside = calls_that_want_one(document, known, document.function(call))
+    instead = made_instead(document, call, home, beside)
+    stem = made_name(document, call)
+    return sum(id(one) not in instead and made_name(document, one) == stem for one in beside) > MAX_NUMBERED
+
+
 def _name_in_arm(document: Document, call: cst.Call, other: cst.Call) -> str | None:
     """The name of the generator that another loader is given, where it is bound in no arm that `call` is in as well."""
     passed = given(other, "generator", torch_position("generator"))
@@ -133,11 +148,13 @@ def place_among_loaders(
     document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None = None
 ) -> int:
     """How many loaders and samplers of the file are before the call, in the order of the text, those left out that are
-    made instead of it, and loaders that are none by the program. Its generator is made before the statement `home`.
+    made instead of it, and loaders that draw nothing. Its generator is made before the statement `home`.
     """
     start = document.start(call)
     wanting, others = document.once(_loaders_that_want_one), known.that_want_none if known is not None else ()
     earlier = [*_before(document, wanting, start), *_before(document, others, start)]
+    if known is not None:
+        earlier = [one for one in earlier if not known.is_idle(one)]
     if not document.once(has_arms):
         return len(earlier)
     function = document.function(call)
@@ -199,7 +216,8 @@ def _stem_of(target: cst.BaseExpression) -> str:
 
 
 def _stem(name: str) -> str:
-    stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", name, flags=re.IGNORECASE).lower().strip("_")
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", parted, flags=re.IGNORECASE).lower().strip("_")
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 
@@ -213,7 +231,7 @@ def calls_that_want_one(
     for one in known.by_other_names if known is not None else ():
         if any(home is within for home in _homes(document, one)):
             found[id(one)] = one
-    return list(found.values())
+    return [one for one in found.values() if known is None or not known.is_idle(one)]
 
 
 def _that_want_one(document: Document) -> dict[int, list[cst.Call]]:

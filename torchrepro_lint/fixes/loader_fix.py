@@ -30,6 +30,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
+from torchrepro_lint.program.workers.global_draws import shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start
@@ -187,10 +188,19 @@ def _known_loaders(program: Program, path: Path) -> KnownLoaders:
         spans = program.parsed(path)
         made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
         known = {spans.span(site.number) for site in made if site.path == path}
-        known |= {spans.span(one[0].call.site) for one in program.loader_sites if one[0].facts.path == path}
-        return KnownLoaders(document_of(program, path), known)
+        here = [one for one in program.loader_sites if one[0].facts.path == path]
+        known |= {spans.span(one[0].call.site) for one in here}
+        idle = {spans.span(one[0].call.site) for one in here if not any(_may_draw(program, loader) for loader in one)}
+        return KnownLoaders(document_of(program, path), known, idle)
 
     return program.once(("known loaders", path), find)
+
+
+def _may_draw(program: Program, loader: Loader) -> bool:
+    """Whether a loader has, or could use, a generator: for its order, or for the seeds of workers that draw."""
+    if not loader.lacks("generator") or shuffles_itself(program, loader):
+        return True
+    return loader.has_workers and program.worker_run(loader).draws_anything()
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

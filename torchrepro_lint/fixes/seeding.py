@@ -14,10 +14,10 @@ The seed is the program's own (`program_seed.py`).
 
 Each loader has a generator of its own: how often the validation data are iterated over does not change the order of the
 training data. No two of them begin alike, since loaders with one seed deliver equally long data in the same order: the
-second loader of a file gets `torch.initial_seed() + 1`, and where one call makes several loaders, in a loop or in a
-function that is called in several places, each seed is drawn: `torch.randint(2**32, ()).item()`. Where a loader is made
-again within one training, its generator outlives the call, as an attribute of the object (`generator_attribute.py`) or
-a name of the module, so that no epoch repeats the one before.
+second loader of a file that draws gets `torch.initial_seed() + 1`, and where one call makes several loaders, in a loop
+or in a function that is called in several places, each seed is drawn: `torch.randint(2**32, ()).item()`. Where a loader
+is made again within one training, its generator outlives the call, as an attribute of the object
+(`generator_attribute.py`) or a name of the module, so that no epoch repeats the one before.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
@@ -40,6 +40,7 @@ from torchrepro_lint.fixes.generators import (
     fresh_name,
     generator_name,
     generator_source,
+    is_one_of_many,
     place_among_loaders,
     plus,
 )
@@ -49,7 +50,7 @@ from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, impo
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.rank_expression import find_rank, knows_local_rank, plus_rank, rank_call
-from torchrepro_lint.fixes.rank_terms import has_rank
+from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
@@ -125,6 +126,7 @@ class _Plan:
         self.pending: list[Block] = []
         self.seeds: list[Seed] = []
         self.offset = 0  # of the generator's seed
+        self.is_one_of_many = False  # of the generators that a number alone tells apart
 
     def make(self) -> SeedingPlan | Declined:
         asked: tuple[tuple[Role, bool], ...] = (
@@ -147,7 +149,7 @@ class _Plan:
         return self._planned([*inserted(self.document, self.imports, self.pending), *self._keywords(values)])
 
     def _planned(self, edits: list[Edit]) -> SeedingPlan:
-        is_safe = not any(seed.is_default for seed in self.seeds)
+        is_safe = not self.is_one_of_many and not any(seed.is_default for seed in self.seeds)
         return SeedingPlan(tuple(edits), Applicability.SAFE if is_safe else Applicability.UNSAFE)
 
     def make_generator(
@@ -242,6 +244,7 @@ class _Plan:
             if existing is not None:
                 return existing
         at = place.statement
+        self.is_one_of_many = is_one_of_many(document, self.call, at, around.known)
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
         return self._new_generator(at, name, name, seed)
@@ -316,6 +319,8 @@ class _Plan:
         if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
             return seed.text
         rank = find_rank(document, self.imports, at)
+        if rank is not None and is_of_one_rank(document, rank, at):
+            return seed.text
         if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
             rank = rank_call(document, self.imports, at)
         if rank is None and self.ranks.in_seed:

@@ -21,12 +21,19 @@ _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = (*_SPLITS, "torch_samplers")
 
 class KnownLoaders:
     """The calls of a document that create loaders, whatever they are called, as far as the program knows them, by their
-    `spans`.
+    `spans`; of these, the `idle` ones draw nothing.
     """
 
-    def __init__(self, document: Document, spans: Set[tuple[int, int]]) -> None:
+    def __init__(
+        self, document: Document, spans: Set[tuple[int, int]], idle: Set[tuple[int, int]] = frozenset()
+    ) -> None:
         self._document = document
         self._spans = spans
+        self._idle = idle
+
+    def is_idle(self, call: cst.Call) -> bool:
+        """Whether a call creates a loader that is known to draw nothing, so that it wants no generator."""
+        return self._document.span(call) in self._idle
 
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
@@ -41,8 +48,10 @@ class KnownLoaders:
 
     @cached_property
     def that_want_none(self) -> tuple[cst.Call, ...]:
-        """Those that by their text want no generator, in the order of the text."""
-        return tuple(call for call in self._calls if not may_want_generator(self._document, call))
+        """Those that by their text want no generator, in the order of the text, but may draw."""
+        return tuple(
+            call for call in self._calls if not may_want_generator(self._document, call) and not self.is_idle(call)
+        )
 
     @cached_property
     def _calls(self) -> tuple[cst.Call, ...]:

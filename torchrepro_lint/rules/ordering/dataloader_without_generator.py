@@ -44,10 +44,11 @@ Fix safety
     runs again in one training, there is a fix only if torch is seeded at the top of its file. Where
     torch is seeded on every path before, the seed is `torch.initial_seed()`; elsewhere it is the expression with which
     the program seeds, or there is no fix. Two loaders never begin alike, since the same seed shuffles equally long data
-    in the same way: the second loader of a file gets the seed plus 1, and where one call makes several loaders, each
-    seed is drawn, `torch.randint(2**32, ()).item()`. The order changes once, when the fix is applied.
+    in the same way: the second loader of a file that draws gets the seed plus 1, and where one call makes several
+    loaders, each seed is drawn, `torch.randint(2**32, ()).item()`. The order changes once, when the fix is applied.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. Unsafe where a function gives more
+    than three loaders one name: their generators would differ in a number.
 
     If the call also passes the `**kwargs` of its function, there is a fix only
     if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.

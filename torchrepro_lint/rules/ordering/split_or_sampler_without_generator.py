@@ -46,7 +46,8 @@ Fix safety
     another number keeps another order on each rank. There is no fix where the only seed in reach holds the rank and the
     ranks need the same split. The split changes once, when the fix is applied.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. Unsafe where a function gives more
+    than three samplers or splits one name: their generators would differ in a number.
 
 Not reported
     - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.
