@@ -286,7 +286,8 @@ def test_the_flag(tmp_path: Path, code: str, is_off: bool) -> None:
         ("nn.MaxPool3d(2, 2)", True),
         ("nn.MaxPool3d(3, stride=2)", False),
         ("nn.MaxPool3d((2, 2, 1), stride=(2, 2, 2))", True),
-        ("F.avg_pool3d(x, 3, 1)", False),
+        ("F.avg_pool3d(x, 3, 1)", True),  # a kernel without atomics
+        ("F.avg_pool3d(x, 3, 2)", False),
         ("F.avg_pool3d(x, 3)", True),
         ("nn.MaxUnpool2d(2)", True),
         ("x.gather(1, index.unsqueeze(1))", True),

@@ -113,7 +113,8 @@ def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, 
     beside = calls_that_want_one(document, known, document.function(call))
     instead = made_instead(document, call, home, beside)
     stem = made_name(document, call)
-    return sum(id(one) not in instead and made_name(document, one) == stem for one in beside) > MAX_NUMBERED
+    lacking = [one for one in beside if given(one, "generator", torch_position("generator")) is None]
+    return sum(id(one) not in instead and made_name(document, one) == stem for one in lacking) > MAX_NUMBERED
 
 
 def _name_in_arm(document: Document, call: cst.Call, other: cst.Call) -> str | None:
