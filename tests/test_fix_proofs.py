@@ -54,6 +54,7 @@ NO_CHANGE = {
     "bad_sampler_of_each_rank_seeded_by_helper": "the same; that the ranks still draw otherwise is what both claim",
     "bad_seed_that_has_the_rank": "torch's seed decides before and after; another draw of the process would move it",
     "bad_articles_torch_seed_one_worker": "the same for the draws of the worker",
+    "bad_drawn_beside_an_unused_seed": "the same for the draws of the workers",
     "bad_beside_a_program_with_accelerate": "the same for the order",
 }
 
