@@ -1,7 +1,6 @@
 """From the text of one file to `ModuleFacts`: one parse, one walk, plain data.
 
 From text to nodes. Python's own parser is asked first, and libcst where that cannot, or where something is fixed:
-depth.py              texts that no parser should be given
 quick_lower.py        the walk over the tree of `ast`; quick_expressions.py has the expressions
 lower.py              the same walk over the tree of libcst; lower_expressions.py has the expressions
 alike_expressions.py  what both walks do with expressions

@@ -22,7 +22,8 @@ ordering.py         what decides, keeps and loses an order
 
 Operations:
 ops.py              which are nondeterministic, by release and by arguments
-op_cases.py         a call for each row of that table; op_measurements.py has what was seen of it
+op_cases.py         a call for each row of that table; op_measurements.py and gpu_evidence.py have
+                    what was seen
 tensors.py          what gives a tensor
 contents.py         what a use does with the contents of a tensor
 

@@ -11,6 +11,7 @@ operations/   the operations of the table, each run many times
 Shared by these:
 devices.py                   what programs can be run on here
 process_group.py             ends a process with everything that it has started, also if this one is told to end
+guard.py                     does so where this one is killed, and removes its folders
 hashing.py, tensor_sums.py   the content of a value as a hash
 loader_watch.py              what a DataLoader delivers
 after_import.py              hooks that wait until the program imports a module
