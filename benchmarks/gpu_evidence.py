@@ -31,6 +31,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from gpu_networks import NETWORKS, VARIANTS  # noqa: E402
 
+from torchrepro_lint.knowledge.op_measurements import OpMeasurement  # noqa: E402
+
+#: Variants whose compiled code each process is to make itself.
+_COMPILED = ("compiled", "autotuned")
+
 _VERIFIED = (("messages", "plain"), ("messages", "strict"), ("residual", "cudnn"), ("efficient", "plain"))
 _ABOUT = """
 import torch
@@ -89,14 +94,12 @@ def operations(evidence: Evidence) -> str:
     seen = json.loads(done.stdout)
     columns = ("op", "when", "kind", "device", "torch", "cuda", "runs")
     today = date.today().isoformat()
-    evidence.write(
-        "op_measurements.tsv",
-        [
-            "\t".join([*(str(one[column]) for column in columns), today, one["result"], one["detail"]]).rstrip("\t")
-            for one in seen
-            if one["result"]
-        ],
-    )
+    rows = [
+        OpMeasurement(*(str(one[column]) for column in columns), today, one["result"], one["detail"])
+        for one in seen
+        if one["result"]
+    ]
+    evidence.write("op_measurements.tsv", [str(row) for row in rows])
     against = [f"  {one['op']} ({one['when']}): {one['detail']}: {one['against']}" for one in seen if one["against"]]
     return "\n".join([f"{sum(bool(one['result']) for one in seen)} of {len(seen)} measured", *against])
 
@@ -136,7 +139,7 @@ def networks(evidence: Evidence) -> str:
 
     def once(place: tuple[str, str, int]) -> tuple[str, str]:
         name, variant, number = place
-        own = {"TORCHINDUCTOR_CACHE_DIR": f"{cache}-{name}-{variant}-{number}"} if "c" in variant else {}
+        own = {"TORCHINDUCTOR_CACHE_DIR": f"{cache}-{name}-{variant}-{number}"} if variant in _COMPILED else {}
         done = evidence.run(["benchmarks/gpu_networks.py", name, variant], **own)
         last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         name_of_alert = last[0].removeprefix("RuntimeError: ").partition(" does not have a deterministic")[0]

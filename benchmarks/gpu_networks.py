@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> None:
     torch.backends.cudnn.benchmark = variant in ("benchmark", "both")
     torch.backends.cudnn.deterministic = variant in ("cudnn", "both")
     if variant in ("strict", "unset", "warn"):
-        torch.use_deterministic_algorithms(True, warn_only=variant == "warn")  # noqa: TRL304 (likewise)
+        torch.use_deterministic_algorithms(True, warn_only=variant == "warn")  # noqa: TRL304 (measured)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = variant == "tf32"
     digest = hashlib.blake2b(digest_size=8)
     for tensor in _MAKERS[network](device, variant):
