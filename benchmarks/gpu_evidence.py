@@ -50,6 +50,7 @@ class Evidence:
     def __init__(self, options: argparse.Namespace) -> None:
         self.device, self.out, self.runs = options.device, options.out.resolve(), options.runs
         self.words, self.networks = options.ops, options.networks or list(NETWORKS)
+        self.programs: Sequence[str] = options.programs
         self.ends = time.monotonic() + 60 * options.minutes
         self.about = self.run(["-c", _ABOUT]).stdout.strip().split("\t")
 
@@ -85,7 +86,7 @@ class Evidence:
 
 def operations(evidence: Evidence) -> str:
     """The table of operations."""
-    arguments = ["-m", "torchrepro_lint", "verify", "--ops", "--device", evidence.device, "--timeout", "40"]
+    arguments = ["-m", "torchrepro_lint", "verify", "--ops", "--device", evidence.device, "--timeout", "200"]
     done = evidence.run([*arguments, "--runs", str(evidence.runs), "--output-format", "json", *evidence.words])
     evidence.write("ops.json", [done.stdout])
     evidence.write("ops_errors.txt", [done.stderr])
@@ -113,6 +114,7 @@ def claims(evidence: Evidence) -> str:
             folder = path.parents[len(path.relative_to(ROOT / "fixtures").parts) - 3]
             paths.append(path if path.parent.parent.name == "fixtures" else folder)
     chosen = sorted({str(path.relative_to(ROOT)) for path in paths})
+    chosen = [name for name in chosen if not evidence.programs or any(word in name for word in evidence.programs)]
     arguments = ["-m", "torchrepro_lint", "verify", "--device", evidence.device, "--runs", "3", "--timeout", "120"]
     arguments += ["--jobs", "3", "--output-format", "json"]
     with ThreadPoolExecutor(5) as pool:
@@ -145,13 +147,14 @@ def networks(evidence: Evidence) -> str:
         name_of_alert = last[0].removeprefix("RuntimeError: ").partition(" does not have a deterministic")[0]
         return (done.stdout.strip(), "") if not done.returncode else ("", name_of_alert)
 
-    times = 5
-    places = [(name, variant, number) for number in range(times) for name, variant in wanted]
+    times = {place: 3 if place[1] in _COMPILED else 5 for place in wanted}
+    order = sorted(wanted, key=lambda place: place[1] not in _COMPILED)  # what takes longest begins first
+    places = [(*place, number) for number in range(5) for place in order if number < times[place]]
     with ThreadPoolExecutor(8) as pool:
         seen = dict(zip(places, pool.map(once, places), strict=True))
     rows, plain = [], {}
     for name, variant in wanted:
-        here = [seen[name, variant, number] for number in range(times)]
+        here = [seen[name, variant, number] for number in range(times[name, variant])]
         digests = [digest for digest, _ in here if digest]
         errors = sorted({error for _, error in here if error})
         if variant == "plain":
@@ -191,6 +194,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=8, help="the time for all of it (default: 8)")
     parser.add_argument("--runs", type=int, default=20, help="runs of each operation (default: 20)")
     parser.add_argument("--ops", nargs="*", default=[], metavar="WORD", help="only operations with one of these words")
+    parser.add_argument(
+        "--programs", nargs="*", default=[], metavar="WORD", help="only fixtures with one of these words"
+    )
     parser.add_argument("--networks", nargs="*", choices=NETWORKS, metavar="NAME", help="only these trainings")
     parser.add_argument("--only", choices=[part.__name__ for part in PARTS], nargs="*", help="these parts alone")
     options = parser.parse_args()

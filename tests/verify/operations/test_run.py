@@ -58,6 +58,18 @@ def test_the_counts_are_said() -> None:
     )
 
 
+def test_a_row_for_another_release_of_torchvision_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, eager = case("torchvision.ops.roi_align"), case("torchvision.ops.roi_align", "context = 'eager'")
+    assert what_keeps(old, "cuda", "2.13.0") in ("", "needs torchvision")
+    monkeypatch.setattr("importlib.metadata.version", lambda package: {"torchvision": "0.26.0"}[package])
+    assert what_keeps(old, "cuda", "2.13.0") == "only for torchvision<0.16"
+    assert what_keeps(eager, "cuda", "2.13.0") in ("", "needs torchvision")
+    steady = {"off": [1, 20], "on": [1, 1]}
+    assert judged(eager, "cuda", 20, "2.13.0", steady).against == ""
+    monkeypatch.setattr("importlib.metadata.version", lambda package: {"torchvision": "0.15.2"}[package])
+    assert what_keeps(eager, "cuda", "2.13.0") == "only for torchvision>=0.16"
+
+
 def test_what_keeps_a_case_from_being_run() -> None:
     assert what_keeps(PUT, "cpu", "2.13.0") == ""
     assert what_keeps(case("torch.Tensor.scatter_add_", "input ndim= 1"), "cpu", "2.13.0") == "no row for torch 2.13.0"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchrepro_lint.knowledge.op_cases import OpCase
+from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.verify.devices import Device
 from torchrepro_lint.verify.process_group import end_group, start_group
 
@@ -56,11 +57,31 @@ def what_keeps(case: OpCase, device: Device, version: str) -> str:
         return case.why
     if not case.rows(version):
         return f"no row for torch {version}"
+    if not _rows_here(case, version):
+        return f"only for {case.rows(version)[0].requires}"
     if case.needs == "cuda":
         return "" if device == "cuda" else "needs CUDA"
     if case.package and importlib.util.find_spec(case.package.partition(".")[0]) is None:
         return f"needs {case.package.partition('.')[0]}"
     return ""
+
+
+def _rows_here(case: OpCase, version: str) -> list[OpRow]:
+    """The rows of a case for a release of torch, without those for another release of a package than the one here."""
+    return [row for row in case.rows(version) if row.requires is None or _has(row.requires)]
+
+
+def _has(requirement: str) -> bool:
+    """Whether the installed release of a package is one that a requirement such as `torchvision<0.16` names; true
+    where the package is not installed.
+    """
+    from packaging.requirements import Requirement
+
+    wanted = Requirement(requirement)
+    try:
+        return wanted.specifier.contains(importlib.metadata.version(wanted.name), prereleases=True)
+    except importlib.metadata.PackageNotFoundError:
+        return True
 
 
 def run_cases(
@@ -98,7 +119,7 @@ def judged(case: OpCase, device: Device, runs: int, version: str, answer: Mappin
         return Seen(case, "", f"not run: {answer['trouble']}", "could not be run")
     differs, strict = _words(answer["off"], runs), answer.get("on")
     stable = STABLE.format(runs=runs)
-    effects = {row.effect for row in case.rows(version) if row.device in ("any", device)}
+    effects = {row.effect for row in _rows_here(case, version) if row.device in ("any", device)}
     if "refuses" in answer:
         against = "a row says that the switch makes it deterministic" if "made_deterministic" in effects else ""
         return Seen(case, REFUSES, f"{answer['refuses']}; without the switch: {differs or stable}", against)
