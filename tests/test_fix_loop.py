@@ -45,7 +45,9 @@ def test_a_fix_fails_if_a_rule_that_is_off_finds_something_new_where_it_was_made
     fixes = WordRule("TRL101", "bad-word", "bad", "good" if is_fixed else "worse")
     result = fix([root], toolkit=toolkit(fixes, strict))
     assert bool(result.changes) == is_fixed
-    assert [one.reason for one in result.rejected] == ([] if is_fixed else ["it would lead to TRL103"])
+    assert [one.reason for one in result.rejected] == (
+        [] if is_fixed else ["the fixed program would have another fault: found worse (TRL103)"]
+    )
 
 
 def test_equal_lines_that_a_rule_that_is_off_rejects(write) -> None:
@@ -54,7 +56,9 @@ def test_equal_lines_that_a_rule_that_is_off_rejects(write) -> None:
     strict = WordRule("TRL103", "worse-word", "worse", profile="strict")
     result = fix([root], toolkit=toolkit(WordRule("TRL101", "bad-word", "bad", "worse"), strict))
     assert not result.changes
-    assert {one.reason for one in result.rejected} == {"it would lead to TRL103"}
+    assert {one.reason for one in result.rejected} == {
+        "the fixed program would have another fault: found worse (TRL103)"
+    }
 
 
 def test_without_write_nothing_is_written(write) -> None:
@@ -110,7 +114,7 @@ def test_rules_that_undo_each_other_change_nothing(write) -> None:
         ("(", "does not parse"),
         ("return 1", "does not compile"),
         ("bad.bad", "the finding would stay"),
-        ("worse", "it would lead to TRL102"),
+        ("worse", "the fixed program would have another fault: found worse (TRL102)"),
     ],
 )
 def test_a_fix_that_does_no_good_is_dropped_and_the_others_stay(write, replacement: str, reason: str) -> None:

@@ -228,7 +228,7 @@ class Attempts:
         for finding in after.findings:
             one = kind(finding)
             if after_count[one] > before_count[one] and not after.may_fix(finding):
-                return Rejection(f"it would lead to {finding.code}", _editing(chosen, finding.location.path))
+                return Rejection(_other_fault(finding), _editing(chosen, finding.location.path))
         return self._causing_more(texts, chosen, after, before) or (texts, after)
 
     def _causing_more(
@@ -250,7 +250,7 @@ class Attempts:
             for one in found:
                 is_new = number[one.code] > earlier[one.code] and (one.code, one.location) not in next_round
                 if is_new and one.code not in spoken_for and not rows.isdisjoint(_rows_of(one)):
-                    return Rejection(f"it would lead to {one.code}", _editing(chosen, path))
+                    return Rejection(_other_fault(one), _editing(chosen, path))
         return None
 
     def _by_every_rule_in(self, texts: Mapping[Path, str], paths: Set[Path]) -> dict[Path, list[Finding]]:
@@ -279,6 +279,11 @@ class _Refusal:
     """Why a text is not written."""
 
     reason: str
+
+
+def _other_fault(finding: Finding) -> str:
+    """Why fixes are rejected that cause this finding: in its own words, as a code alone says nothing to a reader."""
+    return f"the fixed program would have another fault: {finding.message} ({finding.code})"
 
 
 def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | None:

@@ -46,7 +46,7 @@ def _unified(name: str, old: str, new: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RejectedFix:
-    """The fix of `finding` was tried and rejected, for `reason` (a few words)."""
+    """The fix of `finding` was tried and rejected, for `reason` (one sentence)."""
 
     finding: Finding
     reason: str
