@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 import libcst as cst
 
 from torchrepro_lint.fixes.scopes import Binding, Scope, Target, children
@@ -13,8 +15,7 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 def analyse(module: cst.Module) -> Scope:
     """The scopes of a module."""
-    root = Scope("module", module, None, {})
-    root.by_node[id(module)] = root
+    root = Scope("module", module)
     collector = _Collector()
     for statement in module.body:
         collector.visit(statement, root)
@@ -46,9 +47,9 @@ class _Collector:
         scope.bindings.setdefault(name, []).append(Binding(name, kind, node, target))
 
     def _open(self, kind: str, node: cst.CSTNode, parent: Scope) -> Scope:
-        scope = Scope(kind, node, parent, parent.by_node)
+        scope = Scope(kind, node, ref(parent))
         parent.inner.append(scope)
-        parent.by_node[id(node)] = scope
+        parent.root.by_node[id(node)] = scope
         return scope
 
     def _Name(self, node: cst.Name, scope: Scope) -> None:

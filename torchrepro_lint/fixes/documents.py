@@ -16,12 +16,13 @@ __all__ = ["document_of", "function_of"]
 
 
 def document_of(program: Program, path: Path) -> Document:
-    """The file as the fix planners see it; one for each text of a file."""
+    """The file as the fix planners see it: one as long as its tree is kept."""
     # Not among the answers of the evaluator: where a question has used up its budget, there would be none.
-    document = program.documents.get(path)
+    made = program.places.made(path)
+    document = made.get(Document)
     if not isinstance(document, Document):
         parsed = program.parsed(path)
-        document = program.documents[path] = Document(path, parsed.text, program.line_length, parsed)
+        document = made[Document] = Document(path, parsed.text, program.line_length, parsed)
     return document
 
 

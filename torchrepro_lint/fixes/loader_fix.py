@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -184,16 +184,22 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
 def _known_loaders(program: Program, path: Path) -> KnownLoaders:
     """The calls in a file that make loaders."""
 
-    def find() -> KnownLoaders:
+    def find() -> tuple[Set[tuple[int, int]], Set[tuple[int, int]]]:
         spans = program.parsed(path)
         made = {one.made_by for loaders in program.loader_sites for one in loaders if one.made_by is not None}
         known = {spans.span(site.number) for site in made if site.path == path}
         here = [one for one in program.loader_sites if one[0].facts.path == path]
         known |= {spans.span(one[0].call.site) for one in here}
         idle = {spans.span(one[0].call.site) for one in here if not any(_may_draw(program, loader) for loader in one)}
-        return KnownLoaders(document_of(program, path), known, idle)
+        return known, idle
 
-    return program.once(("known loaders", path), find)
+    known, idle = program.once(("known loaders", path), find)
+    document = document_of(program, path)
+    kept = program.places.made(path)
+    loaders = kept.get(KnownLoaders)
+    if not isinstance(loaders, KnownLoaders):
+        loaders = kept[KnownLoaders] = KnownLoaders(document, known, idle)
+    return loaders
 
 
 def _may_draw(program: Program, loader: Loader) -> bool:

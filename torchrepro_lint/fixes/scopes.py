@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
+from weakref import ref
 
 import libcst as cst
 
@@ -54,20 +55,33 @@ class Binding:
     target: Target | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Scope:
-    """One name space: the module, a class, a function, a lambda or a comprehension."""
+    """One name space: the module, a class, a function, a lambda or a comprehension.
+
+    Of the scopes around it, it keeps none alive: with the module's scope all go, and the tree with them. `by_node` has
+    the scopes of a module by their nodes; it is the module's alone.
+    """
 
     kind: str
     node: cst.CSTNode
-    parent: Scope | None
-    by_node: dict[int, Scope]
+    around: ref[Scope] | None = None
+    by_node: dict[int, Scope] = field(default_factory=dict)
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
     passed_out: dict[str, str] = field(default_factory=dict)
     stars: list[cst.ImportFrom] = field(default_factory=list)
     inner: list[Scope] = field(default_factory=list)
     _mentioned: frozenset[str] | None = None
+
+    @property
+    def parent(self) -> Scope | None:
+        """The scope around this one; None for the module's."""
+        if self.around is None:
+            return None
+        parent = self.around()
+        assert parent is not None, "the scope of the module is gone"
+        return parent
 
     def evaluates(self, child: cst.CSTNode) -> bool:
         """Whether a direct child of the scope's node is evaluated inside the scope, and not around it."""

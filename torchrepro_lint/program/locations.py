@@ -4,13 +4,14 @@ fix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.diagnostics import Location
 from torchrepro_lint.facts.logical_lines import LogicalLines
+from torchrepro_lint.facts.memory import Recent
 from torchrepro_lint.facts.module import parsed_with_places
 from torchrepro_lint.facts.quick_places import QuickPlaces
 from torchrepro_lint.program.evaluation.values import Site
@@ -21,7 +22,11 @@ from torchrepro_lint.source.lines import LineTable
 if TYPE_CHECKING:
     import libcst as cst
 
-__all__ = ["ParsedFile", "ParsedOf", "Places"]
+__all__ = ["MOST_PARSED", "ParsedFile", "ParsedOf", "Places"]
+
+#: How many characters the files have, in all, whose trees are kept: those asked for last. A tree takes some 250 bytes
+#: for each. What is asked for again is parsed again.
+MOST_PARSED: Final = 600_000
 
 
 class ParsedFile:
@@ -85,13 +90,24 @@ class Places:
     def __init__(self, project: Project, parsed_of: ParsedOf = ParsedFile) -> None:
         self.project = project
         self.parsed_of = parsed_of
-        self._parsed: dict[Path, ParsedFile] = {}
+        self._parsed: Recent[Path, tuple[ParsedFile, dict[Hashable, object]]] = Recent(MOST_PARSED)
         self._quick: dict[Path, QuickPlaces | None] = {}
 
     def parsed(self, path: Path) -> ParsedFile:
-        if path not in self._parsed:
-            self._parsed[path] = self.parsed_of(path, self._text(path))
-        return self._parsed[path]
+        """The libcst tree of a file."""
+        return self._kept(path)[0]
+
+    def made(self, path: Path) -> dict[Hashable, object]:
+        """What the planners of fixes have made of a file: it goes when the tree does."""
+        return self._kept(path)[1]
+
+    def _kept(self, path: Path) -> tuple[ParsedFile, dict[Hashable, object]]:
+        kept = self._parsed.get(path)
+        if kept is None:
+            text = self._text(path)
+            kept = self.parsed_of(path, text), {}
+            self._parsed.put(path, kept, len(text))
+        return kept
 
     def _text(self, path: Path) -> str:
         source = self.project.source(path)

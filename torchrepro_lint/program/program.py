@@ -108,8 +108,6 @@ class Program:
         # What the current rule is not asked about again, since it failed there; and the place that it looks at.
         self._given_up: set[Site | Path] = set()
         self._in_hand: Site | None = None
-        #: What the planners of fixes have made of a file.
-        self.documents: dict[Path, object] = {}
 
     @property
     def unreadable(self) -> Mapping[Path, tuple[int, int, str]]:

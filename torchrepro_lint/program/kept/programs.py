@@ -13,7 +13,7 @@ from torchrepro_lint.facts.module import facts_of_text
 from torchrepro_lint.program.imports import ImportGraph
 from torchrepro_lint.program.kept.evaluator import TracedEvaluator
 from torchrepro_lint.program.kept.project import KeptProject
-from torchrepro_lint.program.locations import ParsedFile
+from torchrepro_lint.program.locations import MOST_PARSED, ParsedFile
 from torchrepro_lint.program.program import Linked, Program
 from torchrepro_lint.settings import Intent, Settings
 from torchrepro_lint.source.beside import files_beside
@@ -68,7 +68,7 @@ class KeptPrograms:
     def __init__(self, *, exact: bool = False) -> None:
         self._exact = exact
         self._facts = TextMemory(facts_of_text)
-        self._parsed = TextMemory(ParsedFile)
+        self._parsed = TextMemory(ParsedFile, MOST_PARSED)
         self._kept: dict[Path, _Kept] = {}
 
     def __call__(
