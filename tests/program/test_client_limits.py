@@ -89,7 +89,8 @@ LOWERED = [
     Lowered("workers/dataset_paths.py:_MAX_STEPS", "TRL107", 1),
     Lowered("workers/init_shape.py:_MAX_STEPS", "TRL106"),
     Lowered("workers/init_walk.py:_MAX_DEPTH", "TRL102"),
-    Lowered("workers/loaders.py:_MAX_LOOKED_AT", "TRL101", 1),
+    Lowered("workers/maker_names.py:MAX_FILES", "TRL201"),
+    Lowered("workers/maker_names.py:MAX_LOOKED_AT", "TRL101", 1),
     Lowered("workers/rank_names.py:MAX_DEPTH", "TRL111"),
     Lowered("workers/rank_names.py:MAX_NAMES", "TRL111"),
 ]

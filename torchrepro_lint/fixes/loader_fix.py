@@ -19,9 +19,9 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.spread_options import keywords_in_spread
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
+from torchrepro_lint.fixes.written_at import written_at
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
@@ -79,9 +79,17 @@ def loader_fix(
     if loader.is_handed_on_to and not _subclass_takes(program, loader, wanted):
         assert loader.cls is not None
         return None, f"{loader.cls.name} does not hand {' and '.join(wanted)} on to DataLoader"
-    document = document_of(program, loader.facts.path)
-    span = program.parsed(loader.facts.path).span(loader.call.site)
-    call = document.node_at(*span, cst.Call)
+    at = written_at(program, loader, wanted)
+    if isinstance(at, Declined):
+        return None, at.reason
+    if at.shared and generator:
+        if not init:
+            return None, at.shared
+        generator = False
+        wanted.remove("generator")
+    path = at.facts.path
+    document = document_of(program, path)
+    call = document.node_at(*program.parsed(path).span(at.call.site), cst.Call)
     if call is None:
         return None, "the call could not be located"
     if init and generator and not also_seeds and not torch_seed_at(program, loader.site).seeded:
@@ -94,15 +102,13 @@ def loader_fix(
     needs = LoaderNeeds(
         init=init,
         generator=generator,
-        existing_init=existing_init(program, loader.facts.path) if init and not also_seeds else None,
+        existing_init=existing_init(program, path) if init and not also_seeds else None,
         also_seeds=also_seeds,
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
-        may_hold=keywords_in_spread(program, loader),
+        may_hold=at.may_hold,
     )
-    ranks = Ranks(
-        mentioned=starts_ranks or is_distributed(program, loader.facts.path), started=starts_ranks, in_seed=by_rank
-    )
-    around = surroundings(program, loader.facts, loader.scope, loader.call.site)
+    ranks = Ranks(mentioned=starts_ranks or is_distributed(program, path), started=starts_ranks, in_seed=by_rank)
+    around = surroundings(program, at.facts, at.scope, at.call.site)
     plan = plan_worker_seeding(document, call, needs, around, ranks)
     if isinstance(plan, Declined) and init and generator:
         # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
@@ -113,7 +119,7 @@ def loader_fix(
         return None, plan.reason
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
-    after = other_homes(program, loader.facts.path) if init and not also_seeds else frozenset()
+    after = other_homes(program, path) if init and not also_seeds else frozenset()
     return Fix(plan.applicability, message, plan.edits, after), None
 
 

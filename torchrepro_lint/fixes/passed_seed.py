@@ -11,7 +11,8 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.facts.tree import Call, FunctionDef, ImportFrom, Name
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.parsed_options import is_parsing
-from torchrepro_lint.fixes.seed_expression import SEED_WORD, PassedSeed, config_seed, is_configuration, option_seed
+from torchrepro_lint.fixes.seed_expression import SEED_WORD, PassedSeed, config_seed, option_seed
+from torchrepro_lint.fixes.seed_uses import is_configuration
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.running.callers import visible_calls
 

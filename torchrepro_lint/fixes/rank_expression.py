@@ -10,7 +10,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
-from torchrepro_lint.fixes.seed_expression import is_configuration, string_key
+from torchrepro_lint.fixes.seed_uses import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = ["find_rank", "knows_local_rank", "plus_rank", "rank_call"]

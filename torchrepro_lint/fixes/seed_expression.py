@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
-from torchrepro_lint.dotted import last_part
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.none_tests import is_none_at
 from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Binding, Scope
+from torchrepro_lint.fixes.seed_uses import SEED_NAME, SeedUse, is_configuration, is_seed_chain, names_in, seed_uses
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
@@ -24,24 +24,12 @@ __all__ = [
     "config_seed",
     "find_seed",
     "is_seeded_each_time",
-    "is_configuration",
     "option_seed",
     "seed_written_above",
-    "string_key",
 ]
 
-_SEED_NAME = re.compile(r"(random_|manual_|global_|base_|rng_|torch_|train_)?(seed|random_state)", re.IGNORECASE)
 #: What a file says in which `config_seed` finds something.
 SEED_WORD = re.compile(rb"seed|random_state", re.IGNORECASE)
-_SEEDING_HELPER = re.compile(
-    r"seed_(everything|all|torch|rngs?|env)\w*|random_seed|reseed|"
-    r"(set|fix|setup|init|initiali[sz]e|same|make)_?(all_|global_|random_|manual_|torch_|rng_)*(seeds?|determinism)\w*|"
-    r"enable_full_determinism|manual_seed_all"
-)
-_CONFIG = re.compile(
-    r"self|C|h|\w*(args|cfg|conf|config|configs|configuration|opts?|options|hparams|hps|hyp|params|flags|settings)",
-    re.IGNORECASE,
-)
 _NOT_THERE = re.compile(r"\b(AttributeError|KeyError|LookupError)\b")
 _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 
@@ -49,18 +37,20 @@ _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 @dataclass(frozen=True, slots=True)
 class Seed:
     """The text of a seed expression, and the names it reads. `by_rank`: the rank of the process may be part of it.
-    `is_default`: it is a constant, for want of a seed that the program has.
+    `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in runs
+    to which the user gives no seed.
     """
 
     text: str
     names: frozenset[str] = frozenset()
     by_rank: bool = False
     is_default: bool = False
+    falls_back: bool = False
 
     @property
     def applicability(self) -> Applicability:
         """A seed that the program has is safe; one that nobody chose is for the author to accept."""
-        return Applicability.UNSAFE if self.is_default else Applicability.SAFE
+        return Applicability.UNSAFE if self.is_default or self.falls_back else Applicability.SAFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +70,6 @@ class PassedSeed:
         return PassedSeed(name, self.rest, self.optional)
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """A seed expression as the file has it: an argument of a seeding call, or `args.seed` anywhere."""
-
-    node: cst.BaseExpression
-    text: str
-    start: int
-    in_call: bool
-    function: cst.FunctionDef | None
-
-
 def find_seed(
     document: Document,
     at: cst.BaseStatement,
@@ -105,7 +84,8 @@ def find_seed(
     Looked for, in this order: what the same function hands to a seeding call above; a parameter or variable that is
     called a seed; `args.seed` and the like, used in the same function or class, then anywhere in the file; an option of
     the command line that is called a seed; what the callers pass to the function, `passed`; the one constant with which
-    the file seeds. An expression that the program itself allows to be None gets `or default`.
+    the file seeds. An expression that the program itself allows to be None gets `or default`, which nobody chose,
+    unless the program seeds with a default of its own (`args.seed or 7`).
 
     `before_the_run`: `at` is reached as the file is imported; what a configuration of another file says then may be
     changed before the program begins, by its command line or for each of its runs. `is_refused`: whether an expression
@@ -117,10 +97,12 @@ def find_seed(
         if is_none_at(document, node_text, at):
             break
         if isinstance(node, PassedSeed):
-            return Seed(f"{node.text} or {default}" if node.optional else node.text, frozenset({node.root}))
-        names = frozenset(_names(node)) if node is not None else frozenset({node_text})
-        written, optional = as_it_may_be_read(document, node_text, at)
-        return Seed(f"{written} or {default}" if optional else written, names)
+            text = f"{node.text} or {default}" if node.optional else node.text
+            return Seed(text, frozenset({node.root}), falls_back=node.optional)
+        names = frozenset(names_in(node)) if node is not None else frozenset({node_text})
+        has_default = isinstance(node, cst.BooleanOperation | cst.IfExp)  # of the author's own
+        written, optional = (node_text, False) if has_default else as_it_may_be_read(document, node_text, at)
+        return Seed(f"{written} or {default}" if optional else written, names, falls_back=optional)
     return Seed(str(default), is_default=True)
 
 
@@ -129,7 +111,7 @@ def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
     function, start = document.function(at), document.start(at)
     uses = [
         use
-        for use in document.once(_uses)
+        for use in document.once(seed_uses)
         if use.in_call and use.function is function and use.start < start and _is_usable(document, use, at)
     ]
     return uses[-1].text if uses else None
@@ -139,14 +121,16 @@ def is_seeded_each_time(document: Document, at: cst.BaseStatement) -> bool:
     """Whether the same function seeds above the statement `at`, in each turn of the loops around that."""
     function, start = document.function(at), document.start(at)
     first = max((document.start(loop) for loop in document.loops(at) if loop is not at), default=-1)
-    return any(use.in_call and use.function is function and first < use.start < start for use in document.once(_uses))
+    return any(
+        use.in_call and use.function is function and first < use.start < start for use in document.once(seed_uses)
+    )
 
 
 def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) -> bool:
     """Whether an expression reads a member of an object that is imported by its name, `from config import cfg`, and the
     file does not itself seed with it above.
     """
-    own = [use for use in document.once(_uses) if use.in_call and use.function is None and use.text == text]
+    own = [use for use in document.once(seed_uses) if use.in_call and use.function is None and use.text == text]
     if any(use.start < document.start(at) for use in own):
         return False
     name, *rest = re.split(r"[.\[]", text, maxsplit=1)
@@ -155,38 +139,12 @@ def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) ->
     return any(target is not None and target[1] is not None for target in targets)
 
 
-def _seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
-    """What a call seeds a global random number generator with; None for any other call."""
-    called = dotted_name(call.func)
-    if called is None or not call.args:
-        return None
-    receiver, _, last = called.rpartition(".")
-    owner = last_part(receiver)
-    if last == "manual_seed":
-        known = owner in ("", "torch", "th", "cuda", "random")
-    elif last == "seed":
-        known = owner == "random"
-    else:
-        known = _SEEDING_HELPER.fullmatch(last) is not None
-    if not known:
-        return None
-    for argument in call.args:
-        if argument.keyword is not None and _SEED_NAME.fullmatch(argument.keyword.value):
-            return argument.value
-    first = call.args[0]
-    if first.keyword is not None or first.star:
-        return None
-    # A helper may take the whole configuration: `set_seed(args)`.
-    is_whole = isinstance(first.value, cst.Name) and _CONFIG.fullmatch(first.value.value) is not None
-    return None if is_whole else first.value
-
-
 def config_seed(document: Document, name: str, at: cst.BaseStatement) -> PassedSeed | None:
     """The seed that the configuration `name` has, as far as this file reads it or gives it as an option."""
     found = [
         use.text
-        for use in document.once(_uses)
-        if _is_seed_chain(use.node) and _names(use.node)[:1] == [name]
+        for use in document.once(seed_uses)
+        if is_seed_chain(use.node) and names_in(use.node)[:1] == [name]
         if use.function is document.function(at) or _is_visible(document, use, at)
     ]
     for text in [*found, *_options(document, at, name)]:
@@ -203,11 +161,6 @@ def option_seed(document: Document, at: cst.BaseStatement, name: str) -> PassedS
     return None
 
 
-def is_configuration(name: str) -> bool:
-    """Whether a name is one that configurations have."""
-    return _CONFIG.fullmatch(name) is not None
-
-
 def _options(document: Document, at: cst.BaseStatement, name: str | None = None) -> Iterator[str]:
     """`args.seed`, where `args` are parsed arguments at a place and `--seed` is an option, though nothing reads it."""
     names = _seed_options(document)
@@ -221,7 +174,7 @@ def _options(document: Document, at: cst.BaseStatement, name: str | None = None)
 
 
 def _seed_options(document: Document) -> list[str]:
-    return [option for option in options(document) if _SEED_NAME.fullmatch(option)]
+    return [option for option in options(document) if SEED_NAME.fullmatch(option)]
 
 
 def _candidates(
@@ -229,13 +182,13 @@ def _candidates(
 ) -> Iterator[tuple[str, cst.BaseExpression | PassedSeed | None]]:
     start = document.start(at)
     function = document.function(at)
-    uses = document.once(_uses)
+    uses = document.once(seed_uses)
     here = [use for use in uses if use.function is function and _is_usable(document, use, at)]
     for use in reversed([use for use in here if use.in_call and use.start < start]):
         yield use.text, use.node
     scope = document.scope_of(at)
     while True:
-        names = [name for name in scope.bindings if _SEED_NAME.fullmatch(name) and is_bound_at(document, name, at)]
+        names = [name for name in scope.bindings if SEED_NAME.fullmatch(name) and is_bound_at(document, name, at)]
         yield from ((name, None) for name in names if _is_value(document, name, at))
         if scope.parent is None:
             break
@@ -262,7 +215,7 @@ def _candidates(
         yield constants.pop(), cst.Integer("0")
 
 
-def _is_for_the_run(use: _Use) -> bool:
+def _is_for_the_run(use: SeedUse) -> bool:
     """Whether an expression is in code of the main process, as far as the function's names tell."""
     if use.function is None:
         return True
@@ -297,89 +250,10 @@ def _holds_a_text(document: Document, binding: Binding) -> bool:
     return isinstance(value, cst.BaseString | cst.Float)
 
 
-def _uses(document: Document) -> tuple[_Use, ...]:
-    return tuple(_each_use(document))
-
-
-def _each_use(document: Document) -> Iterator[_Use]:
-    for node in document.walk():
-        if isinstance(node, cst.Call):
-            argument = _seeding_argument(node)
-            if argument is not None and _is_pure(argument):
-                yield _use(document, argument, in_call=True)
-        elif isinstance(node, cst.Attribute | cst.Subscript):
-            parent = document.parent(node)
-            if isinstance(parent, cst.Call) and parent.func is node:
-                continue
-            if _is_seed_chain(node):
-                yield _use(document, node, in_call=False)
-
-
-def _use(document: Document, node: cst.BaseExpression, *, in_call: bool) -> _Use:
-    text = document.module.code_for_node(node).strip()
-    return _Use(node, text, document.start(node), in_call, document.function(node))
-
-
-def _is_seed_chain(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.Attribute):
-        name = node.attr.value
-    else:
-        name = (string_key(node) or "") if isinstance(node, cst.Subscript) else ""
-    roots = _names(node)
-    return bool(_SEED_NAME.fullmatch(name) and roots and _CONFIG.fullmatch(roots[0])) and _is_pure(node)
-
-
-def _is_pure(node: cst.CSTNode) -> bool:
-    """An expression that may be evaluated once more at another place: names, their attributes, sums, constants."""
-    if isinstance(node, cst.Name | cst.Integer):
-        return True
-    if isinstance(node, cst.Attribute):
-        return _is_pure(node.value)
-    if isinstance(node, cst.Subscript):
-        return string_key(node) is not None and _is_pure(node.value)
-    if isinstance(node, cst.BinaryOperation):
-        return _is_pure(node.left) and _is_pure(node.right)
-    if isinstance(node, cst.Call):
-        called = last_part(dotted_name(node.func) or "")
-        if called == "get_rank":
-            return not node.args
-        if called == "get" and isinstance(node.func, cst.Attribute):
-            return len(node.args) == 2 and _is_look_up(node.func.value, *(argument.value for argument in node.args))
-        return called == "int" and len(node.args) == 1 and _is_pure(node.args[0].value)
-    return False
-
-
-def _is_look_up(mapping: cst.BaseExpression, key: cst.BaseExpression, default: cst.BaseExpression) -> bool:
-    """`cfg.get("seed", 1337)`; without a default the seed may be None."""
-    return isinstance(key, cst.SimpleString) and isinstance(default, cst.Integer) and _is_pure(mapping)
-
-
-def string_key(node: cst.Subscript) -> str | None:
-    """The text by which something is looked up: `opt["rank"]`; None for other keys."""
-    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
-        key = node.slice[0].slice.value
-        if isinstance(key, cst.SimpleString) and isinstance(key.evaluated_value, str):
-            return key.evaluated_value
-    return None
-
-
-def _names(node: cst.CSTNode) -> list[str]:
-    """The names that a pure expression reads."""
-    if isinstance(node, cst.Name):
-        return [node.value]
-    if isinstance(node, cst.Attribute | cst.Subscript):
-        return _names(node.value)
-    if isinstance(node, cst.BinaryOperation):
-        return _names(node.left) + _names(node.right)
-    if isinstance(node, cst.Call):
-        return _names(node.func) + [name for argument in node.args for name in _names(argument.value)]
-    return []
-
-
-def _is_usable(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
+def _is_usable(document: Document, use: SeedUse, at: cst.BaseStatement) -> bool:
     if _is_tried(document, use.node, at):
         return False
-    return all(name == "int" or is_bound_at(document, name, at) for name in _names(use.node))
+    return all(is_bound_at(document, name, at) for name in names_in(use.node))
 
 
 def _is_tried(document: Document, node: cst.BaseExpression, at: cst.BaseStatement) -> bool:
@@ -394,14 +268,14 @@ def _is_tried(document: Document, node: cst.BaseExpression, at: cst.BaseStatemen
     )
 
 
-def _is_visible(document: Document, use: _Use, at: cst.BaseStatement) -> bool:
+def _is_visible(document: Document, use: SeedUse, at: cst.BaseStatement) -> bool:
     """Whether an expression from another function means the same at `at`: same bindings, or the usual config name."""
-    names = _names(use.node)
+    names = names_in(use.node)
     if not names or not _is_usable(document, use, at):
         return False
     there, here = document.scope_of(use.node), document.scope_of(at)
-    others = [name for name in names if name != "int" and there.resolve(name) is not here.resolve(name)]
+    others = [name for name in names if there.resolve(name) is not here.resolve(name)]
     if not _is_for_the_run(use):
         # What a worker adds to it is its own; `args.seed` is the run's, where it reads the same `args`.
         return not use.in_call and not others
-    return all(_CONFIG.fullmatch(name) is not None and name != "self" for name in others)
+    return all(is_configuration(name) and name != "self" for name in others)

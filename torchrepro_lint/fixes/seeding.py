@@ -149,7 +149,7 @@ class _Plan:
         return self._planned([*inserted(self.document, self.imports, self.pending), *self._keywords(values)])
 
     def _planned(self, edits: list[Edit]) -> SeedingPlan:
-        is_safe = not self.is_one_of_many and not any(seed.is_default for seed in self.seeds)
+        is_safe = not self.is_one_of_many and all(seed.applicability is Applicability.SAFE for seed in self.seeds)
         return SeedingPlan(tuple(edits), Applicability.SAFE if is_safe else Applicability.UNSAFE)
 
     def make_generator(

@@ -105,11 +105,8 @@ def _lacks_init(loader: cst.Call) -> bool:
 
 
 def _is_loader(call: cst.Call) -> bool:
-    """A call of something with the name of a loader, or of `partial` around it."""
-    name = _last_name(call.func)
-    if name == "partial" and call.args:
-        name = _last_name(call.args[0].value)
-    return name.endswith("Loader") and bool(call.args)
+    """A call of something with the name of a loader."""
+    return _last_name(call.func).endswith("Loader") and bool(call.args)
 
 
 def _last_name(node: cst.BaseExpression) -> str:

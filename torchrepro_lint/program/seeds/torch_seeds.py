@@ -28,7 +28,7 @@ from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.running.started_uses import started_uses
-from torchrepro_lint.program.running.training_hooks import is_made_out_of_sight
+from torchrepro_lint.program.running.training_hooks import is_called_out_of_sight
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.kept_states import is_undone
@@ -128,7 +128,7 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     above = program.runs_with(roots) | program.imports.above(facts.path)
     if not program.is_test(facts.path):
         above -= program.tests
-    of_any = is_made_out_of_sight(program.ev, facts, scope)
+    of_any = is_called_out_of_sight(program.ev, facts, scope)
     found = [one for one in program.evidence if one.effect == "seed" and (of_any or not above.isdisjoint(one.roots))]
     found += (one for rng in MAIN_RNGS for one in import_seeds(program, facts.path, rng) if one not in found)
     return [

@@ -1,7 +1,7 @@
 """Loaders, what their workers run, and which generators that draws from and seeds.
 
 Loaders:
-loaders.py            every call that makes one
+loaders.py            every call that makes one; maker_names.py: by which names; partials.py: with which partial
 managers.py           those that a framework takes care of; framework_workers.py: those that Lightning makes
 old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator

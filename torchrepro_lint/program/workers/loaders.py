@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.loaders import LoaderClass, loader_class, loader_names
@@ -33,8 +33,9 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     values_of,
 )
-from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, instances_of, may_be
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, instances_of, may_be
 from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.maker_names import MakerNames, maker_names
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -48,7 +49,8 @@ class Loader:
 
     `call` and `frame` are where the arguments are written: the call of the base class's `__init__` in a project
     subclass that passes the arguments to torch's DataLoader itself, and the construction otherwise. `made_by` is the
-    construction, if that is a different call. `arguments` are those that reach `known`.
+    construction, if that is a different call. `arguments` are those that reach `known`. `made_with` is the partial that
+    the call gives further arguments to.
     """
 
     call: tree.Call
@@ -57,6 +59,7 @@ class Loader:
     arguments: Arguments
     cls: ClassValue | None = None
     made_by: Site | None = None
+    made_with: Partial | None = None
 
     @property
     def facts(self) -> ModuleFacts:
@@ -157,15 +160,17 @@ def find_loaders(ev: Evaluator, asked: Set[Path] | None = None) -> list[Loader]:
     """All loaders of the project in the order of files and text; those of each frame follow one another. With `asked`,
     only those created in these files.
     """
-    names, files = _speaking_of_loaders(ev)
+    classes, mentioning = _speaking_of_loaders(ev)
+    names = maker_names(ev, classes, mentioning)
+    files = set(names.files)
     # What a file makes is in it, but for the objects of its classes, which stand where the class initialises them.
-    if asked is not None and not any(_defines_loaders(ev, path, names) for path in asked & files):
+    if asked is not None and not any(_defines_loaders(ev, path, classes) for path in asked & files):
         files &= asked
     loaders: dict[tuple[Path, int], list[Loader]] = {}
     for path in sorted(files):
         facts = ev.project.facts(path)
         assert facts is not None
-        for loader in _loaders_of(ev, facts, names):
+        for loader in _loaders_of(ev, facts, classes, names):
             loaders.setdefault((loader.facts.path, loader.call.site), []).append(loader)
     return [loader for key in sorted(loaders) if asked is None or key[0] in asked for loader in loaders[key]]
 
@@ -215,13 +220,12 @@ def _derives_from_loader(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> boo
     return any(loader_class(name) is not None for name in attributes.external_bases(ev, cls))
 
 
-def _loaders_of(ev: Evaluator, facts: ModuleFacts, names: set[str]) -> Iterator[Loader]:
-    plausible = _plausible_names(facts, names)
+def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: MakerNames) -> Iterator[Loader]:
     for scope in facts.walk_scopes():
-        if isinstance(scope.node, tree.ClassDef) and scope.node.name in names:
+        if isinstance(scope.node, tree.ClassDef) and scope.node.name in classes:
             yield from _of_unseen_objects(ev, facts, scope)
         for call, path in scope.calls:
-            if called_name(call.func) not in plausible and not _calls_a_call(call.func):
+            if not names.may_be_called(facts.path, call.func):
                 continue
             ev.begin_question()
             if not may_be(ev, call.func, frame_without_callers(ev, facts, scope), _may_make_one):
@@ -259,70 +263,6 @@ def _may_make_one(value: Value) -> bool:
     return isinstance(value, (Partial, ClassValue))
 
 
-def _calls_a_call(func: tree.Expr) -> bool:
-    """`partial(DataLoader, ...)(dataset)`, `LOADERS[kind](dataset)`, `DataLoader[int](dataset)`."""
-    match func:
-        case tree.Call(func=tree.Name(id="partial") | tree.Attribute(attr="partial")):
-            return True
-        case tree.Subscript(value=tree.Name() | tree.Attribute()):
-            return True
-    return False
-
-
-def _plausible_names(facts: ModuleFacts, names: set[str]) -> set[str]:
-    """Names in this file that may stand for a loader class: the known ones, and what is made from them."""
-    plausible = set(names)
-    made_from = list(_made_from(facts))
-    for _ in range(3):
-        fresh = {bound for bound, used in made_from if bound not in plausible and not plausible.isdisjoint(used)}
-        if not fresh:
-            break
-        plausible |= fresh
-    return plausible
-
-
-def _made_from(facts: ModuleFacts) -> Iterator[tuple[str, set[str]]]:
-    """The names that a file binds, each with the names that are in what it is bound to."""
-    named_anew: dict[int, dict[str, set[str]]] = {}  # by the import, which may bind thousands of names
-    for scope in facts.walk_scopes():
-        for bound, bindings in scope.bindings.items():
-            for binding in bindings:
-                match binding.kind, binding.node:
-                    case "import-from", tree.ImportFrom(names=imported):
-                        if id(binding.node) not in named_anew:
-                            aliases = named_anew[id(binding.node)] = {}
-                            for name, alias in imported:
-                                if alias is not None:
-                                    aliases.setdefault(alias, set()).add(name)
-                        yield bound, named_anew[id(binding.node)].get(bound, set())
-                    case "assign", node if node is not None and not isinstance(node, tree.Param):
-                        yield bound.removeprefix("self."), _mentioned(node)  # type: ignore[arg-type]
-                    case "param", tree.Param(default=default) if default is not None:
-                        yield bound, _mentioned(default)
-
-
-_MAX_LOOKED_AT = 60  # a larger expression is a table of data
-
-
-def _mentioned(root: tree.Expr) -> set[str]:
-    """The names in an expression, but for what it calls: `DataLoader(data)` is a loader, and no class of loaders."""
-    found: set[str] = set()
-    pending = [root]
-    for _ in range(_MAX_LOOKED_AT):
-        if not pending:
-            break
-        node = pending.pop()
-        match node:
-            case tree.Name(id=name) | tree.Attribute(attr=name):
-                found.add(name)
-            case tree.Call(func=func, args=args):
-                pending.extend(sub_expressions(func))  # `LOADERS` of `LOADERS.get(kind)`
-                pending.extend(arg.value for arg in args)
-                continue
-        pending.extend(sub_expressions(node))
-    return found
-
-
 def _made_by(ev: Evaluator, call: tree.Call, frame: Frame) -> Iterator[Loader]:
     for function in ordered(ev.values(call.func, frame)):
         for arguments in each_arguments(ev, call.args, frame):
@@ -340,7 +280,8 @@ def _from_callee(
         case Partial():
             for inner in ordered(function.function):
                 whole = merged(function.arguments, arguments)
-                yield from _from_callee(ev, inner, call, frame, whole)
+                for loader in _from_callee(ev, inner, call, frame, whole):
+                    yield replace(loader, made_with=function)
         case ClassValue():
             yield from _from_subclass(ev, function, call, frame, arguments)
 

@@ -47,8 +47,12 @@ Fix safety
     in the same way: the second loader of a file that draws gets the seed plus 1, and where one call makes several
     loaders, each seed is drawn, `torch.randint(2**32, ()).item()`. The order changes once, when the fix is applied.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. Unsafe where a function gives more
-    than three loaders one name: their generators would differ in a number.
+    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. So is `args.seed or 0` where the
+    user need not give a seed and the program has no default of its own for it. Unsafe where a function gives more than
+    three loaders one name: their generators would differ in a number.
+
+    A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
+    else for another caller, the partial gets it, if it makes one loader.
 
     If the call also passes the `**kwargs` of its function, there is a fix only
     if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
