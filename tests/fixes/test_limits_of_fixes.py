@@ -1,0 +1,102 @@
+"""The limits of what plans fixes: past one, no safe fix is written that needs what lies beyond it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.engine import check
+from torchrepro_lint.fixes import generators, passed_seed
+
+FIXES = Path(generators.__file__).parent
+
+DATA = """
+from torch.utils.data import DataLoader
+
+
+def inner(options):
+    return DataLoader(range(32), batch_size=4, shuffle=True)
+
+
+def outer(args):
+    return inner(args)
+"""
+MAIN = """
+import argparse
+import random
+
+from data import outer
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=3)
+    args = parser.parse_args()
+    random.seed(args.seed)
+    for batch in outer(args):
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()
+"""
+LOADERS = "    loader = DataLoader(range(32), batch_size=4, shuffle=True)\n    print(list(loader))\n"
+OF_ONE_NAME = (
+    f"import torch\nfrom torch.utils.data import DataLoader\n\ntorch.manual_seed(3)\n\n\ndef f():\n{LOADERS * 3}\nf()\n"
+)
+
+
+def _fixes(root: Path, main: str, data: str = "") -> list[tuple[Applicability | None, str]]:
+    """How safe the fix of each finding is, and what it writes, or why there is none."""
+    root.mkdir()
+    for name, text in (("main.py", main), ("data.py", data), ("pyproject.toml", "")):
+        (root / name).write_text(text, encoding="utf-8")
+    found = check([root], {"select": ("TRL201",)}).findings
+    return [
+        (one.fix.applicability, "".join(edit.content for edit in one.fix.edits))
+        if one.fix is not None
+        else (None, one.fix_declined or "")
+        for one in found
+    ]
+
+
+def _seed_through_functions(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [(known, text)] = _fixes(root / "within", MAIN, DATA)
+    assert known is Applicability.SAFE and "manual_seed(options.seed)" in text
+    monkeypatch.setattr(passed_seed, "_MAX_CALLERS", 0)
+    [(past, reason)] = _fixes(root / "past", MAIN, DATA)
+    assert past is None, reason
+    assert "the program's seed has no name here" in reason
+
+
+def _generators_of_one_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
+    monkeypatch.setattr(generators, "MAX_NUMBERED", 2)
+    assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
+
+
+DRIVEN = {
+    "generators.py:MAX_NUMBERED": _generators_of_one_name,
+    "passed_seed.py:_MAX_CALLERS": _seed_through_functions,
+}
+#: What is guessed of the layout decides nothing that runs.
+ELSEWHERE = {"document.py:_MAXIMUM_GUESS"}
+
+
+@pytest.mark.parametrize("limit", DRIVEN)
+def test_past_a_limit_no_safe_fix_needs_what_is_beyond(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    DRIVEN[limit](tmp_path, monkeypatch)
+
+
+def test_every_limit_is_driven_over_its_edge() -> None:
+    constants = {
+        f"{path.relative_to(FIXES).as_posix()}:{name}"
+        for path in FIXES.rglob("*.py")
+        for name in re.findall(r"^(_?MAX(?:IMUM)?_\w+)\b.*?=", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert constants == DRIVEN.keys() | ELSEWHERE
