@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from itertools import accumulate, islice
 from pathlib import Path
@@ -10,13 +11,22 @@ from pathlib import Path
 from torchrepro_lint.regular_files import note, read_regular
 from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 
-__all__ = ["ALL_CONFIGURATIONS", "answer_outside", "configurations_digest", "read_configuration", "yaml_files"]
+__all__ = [
+    "ALL_CONFIGURATIONS",
+    "answer_outside",
+    "configurations_digest",
+    "read_configuration",
+    "targets_below",
+    "yaml_files",
+]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_CONFIGURATIONS = "*.yaml"
 
 _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
+#: In a mapping of several lines or of one; what JSON calls so as well.
+_TARGET = re.compile(rb"""(?:_target_|\bclass_path)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)""")
 _MAX_NESTING = 200  # PyYAML looks at all open brackets at each: ten thousand take minutes
 # What PyYAML raises of values that are not what their tags say, such as `!!bool maybe` or an empty `!!float`.
 _FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
@@ -35,6 +45,14 @@ def configurations_digest(root: Path) -> str:
         digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
         digest.update(hashlib.sha256(_read(path)).digest())
     return digest.hexdigest()
+
+
+def targets_below(root: Path) -> frozenset[str]:
+    """The dotted names of what the YAML files below `root` say is to be constructed or called: `_target_: data.Images`
+    (Hydra), `class_path: data.Images` (LightningCLI).
+    """
+    found = (name for path in yaml_files(root) for name in _TARGET.findall(_read(path)))
+    return frozenset(name.decode("ascii") for name in found)
 
 
 def answer_outside(root: Path, question: str) -> bool | str:

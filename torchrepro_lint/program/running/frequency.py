@@ -29,7 +29,6 @@ from torchrepro_lint.program.running.callers import (
     has_further_calls,
     is_called_unseen,
 )
-from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.epochs import (
     is_endless,
     is_epoch_loop,
@@ -44,11 +43,7 @@ from torchrepro_lint.program.running.made_once import comes_after_kept, keeps_it
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.properties import reads_of_property
 from torchrepro_lint.program.running.started_uses import started_uses
-from torchrepro_lint.program.running.training_hooks import (
-    is_called_out_of_sight,
-    is_made_out_of_sight,
-    is_training_hook,
-)
+from torchrepro_lint.program.running.training_hooks import is_named_by_a_configuration, is_training_hook
 from torchrepro_lint.program.running.turns import (
     Turns,
     goes_on_training,
@@ -356,11 +351,10 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
             if not any(program.project.holds(path, words) for path in program.project.files):
                 return _ONCE
             return Frequency(Often.UNKNOWN, f"with `{option}`, `{node.name}` is called again in one training")
-        calls_nothing = BASES_THAT_CALL_NOTHING.issuperset(bases) and not is_made_out_of_sight(ev, end.facts, end.scope)
-        if node.name != "__init__" and not calls_nothing:
+        if node.name != "__init__" and not BASES_THAT_CALL_NOTHING.issuperset(bases):
             return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
-    is_entry = any(one.path == end.facts.path for one in entry_points(program))
-    if steps_what_it_is_given(end.scope) or (not is_entry and is_called_out_of_sight(ev, end.facts, end.scope)):
+    named = end.scope if around is end.facts.scope else around
+    if steps_what_it_is_given(end.scope) or (named and is_named_by_a_configuration(ev, end.facts, named.name)):
         return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
     return _ONCE
 

@@ -4,7 +4,6 @@ loops, or of an object that it makes itself.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -16,14 +15,13 @@ from torchrepro_lint.knowledge.training_hooks import events_of, hooks_of
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.calling_places import calling_places, making_places
+from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, targets_below
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_called_out_of_sight", "is_made_out_of_sight", "is_training_hook"]
-
-_MAKES_WHAT_IS_NAMED = re.compile(rb"\binstantiate|\b_target_\b|\bget_obj_from_str\b")
+__all__ = ["is_called_out_of_sight", "is_made_out_of_sight", "is_named_by_a_configuration", "is_training_hook"]
 
 
 def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
@@ -45,28 +43,36 @@ def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
 
 
 def is_made_out_of_sight(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a scope is a method of a class of which nothing in the project makes an object, though something out of
-    sight does: a framework, whose class it derives from, or a configuration that names it (`_target_:
-    src.data.Images`), for a program that may be any of the project's, as often and with whatever it says.
+    """Whether a scope is a method of a class of which something out of sight makes the objects: a configuration names
+    it (`_target_: src.data.Images`), or it derives from a framework's class and nothing in the project makes one. The
+    program may be any of the project's then, and what a configuration names is made as often as that says.
     """
     cls = scope.parent
     if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
         return False
+    if cls.parent is facts.scope and is_named_by_a_configuration(ev, facts, cls.name):
+        return True
     value = ClassValue(cls.node, frame_without_callers(ev, facts, cls.parent))
-    if not _follows_configurations(ev) and all(base in plain_classes() for base in external_bases(ev, value)):
-        return False
-    return not making_places(ev, value)
+    return any(base not in plain_classes() for base in external_bases(ev, value)) and not making_places(ev, value)
 
 
 def is_called_out_of_sight(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a scope is a function that nothing calls, in a project that makes what its configurations name, or a
-    method as `is_made_out_of_sight` says.
-    """
+    """Whether a scope is a function that a configuration names, or a method as `is_made_out_of_sight` says."""
     if scope.parent is facts.scope and isinstance(scope.node, tree.FunctionDef):
-        return _follows_configurations(ev) and not calling_places(ev, facts, scope)
+        return is_named_by_a_configuration(ev, facts, scope.name)
     return is_made_out_of_sight(ev, facts, scope)
 
 
-def _follows_configurations(ev: Evaluator) -> bool:
-    """Whether a file of the project makes what a configuration names: Hydra does, and helpers that are called alike."""
-    return ev.of_project("follows-configurations", lambda: bool(ev.project.matching(_MAKES_WHAT_IS_NAMED)), False)
+def is_named_by_a_configuration(ev: Evaluator, facts: ModuleFacts, name: str) -> bool:
+    """Whether a YAML file of the project says that what has this name at the top of a file is to be made or called."""
+    path = facts.path
+    module = path.parent.name if path.stem == "__init__" else path.stem
+    nothing: frozenset[str] = frozenset()
+    targets = ev.of_project("named-by-configurations", lambda: _targets(ev), nothing)
+    return any(dotted.split(".")[-2:] in ([module, name], [path.parent.name, name]) for dotted in targets)
+
+
+def _targets(ev: Evaluator) -> frozenset[str]:
+    # What is found depends on files that are no Python.
+    ev.project.outside[ALL_CONFIGURATIONS] = configurations_digest(ev.project.root)
+    return targets_below(ev.project.root)
