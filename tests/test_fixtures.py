@@ -58,6 +58,7 @@ def test_a_second_fix_changes_nothing(fixture: Fixture) -> None:
 MADE_BY_ANY_PROGRAM = {
     "TRL101_numpy_rng_in_workers/bad_loader_named_by_a_configuration",
     "TRL201_dataloader_without_generator/bad_form_made_by_a_configuration_file",
+    "TRL201_dataloader_without_generator/bad_class_named_by_a_configuration",
 }
 
 
