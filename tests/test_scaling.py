@@ -138,6 +138,9 @@ EQUAL_LINES = (
     "x = np.random.rand(3)",
     "x.append(np.random.rand())",
     "print(x)",
+    "x = glob.glob('*')",
+    "torch.backends.cudnn.benchmark = True",
+    "np.random.seed(0); y = np.random.rand()",
 )
 
 

@@ -98,7 +98,8 @@ def generator_name(
     if all(id(one) in instead for one in beside) and not (beside and document.loops(home)):
         return fresh_name(("g", "generator", "loader_generator"), *scopes)
     stem = made_name(document, call)
-    earlier = [one for one in beside if id(one) not in instead and made_name(document, one) == stem]
+    alike = _alike(document, call, stem, known)
+    earlier = [one for one in alike if one is not call and id(one) not in instead and not _is_idle(known, one)]
     return numbered_name(
         f"{stem}_generator" if stem else "g",
         number_to_come(document, call, earlier),
@@ -110,11 +111,34 @@ def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, 
     """Whether a function makes so many splits, samplers or loaders of one name that a person would give them generators
     in another way than one after the other.
     """
-    beside = calls_that_want_one(document, known, document.function(call))
-    instead = made_instead(document, call, home, beside)
-    stem = made_name(document, call)
-    lacking = [one for one in beside if given(one, "generator", torch_position("generator")) is None]
-    return sum(id(one) not in instead and made_name(document, one) == stem for one in lacking) > MAX_NUMBERED
+    alike = _alike(document, call, made_name(document, call), known)
+    instead = made_instead(document, call, home, alike)
+    lacking = (
+        one
+        for one in alike
+        if id(one) not in instead
+        and given(one, "generator", torch_position("generator")) is None
+        and not _is_idle(known, one)
+    )
+    return next(islice(lacking, MAX_NUMBERED, None), None) is not None
+
+
+def _alike(document: Document, call: cst.Call, stem: str, known: KnownLoaders | None) -> Sequence[cst.Call]:
+    """The calls in the function of a call that may want a generator and whose results have names like the one of its
+    own; those that draw nothing are among them.
+    """
+    function = document.function(call)
+    found = document.once(_that_want_one_by_name).get((id(function), stem), [])
+    others = [
+        one
+        for one in (known.by_other_names if known is not None else ())
+        if function in _homes(document, one) and made_name(document, one) == stem and one not in found
+    ]
+    return [*found, *others] if others else found
+
+
+def _is_idle(known: KnownLoaders | None, call: cst.Call) -> bool:
+    return known is not None and known.is_idle(call)
 
 
 def _name_in_arm(document: Document, call: cst.Call, other: cst.Call) -> str | None:
@@ -241,6 +265,14 @@ def _that_want_one(document: Document) -> dict[int, list[cst.Call]]:
         if may_want_generator(document, call):
             for home in _homes(document, call):
                 found.setdefault(id(home), []).append(call)
+    return found
+
+
+def _that_want_one_by_name(document: Document) -> dict[tuple[int, str], list[cst.Call]]:
+    found: dict[tuple[int, str], list[cst.Call]] = {}
+    for home, calls in document.once(_that_want_one).items():
+        for call in calls:
+            found.setdefault((home, made_name(document, call)), []).append(call)
     return found
 
 

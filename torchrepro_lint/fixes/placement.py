@@ -83,7 +83,7 @@ def made_instead(
     """
     known = document.once(_arms_of_calls)
     own = known.get(id(call), {})
-    if not own and not any(id(one) in known for one in others):
+    if not known or (not own and not any(id(one) in known for one in others)):
         return frozenset()
     around_home = {id(home), *(id(one) for one in document.ancestors(home))}
     own = {choice: arm for choice, arm in own.items() if id(arm) in around_home}

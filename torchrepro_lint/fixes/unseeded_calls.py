@@ -33,7 +33,12 @@ class KnownLoaders:
 
     def is_idle(self, call: cst.Call) -> bool:
         """Whether a call creates a loader that is known to draw nothing, so that it wants no generator."""
-        return self._document.span(call) in self._idle
+        return id(call) in self._idle_calls
+
+    @cached_property
+    def _idle_calls(self) -> frozenset[int]:
+        document = self._document
+        return frozenset(id(call) for call in document.nodes(cst.Call) if document.span(call) in self._idle)
 
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:

@@ -26,7 +26,7 @@ __all__ = ["MOST_PARSED", "ParsedFile", "ParsedOf", "Places"]
 
 #: How many characters the files have, in all, whose trees are kept: those asked for last. A tree takes some 250 bytes
 #: for each. What is asked for again is parsed again.
-MOST_PARSED: Final = 600_000
+MOST_PARSED: Final = 300_000
 
 
 class ParsedFile:

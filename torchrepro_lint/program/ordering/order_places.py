@@ -53,20 +53,19 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
     function = parents.function(target)
     if target.id not in scope.bindings:
         return
-    statement = parents.statement(target)
-    ends = max(
-        (binding.order for binding in scope.bindings[target.id] if _is_of(parents, binding.node, statement)),
-        default=target.site,
+    reads, bound_by = program.once(
+        ("reads of a name", facts.path, target.id, function.site if function is not None else None),
+        lambda: (_reads_that_mean(parents, facts, scope, target.id, function), _orders(parents, scope, target.id)),
     )
+    if not reads:
+        return
+    statement = parents.statement(target)
+    ends = bound_by.get(statement, target.site)
     sorted_at: int | None = _sorted_under_another_name(program, facts, target, scope)
-    for use in parents.names_in(target.id, function):
+    for use in reads:
         if use is target or (sorted_at is not None and use.site > sorted_at):
             continue
-        if _is_target(parents, use):
-            continue
         inner = parents.function(use) is not function
-        if _is_another(parents, facts, use, scope):
-            continue
         reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
         if not any(binding.order <= ends for binding in reaching):
             continue
@@ -75,6 +74,27 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
             yield use
+
+
+def _reads_that_mean(
+    parents: Parents, facts: ModuleFacts, scope: Scope, name: str, function: Node | None
+) -> tuple[tree.Name, ...]:
+    """The reads of a scope's name, those in functions inside it included that mean the same name."""
+    return tuple(
+        use
+        for use in parents.names_in(name, function)
+        if not _is_target(parents, use) and not _is_another(parents, facts, use, scope)
+    )
+
+
+def _orders(parents: Parents, scope: Scope, name: str) -> dict[object, int]:
+    """How late each statement binds a name, so that not all are gone through for each of them."""
+    orders: dict[object, int] = {}
+    for binding in scope.bindings[name]:
+        node = binding.node
+        for statement in (node, parents.of(node) if node is not None else None):
+            orders[statement] = max(orders.get(statement, -1), binding.order)
+    return orders
 
 
 def _sorted_under_another_name(
@@ -117,13 +137,6 @@ def parameter_uses(program: Program, facts: ModuleFacts, function: tree.Function
         reaching, _ = scope.reaching(name) if inner else scope.reaching(name, use.site)
         if any(binding.kind == "param" for binding in reaching):
             yield use
-
-
-def _is_of(parents: Parents, node: object, statement: object) -> bool:
-    if node is statement:
-        return True
-    above = parents.of(node) if node is not None else None  # type: ignore[arg-type]
-    return above is statement
 
 
 def _loops_back(scope: Scope, first: int, second: int) -> bool:

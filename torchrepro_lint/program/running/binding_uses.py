@@ -16,9 +16,7 @@ def binding_uses(
     parents: Parents, facts: ModuleFacts, scope: Scope, binding: Binding
 ) -> Iterator[tuple[tree.Name, Scope]]:
     """Each with the scope in whose code it is. A function inside may run at any time, and see any binding."""
-    for use in parents.names.get(binding.name, ()):
-        if _is_target(parents, use):
-            continue
+    for use in parents.reads(binding.name):
         at = _scope_at(parents, facts, use)
         if at.binder(binding.name) is not scope:
             continue
@@ -32,14 +30,6 @@ def _runs_at_once(at: Scope, scope: Scope) -> Scope:
     while at is not scope and isinstance(at.node, tree.Comprehension) and at.parent is not None:
         at = at.parent
     return at
-
-
-def _is_target(parents: Parents, use: tree.Name) -> bool:
-    """Whether the name is given a value here, alone or as one of several."""
-    node: tree.Expr = use
-    while isinstance(above := parents.of(node), tree.Display | tree.Starred):
-        node = above
-    return parents.is_bound(node)
 
 
 def _scope_at(parents: Parents, facts: ModuleFacts, use: tree.Name) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from torchrepro_lint.facts import tree
@@ -54,6 +54,7 @@ class Parents:
     texts: list[tuple[str, tree.Subscript]]
     _turns: array[int]  # by the site of the node: when the walk over the file came to it
     _last_inside: dict[int, int]  # by the site of what surrounds others: when it came to the last of these
+    _reads: dict[str, Sequence[tree.Name]] = field(default_factory=dict)
 
     def of(self, node: Node) -> Node | None:
         """What the node stands directly in; None for a statement of the module."""
@@ -71,6 +72,18 @@ class Parents:
     def names_in(self, name: str, around: Node | None) -> Sequence[tree.Name]:
         """The uses of a name in a function, class, loop or comprehension; all that the file has for None."""
         return self._inside(self.names.get(name, ()), around)
+
+    def reads(self, name: str) -> Sequence[tree.Name]:
+        """The uses of a name in the file but for those that are given a value, alone or as one of several."""
+        if name not in self._reads:
+            self._reads[name] = [use for use in self.names.get(name, ()) if not self._is_given(use)]
+        return self._reads[name]
+
+    def _is_given(self, use: tree.Name) -> bool:
+        node: tree.Expr = use
+        while isinstance(above := self.of(node), tree.Display | tree.Starred):
+            node = above
+        return self.is_bound(node)
 
     def attributes_in(self, name: str, around: Node | None) -> Sequence[tree.Attribute]:
         """The same for an attribute of any object."""

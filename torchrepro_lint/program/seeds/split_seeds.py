@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -79,8 +80,12 @@ def _below_a_lone_seed(program: Program, one: Evidence, parents: Parents) -> tre
     assert isinstance(one.node, tree.Call)
     statement = parents.statement(one.node)
     block = block_of(parents, one.frame.facts, statement)
-    at = next((index for index, other in enumerate(block) if other is statement), None)
-    if at is None or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at]):
+    at = bisect_left(block, statement.site, key=lambda other: other.site)  # type: ignore[union-attr]
+    if (
+        at == len(block)
+        or block[at] is not statement
+        or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at])
+    ):
         return ()
     below = block[at + 1 : at + 2]
     return () if any(_is_the_run(other) for other in below) else below
@@ -88,11 +93,12 @@ def _below_a_lone_seed(program: Program, one: Evidence, parents: Parents) -> tre
 
 def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:
     """Whether a statement beside the seed is a seed as well."""
-    sites = {node.site for node in walk(list(expressions_in((statement,))))}
-    return any(
-        other.effect == "seed" and other.site.path == one.site.path and other.site.number in sites
-        for other in program.evidence
+    path = one.site.path
+    seeds = program.once(
+        ("sites of seeds", path),
+        lambda: {two.site.number for two in program.evidence if two.effect == "seed" and two.site.path == path},
     )
+    return any(node.site in seeds for node in walk(list(expressions_in((statement,)))))
 
 
 def _is_the_run(statement: tree.Stmt) -> bool:
