@@ -7,7 +7,7 @@ ends the search. There is a result only if the order decides something.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +29,7 @@ from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
 from torchrepro_lint.program.ordering.order_places import attribute_uses, is_target, name_uses, scope_around
+from torchrepro_lint.program.ordering.order_sorted import is_sorted_on_the_way
 from torchrepro_lint.program.ordering.permutations import is_of_a_part
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -64,6 +65,7 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 
 def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
     seen: set[tuple[int, bool, bool, bool, tuple[int, ...]]] = set()
+    before: dict[Carrier, Carrier | None] = dict.fromkeys(pending)
     unless: list[Sink] = []
     is_cut = False
     for _ in range(MAX_STEPS):
@@ -78,7 +80,10 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
         seen.add(carrier.key)
         for found in _next(program, carrier, indexes):
             if not isinstance(found, Sink):
+                before[found] = carrier
                 pending.append(found)
+            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)):
+                continue
             elif found.beside is None:
                 return found
             else:
@@ -87,6 +92,27 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
         return None  # what is beside a sink may have the same order, further on
     nodes = {node for node, *_ in seen}
     return next((found for found in unless if id(found.beside) not in nodes), None)
+
+
+def _way_to(carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> list[Carrier]:
+    """What was followed from the source to here; without what a function gives back to the call through which the
+    search came into it: that may be what the call was given.
+    """
+    way: list[Carrier] = []
+    at: Carrier | None = carrier
+    while at is not None:
+        way.append(at)
+        at = before[at]
+    return [one for one in reversed(way) if not _is_given_back(one, before)]
+
+
+def _given_anew(before: Mapping[Carrier, Carrier | None]) -> list[Carrier]:
+    return [one for one in before if not _is_given_back(one, before)]
+
+
+def _is_given_back(carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> bool:
+    last = before[carrier]
+    return last is not None and len(carrier.entered) < len(last.entered)
 
 
 def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier | Sink]:
