@@ -1,7 +1,7 @@
 """What expressions can be: values, names, attributes, calls and conditions.
 
 The core:
-evaluator.py         the values of an expression in a frame
+evaluator.py         the values of an expression in a frame; marked.py: which of some objects it may be
 values.py            what an expression can evaluate to; value_text.py shows it to a person, order.py sorts it
 frames.py            activations of scopes
 memory.py            every question is answered once; reliance.py says what of a frame an answer depends on

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, walk
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.aliases import aliases_of, shares_object
 from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+from torchrepro_lint.program.running.parents import Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -61,7 +60,7 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         return
     statement = parents.statement(target)
     ends = bound_by.get(statement, target.site)
-    sorted_at: int | None = _sorted_under_another_name(program, facts, target, scope)
+    sorted_at: int | None = None
     for use in reads:
         if use is target or (sorted_at is not None and use.site > sorted_at):
             continue
@@ -95,35 +94,6 @@ def _orders(parents: Parents, scope: Scope, name: str) -> dict[object, int]:
         for statement in (node, parents.of(node) if node is not None else None):
             orders[statement] = max(orders.get(statement, -1), binding.order)
     return orders
-
-
-def _sorted_under_another_name(
-    program: Program, facts: ModuleFacts, target: tree.Name | tree.Attribute, scope: Scope
-) -> int | None:
-    """Where what a name or an attribute has is sorted under another name that its scope gives it: `alias = files`,
-    `files.sort()`; `for part in (train, val): part.sort()`.
-    """
-    parents = parents_of(program.ev, facts)
-    name = dotted_name(target) or ""
-    sites = [
-        use.site
-        for other in aliases_of(program.ev, scope, name)
-        for use in _reads_of(parents, other, parents.function(target))
-        if use.site > target.site
-        and shares_object(scope, name, other, use.site)
-        and sorts(parents, use)
-        and not _leaves_ties(program, facts, parents, use)
-    ]
-    return min(sites, default=None)
-
-
-def _reads_of(parents: Parents, name: str, function: Node | None) -> Sequence[tree.Name | tree.Attribute]:
-    """The uses of a name, or of an attribute of `self`, in a function."""
-    _, dot, attr = name.partition(".")
-    if not dot:
-        return parents.names_in(name, function)
-    uses = parents.attributes_in(attr, function) if function is not None else ()
-    return [use for use in uses if dotted_name(use) == name]
 
 
 def parameter_uses(program: Program, facts: ModuleFacts, function: tree.FunctionDef, name: str) -> Iterator[tree.Name]:
@@ -258,8 +228,6 @@ def _reads_unsorted(
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
             if _leaves_ties(program, facts, parents, use):
                 continue
-            return None
-        if _sorted_under_another_name(program, facts, use, scope_around(program, facts, use)) is not None:
             return None
         if not _is_target(parents, use):
             found.append(use)

@@ -45,7 +45,8 @@ Fix safety
     the folders and the files of each folder have to be sorted.
 
 Not reported
-    - Listings that are sorted, also later, or whose table is sorted.
+    - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
+      table is sorted.
     - Walks with anything sorted in their loop.
     - Listings that are only counted, searched, reduced, or iterated over for a side effect such as copying.
     - Positions that only look up what the same loop has added to another list, or what is in the list from which this
