@@ -8,16 +8,17 @@ then says where that very object is meant.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final, TypeGuard
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import ExternalObject, Site, Values, values_of
+from torchrepro_lint.program.evaluation.values import NOTHING, Arguments, ExternalObject, Site, Value, Values, values_of
 from torchrepro_lint.program.modules import Project
 
-__all__ = ["MarkedEvaluator"]
+__all__ = ["MarkedEvaluator", "is_made", "made_at"]
 
-_MADE = "builtins.list"
+_MADE: Final = "builtins.list"
 
 
 class MarkedEvaluator(Evaluator):
@@ -31,12 +32,25 @@ class MarkedEvaluator(Evaluator):
 
     def values(self, node: tree.Expr, frame: Frame) -> Values:
         """As `Evaluator.values`, but for the expressions that are marked."""
-        if id(node) in self._made:
-            return values_of(ExternalObject(_MADE, None, self.site(node, frame)))
+        if self.is_marked(node):
+            return values_of(made_at(self.site(node, frame)))
         return super().values(node, frame)
+
+    def is_marked(self, node: tree.Expr) -> bool:
+        """Whether an expression is one of those that are marked."""
+        return id(node) in self._made
 
     def objects(self, node: tree.Expr, frame: Frame) -> frozenset[Site]:
         """The places of the marked expressions whose objects an expression may be."""
-        found = self.values(node, frame)
-        places = {one.site for one in found if isinstance(one, ExternalObject) and one.name == _MADE}
+        places = {one.site for one in self.values(node, frame) if is_made(one)}
         return frozenset(place for place in places if place is not None)
+
+
+def is_made(value: Value) -> TypeGuard[ExternalObject]:
+    """Whether a value is an object of a marked expression."""
+    return isinstance(value, ExternalObject) and value.name == _MADE
+
+
+def made_at(site: Site, of: Values = NOTHING) -> ExternalObject:
+    """The object of the expression at `site`, which is made of the objects `of`."""
+    return ExternalObject(_MADE, Arguments((of,)) if of else None, site)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
+from torchrepro_lint.program.ordering.order_backward import sinks_of
 from torchrepro_lint.program.ordering.order_carriers import Sink
 from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import own_bindings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Listing", "unsorted_listings"]
 
+_NOWHERE: Final = Sink("samples", ())
 _TABLES: Final = ("names", "lazy", "walks")
 
 
@@ -69,27 +71,42 @@ class Listing:
 
 
 def unsorted_listings(program: Program) -> Iterator[Listing]:
-    """The listings whose order goes, unsorted, into samples, a split or an index, in the order of files and text."""
-    words, lists, walking = _words(), ordering_names("listings"), ordering_names("listings", "walks")
+    """The listings whose order goes, unsorted, into samples, a split or an index: file by file those that a walk along
+    the uses shows, then those that the evaluator shows.
+    """
+    walking = ordering_names("listings", "walks")
+    unseen: dict[Site, Listing] = {}
     for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue
         found: list[Listing] = []
-        for scope in facts.walk_scopes():
-            for call, arms in scope.calls:
-                if called_name(call.func) not in words:
-                    continue
-                program.ev.begin_question()
-                frame = frame_without_callers(program.ev, facts, scope)
-                name = _listing(program, facts, scope, call)
-                if not name or not program.ev.may_run(call.site, arms, frame):
-                    continue
-                sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
-                if sink is not None:
-                    lazy, entries = name not in lists, name in ordering_names("listings", "entries")
-                    found.append(Listing(name, call, facts, lazy, entries, name in walking, sink))
+        for name, call in _listings_in(program, facts):
+            walks = name in walking
+            sink = sink_of_walk(program, facts, call) if walks else find_sink(program, facts, call)
+            lazy, entries = name not in ordering_names("listings"), name in ordering_names("listings", "entries")
+            one = Listing(name, call, facts, lazy, entries, walks, sink or _NOWHERE)
+            if sink is not None:
+                found.append(one)
+            elif not walks:
+                unseen[one.site] = one
         yield from sorted(found, key=lambda one: one.call.site)
+    sinks = sinks_of(program, [(one.facts, one.call) for one in unseen.values()])
+    yield from (replace(one, sink=sinks[site]) for site, one in unseen.items() if site in sinks)
+
+
+def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
+    """The calls in a file that list a folder, each with the name of what it calls."""
+    words = _words()
+    for scope in facts.walk_scopes():
+        for call, arms in scope.calls:
+            if called_name(call.func) not in words:
+                continue
+            program.ev.begin_question()
+            frame = frame_without_callers(program.ev, facts, scope)
+            name = _listing(program, facts, scope, call)
+            if name and program.ev.may_run(call.site, arms, frame):
+                yield name, call
 
 
 def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> str | None:

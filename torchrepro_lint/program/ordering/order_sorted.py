@@ -19,7 +19,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_sorted_on_the_way"]
+__all__ = ["is_sorted", "is_sorted_on_the_way"]
 
 _SORT: Final = "sort"
 
@@ -46,6 +46,21 @@ def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], others: Colle
             ends = min((place for place in made.values() if place > first), default=len(way))
             if _is_before(program, sort, way[first:ends]):
                 return True
+    return False
+
+
+def is_sorted(program: Program, ev: MarkedEvaluator, made: Collection[Site], before: NamedCall) -> bool:
+    """Whether one of the lists that are `made` may be sorted in place before a call."""
+    for sort in _sorts(program, before.facts):
+        receiver = _receiver(sort.call)
+        if receiver is None or leaves_ties(program, sort.facts, sort.scope, sort.call):
+            continue
+        if sort.scope is before.scope and sort.call.site > before.call.site:
+            continue
+        ev.begin_question()
+        frames = ev.contexts(sort.facts, sort.scope)
+        if any(ev.objects(receiver, frame) & frozenset(made) for frame in frames) or ev.exhausted:
+            return True
     return False
 
 
