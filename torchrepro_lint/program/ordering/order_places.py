@@ -18,7 +18,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
