@@ -13,22 +13,31 @@ from typing import Final, TypeGuard
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import NOTHING, Arguments, ExternalObject, Site, Value, Values, values_of
 from torchrepro_lint.program.modules import Project
 
 __all__ = ["MarkedEvaluator", "is_made", "made_at"]
 
+#: How many questions are answered to find out which objects one expression may be: most take less than a hundred.
+MAX_STEPS_MARKED: Final = 1_500
 _MADE: Final = "builtins.list"
 
 
 class MarkedEvaluator(Evaluator):
     """An evaluator for which each of the expressions `made` gives an object of its own. It shares no answers with the
-    evaluator of the program, whose answers do not know these objects.
+    evaluator of the program, whose answers do not know these objects; so what takes more than a few steps to find out
+    may be anything.
     """
 
     def __init__(self, project: Project, made: Iterable[tree.Expr]) -> None:
         super().__init__(project)
         self._made = {id(node): node for node in made}
+
+    def begin_question(self) -> None:
+        """Starts a question with a smaller budget than `Evaluator` has."""
+        super().begin_question()
+        self.steps = max(0, MAX_STEPS - MAX_STEPS_MARKED)
 
     def values(self, node: tree.Expr, frame: Frame) -> Values:
         """As `Evaluator.values`, but for the expressions that are marked."""

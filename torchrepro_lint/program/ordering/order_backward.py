@@ -19,7 +19,6 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.marked import MarkedEvaluator, is_made, made_at
-from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import NOTHING, External, ExternalObject, Site, Values, values_of
 from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sinks_of"]
 
-#: How many questions are answered to find out what one argument may be: most take less than a hundred.
-_MAX_STEPS: Final = 1_500
 #: The last words of the names of all that keeps an order.
 _KEEPING: Final = frozenset(last_part(name) for name in ordering_names("order_keeping"))
 
@@ -109,14 +106,7 @@ def _origins(made: ExternalObject, through: tuple[Site, ...]) -> Iterator[tuple[
 
 
 class _OrderEvaluator(MarkedEvaluator):
-    """An evaluator for which a list that is made of others in their order holds these. What takes more than a few steps
-    to find out may be anything.
-    """
-
-    def begin_question(self) -> None:
-        """Starts a question with the smaller budget."""
-        super().begin_question()
-        self.steps = max(0, MAX_STEPS - _MAX_STEPS)
+    """An evaluator for which a list that is made of others in their order holds these."""
 
     def values(self, node: tree.Expr, frame: Frame) -> Values:
         """As `Evaluator.values`, but for what is made of lists that are marked."""

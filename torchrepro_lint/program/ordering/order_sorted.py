@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.marked import MarkedEvaluator
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Partial,
+    Site,
+)
 from torchrepro_lint.program.ordering.order_carriers import Carrier
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.call_index import NamedCall, calls_in
+from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["is_sorted", "is_sorted_on_the_way"]
 
 _SORT: Final = "sort"
+#: Methods that keep their argument, as it is, in what they are called on.
+_STORING: Final = frozenset({"append", "appendleft", "insert", "setdefault", "update", "add"})
 
 
 def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], others: Collection[Carrier]) -> bool:
@@ -31,33 +41,60 @@ def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], others: Colle
     the same source. A list that a function gives is one for each of its calls.
     """
     made = {Site(one.facts.path, node.site): place for place, one in enumerate(way) if (node := _made(program, one))}
-    if not made:
+    if not made or not any(_has_another_name(program, one) for one in (*way, *others)):
         return False
     marked = (_made(program, one) for one in (*way, *others))
     ev = MarkedEvaluator(program.project, [node for node in marked if node is not None])
-    for sort in _sorts(program, way[0].facts):
-        receiver = _receiver(sort.call)
-        if receiver is None or leaves_ties(program, sort.facts, sort.scope, sort.call):
+    ev.begin_question()
+    for sort, receiver in _sorts(program, [one.facts.path for one in way]):
+        if leaves_ties(program, sort.facts, sort.scope, sort.call):
             continue
-        ev.begin_question()
         frames = ev.contexts(sort.facts, sort.scope)
         for site in frozenset[Site]().union(*(ev.objects(receiver, frame) for frame in frames)) & made.keys():
             first = made[site]
             ends = min((place for place in made.values() if place > first), default=len(way))
             if _is_before(program, sort, way[first:ends]):
                 return True
+        if ev.exhausted:
+            break
     return False
+
+
+def _has_another_name(program: Program, carrier: Carrier) -> bool:
+    """Whether a list gets another name, or a place in another object, where it is used."""
+    parents = parents_of(program.ev, carrier.facts)
+    above = parents.of(carrier.node)
+    match above:
+        case _ if not _is_a_list(carrier):
+            return False
+        case tree.Display() | tree.DictDisplay() | tree.Conditional() | tree.Boolean() | tree.Walrus() | tree.Yield():
+            return True
+        case tree.Assign(targets=targets):
+            return not isinstance(carrier.node, tree.Call) or not all(isinstance(one, tree.Name) for one in targets)
+        case tree.Arg():
+            call = parents.of(above)
+            if not isinstance(call, tree.Call):
+                return True
+            if isinstance(call.func, tree.Attribute) and call.func.attr in (_STORING | {_SORT}):
+                return True
+            frame = frame_without_callers(program.ev, carrier.facts, scope_around(program, carrier.facts, call))
+            called = program.ev.values(call.func, frame)
+            return any(isinstance(one, (FunctionValue, MethodValue, ClassValue, Partial, Instance)) for one in called)
+    return False
+
+
+def _is_a_list(carrier: Carrier) -> bool:
+    return not (carrier.is_set or carrier.is_dict or carrier.rows or carrier.text)
 
 
 def is_sorted(program: Program, ev: MarkedEvaluator, made: Collection[Site], before: NamedCall) -> bool:
     """Whether one of the lists that are `made` may be sorted in place before a call."""
-    for sort in _sorts(program, before.facts):
-        receiver = _receiver(sort.call)
-        if receiver is None or leaves_ties(program, sort.facts, sort.scope, sort.call):
+    ev.begin_question()
+    for sort, receiver in _sorts(program, [before.facts.path]):
+        if leaves_ties(program, sort.facts, sort.scope, sort.call):
             continue
         if sort.scope is before.scope and sort.call.site > before.call.site:
             continue
-        ev.begin_question()
         frames = ev.contexts(sort.facts, sort.scope)
         if any(ev.objects(receiver, frame) & frozenset(made) for frame in frames) or ev.exhausted:
             return True
@@ -67,6 +104,8 @@ def is_sorted(program: Program, ev: MarkedEvaluator, made: Collection[Site], bef
 def _made(program: Program, carrier: Carrier) -> tree.Expr | None:
     """The expression that makes the object which a carrier is; None for another name of an object."""
     node = carrier.node
+    if not _is_a_list(carrier):
+        return None
     if isinstance(node, tree.Name):  # a list that a loop fills
         node = scope_around(program, carrier.facts, node).behind(node)
         return node if isinstance(node, tree.Display) and not node.items else None
@@ -78,13 +117,16 @@ def _made(program: Program, carrier: Carrier) -> tree.Expr | None:
     return None
 
 
-def _sorts(program: Program, home: ModuleFacts) -> Iterator[NamedCall]:
-    """The calls `x.sort()` in the files that one program can have together with a file."""
-    together = program.imports.together(home.path) | {home.path}
-    for path in sorted(set(program.project.containing(_SORT)) & together):
+def _sorts(program: Program, homes: Sequence[Path]) -> Iterator[tuple[NamedCall, tree.Expr]]:
+    """The calls `x.sort()`, with `x`: in some files first, then in those of the same programs."""
+    together = frozenset[Path]().union(*(program.imports.together(path) for path in dict.fromkeys(homes)))
+    others = sorted((set(program.project.containing(_SORT)) & together) - set(homes))
+    for path in (*dict.fromkeys(homes), *others):
         facts = program.project.facts(path)
-        if facts is not None:
-            yield from calls_in(program.ev, facts, _SORT)
+        for one in calls_in(program.ev, facts, _SORT) if facts is not None else ():
+            receiver = _receiver(one.call)
+            if receiver is not None:
+                yield one, receiver
 
 
 def _receiver(call: tree.Call) -> tree.Expr | None:
