@@ -53,8 +53,10 @@ def written_at(program: Program, loader: Loader, wanted: Sequence[str]) -> Writt
     if is_base_call or calls_loaders_alone(program, loader):
         return WrittenAt(loader.facts, loader.scope, loader.call, keywords_in_spread(program, loader))
     place = partial_of(program, loader)
-    if place is None or not program.is_asked(place.facts.path):
+    if place is None:
         return Declined("the call may make something else than a loader for another caller")
+    if not program.is_asked(place.facts.path):
+        return Declined(f"the `partial` that is to be changed is in {place.facts.path.name}: pass that file too")
     if any(arg.keyword in wanted for arg in loader.call.args):
         return Declined("the call may make something else than a loader, and gives this argument itself")
     spreads = any(arg.star == "**" for arg in place.call.args)
