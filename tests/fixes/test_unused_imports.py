@@ -24,6 +24,12 @@ from torchrepro_lint.fixes.unused_imports import drop_unused_imports, newly_unus
         ("import time\nx = MARK(time.time())\ny = time.time()\n", None),
         ("import time  # noqa\nx = MARK(time.time())\n", None),
         ("import time\n__all__ = ['time']\nx = MARK(time.time())\n", None),
+        (
+            "import time\nlog('%(asctime)s', 'the time: 3 s')\nx = MARK(time.time())\n",
+            "log('%(asctime)s', 'the time: 3 s')\nx = MARK(time.time())\n",
+        ),
+        ("import time\neval('time.time() - begun')\nx = MARK(time.time())\n", None),
+        ("import time\ny: 'list[time]'\nx = MARK(time.time())\n", None),
         ("try:\n    import time\nexcept ImportError:\n    pass\nx = MARK(time.time())\n", None),
         pytest.param("import numpy as np\nx = MARK(np.random.rand())\n", None, id="another fix may rely on it"),
         ("def f():\n    import time\n    return MARK(time.time())\n", None),

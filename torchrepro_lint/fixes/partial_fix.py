@@ -13,11 +13,13 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.program_seed import number_written
+from torchrepro_lint.fixes.rank_terms import names_rank
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
+from torchrepro_lint.program.workers.ranks import start_of_ranks
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -72,8 +74,17 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
     is_constant = number_written(document, seed, statement) is not None
     is_safe = not (is_constant and is_for_others(program, block.site.path))
+    if _is_the_same_for_all_ranks(program, document, block, value):
+        is_safe = False  # what each of them drew by itself would be the same in all
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def _is_the_same_for_all_ranks(program: Program, document: Document, block: Evidence, seed: cst.BaseExpression) -> bool:
+    """Whether several processes run the program, and a seed does not name the rank of its own."""
+    if any(isinstance(node, cst.Name) and names_rank(node.value) for node in document.walk(seed)):
+        return False
+    return start_of_ranks(program, block.roots, block.site.path) is not None
 
 
 def _on_a_condition(program: Program, block: Evidence, missing: Sequence[str]) -> tree.Call | None:

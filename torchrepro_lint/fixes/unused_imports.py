@@ -86,7 +86,9 @@ def _speaks_of(node: cst.CSTNode, name: str) -> bool:
         case cst.Name(value=value):
             return value == name
         case cst.SimpleString(value=text):
-            return name in text
+            # `__all__ = ["time"]`, `x: "Optional[time]"`, `eval("time.time() - begun")`; not "the time: 3 s".
+            end = r"(?!\w)" if not re.search(r"\s", text) else r"\s*[.(\[]"
+            return re.search(rf"(?<!\w){re.escape(name)}{end}", text) is not None
     return False
 
 

@@ -262,10 +262,18 @@ _LISTED = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
+#: What a README says in its text: `This is a PyTorch(0.4.1) implementation`, `[PyTorch v0.4.0](https://pytorch.org)`.
+_STATED = re.compile(
+    r"""(?:(?<![\w/.-])pytorch[ \t]?\([ \t]?|\[pytorch[ \t]+)(?P<how>==|>=|~=|>|≥)?[ \t]?v?
+    (?P<version>\d+\.\d+(?:\.\d+)?)\+?(?:[ \t]?\)|\](?=\())""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 
 def _instructions(path: Path) -> Iterator[str]:
     """The versions of torch in the commands of a README: `conda install pytorch=1.6 torchvision -c pytorch`. Without
-    such commands, those in its lists of requirements, where a bare version is that with which the project was tried.
+    such commands, those in its lists of requirements, or else in its text, where a bare version is that with which the
+    project was tried.
     """
     text = text_of(path)
     found = False
@@ -276,7 +284,7 @@ def _instructions(path: Path) -> Iterator[str]:
                 how, version = "==", version if version.count(".") > 1 else f"{version}.*"
             found = True
             yield f"torch{how}{version}"
-    for listed in () if found else _LISTED.finditer(text):
+    for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
         how = listed["how"] if listed["how"] in ("==", "~=") else ">="
         yield f"torch{how}{listed['version']}"
 

@@ -1,4 +1,5 @@
-"""Draws of the workers that a seed decides which each item sets from its index: `np.random.seed(index)`.
+"""Draws of the workers that a seed decides which each item sets from its index, `np.random.seed(index)`, or from the
+clock.
 
 No worker init function and no generator of the loader has a say in these. The seed may be set by the method that
 fetches the item itself, by a function that it calls, or by the context manager of the block that draws.
@@ -17,6 +18,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.parents import Node, children, parents_of
+from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.workers.worker_reseeding import seeding_events
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ __all__ = ["draws_left"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seed:
-    """A seed that is made of the index, and the call in the method that fetches the item which sets it: the seed itself
-    or the call of a function that does; `level` links of the event's chain lead to that method.
+    """A seed made of the index or the clock, and the call in the method that fetches the item which sets it: the
+    seed itself or the call of a function that does; `level` links of the event's chain lead to that method.
     """
 
     event: Event
@@ -67,20 +69,29 @@ def _ends_a_block(event: Event, seeds: list[_Seed]) -> bool:
 
 
 def _of_index(ev: Evaluator, event: Event) -> Iterator[_Seed]:
-    """The event as a seed that takes the index, where it is one."""
+    """The event as a seed that takes the index or the clock, where it is one."""
     for level, site in enumerate(_sites(event)):
         place = place_of(ev, site)
         match place and place.scope.node:
             case tree.FunctionDef(name="__getitem__", params=(_, index, *_)):
                 assert place is not None
                 call = next((call for call, _ in place.scope.calls if call.site == site.number), None)
-                if call is not None and _takes(event, level, call, index.name, place.scope):
+                if call is not None and (
+                    _takes(event, level, call, index.name, place.scope) or _is_from_entropy(ev, event)
+                ):
                     above = parents_of(ev, place.facts).of(call)
                     yield _Seed(event, level, call, place, above if isinstance(above, tree.With) else None)
 
 
 def _sites(event: Event) -> tuple[Site, ...]:
     return (*(link.site for link in event.chain), event.site)
+
+
+def _is_from_entropy(ev: Evaluator, event: Event) -> bool:
+    """Whether the seed comes from the clock or the system, which TRL503 reports."""
+    if event.call is None or event.frame is None or not event.call.args:
+        return False
+    return entropy_of(ev, event.call.args[0].value, event.frame) is not None
 
 
 def _takes(event: Event, level: int, call: tree.Call, index: str, scope: Scope) -> bool:

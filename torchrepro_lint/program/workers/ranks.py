@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.workers.loaders import Loader
 
-__all__ = ["distributed_start"]
+__all__ = ["distributed_start", "start_of_ranks"]
 
 
 def distributed_start(program: Program, loader: Loader) -> Site | None:
     """A place in the loader's program that makes it one of several processes; None where none is seen."""
     home = running_modules(program.ev, loader.facts, loader.scope) or frozenset((loader.facts.path,))
-    above = program.runs_with(home) | program.imports.above(loader.facts.path)
+    return start_of_ranks(program, home, loader.facts.path)
+
+
+def start_of_ranks(program: Program, home: frozenset[Path], path: Path) -> Site | None:
+    """A place that makes a program one of several processes; None where none is seen. `home` are the modules that run
+    something in the file `path`.
+    """
+    above = program.runs_with(home) | program.imports.above(path)
     nothing: tuple[tuple[Site, frozenset[Path]], ...] = ()
     starts = program.ev.of_project("distributed-starts", lambda: tuple(_find_starts(program)), nothing)
     return next((site for site, roots in starts if roots & above), None)

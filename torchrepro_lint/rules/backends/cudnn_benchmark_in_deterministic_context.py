@@ -39,8 +39,9 @@ How it is proven
 
 Fix safety
     Safe if the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
-    always uses the same one of these algorithms; the program may become slower. Unsafe where the program only seeds,
-    since its author may have chosen speed, for the block of a `with cudnn.flags(benchmark=True)`, which ends with the
+    always uses the same one of these algorithms; the program may become slower. Unsafe where the program asks for it in
+    some runs only (`if args.seed is not None:`), since all others would become slower; where it only seeds, since its
+    author may have chosen speed; for the block of a `with cudnn.flags(benchmark=True)`, which ends with the
     block, and where a comment beside the switch says what it is for.
 
 Not reported
@@ -73,8 +74,10 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
+    holds_for_all_runs,
     intent_at,
     is_chosen_against,
     is_opposed,
@@ -112,7 +115,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
                     continue
             if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue
-            yield self._report(program, one, intent, level)
+            yield self._report(program, one, intent, level, places)
 
     def _is_meant(self, program: Program, seedings: list[Evidence]) -> bool:
         """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else."""
@@ -124,13 +127,18 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         beside = (other for other in program.evidence if other.site.path == one.site.path)
         return not program.strict and any(other.effect == "cudnn-off" for other in beside)
 
-    def _report(self, program: Program, one: Evidence, intent: list[Evidence], level: str) -> Finding:
+    def _report(
+        self, program: Program, one: Evidence, intent: list[Evidence], level: str, places: tuple[Way, ...]
+    ) -> Finding:
         wish = "asks for determinism" if level == "deterministic" else "seeds its random numbers"
         message = f"cuDNN benchmark mode picks algorithms by timing, in a program that {wish}: set it to False"
         site = switch_site(one)
         trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches benchmark mode on")]
         is_asked = level == "deterministic"
-        is_safe = is_asked and one.name != _FLAGS
+        is_always = program.settings.intent is not None or any(
+            holds_for_all_runs(program, shown, places) for shown in intent
+        )
+        is_safe = is_asked and is_always and one.name != _FLAGS
         applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
         fix, declined = set_value_fix(program, one, "False", applicability)
         severity = Severity.ERROR if is_asked else Severity.WARNING
