@@ -235,7 +235,7 @@ def test_the_linted_code_is_never_run_and_nothing_else_is_read(project: Path, us
         sys.prefix,
         sys.base_prefix,
         str(Path(__file__).parents[1] / "torchrepro_lint"),
-        str(user_cache / "torchrepro-lint" / "secret"),
+        str(user_cache / "torchrepro-lint"),
         "/dev",
         "/etc",
         "/proc",

@@ -96,15 +96,17 @@ def test_ranks_agree_and_the_seed_decides(rule: str, seeding: str, write) -> Non
 )
 def test_the_seed_decides_all_numbers(rule: str, program: str, write) -> None:
     first, again, other = fixed_and_run(
-        write, rule, HEAD + dedent(program) + "\n", [(seed, 0, 0) for seed in (1, 1, 2)]
+        write, rule, HEAD + dedent(program) + "\n", [(seed, 0, 0) for seed in (1, 1, 2)], unsafe=True
     )
     assert first == again != other
 
 
-def fixed_and_run(write, rule: str, program: str, runs: Sequence[tuple[int, int, int]]) -> list[str]:
-    """What a program prints in some runs, after the safe fix of a rule: with a seed, a rank and a local rank each."""
+def fixed_and_run(
+    write, rule: str, program: str, runs: Sequence[tuple[int, int, int]], *, unsafe: bool = False
+) -> list[str]:
+    """What a program prints in some runs, after the fix of a rule: with a seed, a rank and a local rank each."""
     root: Path = write({"train.py": program})
-    settings: SettingsOverride = {"select": (rule,), "profile": "strict"}
+    settings: SettingsOverride = {"select": (rule,), "profile": "strict", "unsafe_fixes": unsafe}
     assert [one.code for one in fix([root], settings).fixed] == [rule]
     run = subprocess.run(
         [sys.executable, "-c", RUNS, str(root / "train.py"), json.dumps(runs)],
