@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 from program.asking import program_of
 
+from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.frequency import Often, frequency, going_on, training_around
@@ -483,3 +484,39 @@ def marked(root: Path, text: str) -> tuple[Program, Place, int]:
     place = place_of(program.ev, Site(path, site))
     assert place is not None
     return program, place, site
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "is_fixed"),
+    [
+        ("self.trainer.datamodule.test_dataloader()", False),
+        ("self.trainer.test_dataloaders", True),
+    ],
+)
+def test_a_hook_that_is_called_on_an_unknown_object_runs_as_often_as_that(
+    elsewhere: str, is_fixed: bool, tmp_path: Path
+) -> None:
+    data = """\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader
+
+class Images(L.LightningDataModule):
+    def test_dataloader(self):
+        return DataLoader(range(100), batch_size=5, shuffle=True)
+"""
+    train = f"""\
+import lightning as L
+from data import Images
+
+class Model(L.LightningModule):
+    def on_validation_end(self):
+        print({elsewhere})
+
+L.seed_everything(1)
+L.Trainer(max_epochs=3).fit(Model(), datamodule=Images())
+"""
+    (tmp_path / "data.py").write_text(data)
+    (tmp_path / "train.py").write_text(train)
+    (found,) = check([tmp_path], {"select": ("TRL201",)}).findings
+    assert (found.fix is not None) is is_fixed

@@ -22,7 +22,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.training_hooks import asks_again
 from torchrepro_lint.program.evaluation.classes import external_bases
-from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, ClassValue, MemberOf, Site
+from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.callers import (
     BASES_THAT_CALL_NOTHING,
     frame_without_callers,
@@ -347,6 +348,8 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
         bases = external_bases(ev, cls)
         option = next((found for base in bases if (found := asks_again(canonical(base), node.name)) is not None), None)
         if option is not None:
+            if (place := _asked_on_an_unknown_object(program, node.name)) is not None:
+                return Frequency(Often.UNKNOWN, f"`{node.name}` is also called in {place.path.name}")
             words = re.compile(option.encode())
             if not any(program.project.holds(path, words) for path in program.project.files):
                 return _ONCE
@@ -357,6 +360,19 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
     if steps_what_it_is_given(end.scope) or (named and is_named_by_a_configuration(ev, end.facts, named.name)):
         return Frequency(Often.UNKNOWN, f"it is not known how often `{node.name}` is called")
     return _ONCE
+
+
+def _asked_on_an_unknown_object(program: Program, method: str) -> Site | None:
+    """A call of a method of this name on an object that is not known: `self.trainer.datamodule.val_dataloader()`."""
+    ev = program.ev
+    for path in sorted(set(ev.project.containing(method)) - program.tests):
+        facts = ev.project.facts(path)
+        for one in calls_in(ev, facts, method) if facts is not None else ():
+            if isinstance(one.call.func, tree.Attribute):
+                values = ev.values(one.call.func, frame_without_callers(ev, one.facts, one.scope))
+                if UNKNOWN in values or any(isinstance(value, MemberOf) for value in values):
+                    return Site(path, one.call.site)
+    return None
 
 
 def _called_again(program: Program, leading: list[Way]) -> Frequency:
