@@ -13,11 +13,13 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.ways import Way, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
+    holds_for_all_runs,
     intent_at,
     is_chosen_against,
     is_chosen_for_speed,
     is_opposed,
     is_taken_back,
+    ways_of,
 )
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
@@ -245,3 +247,32 @@ def test_a_value_that_only_some_calls_give(tmp_path: Path, calls: str, always: b
     body = "def f(value, go=True):\n    if go:\n        cudnn.benchmark = value\n"
     program = program_of(tmp_path, f"{HEAD}{body}{calls}\n")
     assert [one.always for one in program.evidence if one.effect == "benchmark"] == [always]
+
+
+PREPARE = "import torch\ndef prepare(flag):\n    if flag:\n        torch.backends.cudnn.deterministic = True\n"
+SPEED = "import torch\ndef speed(flag):\n    if flag:\n        torch.backends.cudnn.benchmark = True\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "always"),
+    [
+        ({"main.py": f"{HEAD}cudnn.deterministic = True\ncudnn.benchmark = True\n"}, True),
+        ({"main.py": f"{HEAD}if args.seed:\n    cudnn.deterministic = True\ncudnn.benchmark = True\n"}, False),
+        ({"main.py": f"{HEAD}if args.seed:\n    cudnn.deterministic = True\n    cudnn.benchmark = True\n"}, True),
+        ({"main.py": f"{HEAD}ON = True\nif ON:\n    cudnn.deterministic = True\ncudnn.benchmark = True\n"}, True),
+        (
+            {
+                "main.py": "import sys\nfrom fast import speed\nfrom same import prepare\n"
+                "prepare(len(sys.argv) > 1)\nspeed(len(sys.argv) > 2)\n",
+                "same.py": PREPARE,
+                "fast.py": SPEED,
+            },
+            False,  # the `if` of the one file is not that of the other, though both are written alike
+        ),
+    ],
+)
+def test_determinism_in_all_runs_or_in_some(tmp_path: Path, files: Mapping[str, str], always: bool) -> None:
+    program = program_of(tmp_path, files)
+    (one,) = [one for one in program.evidence if one.effect == "benchmark"]
+    (shown,) = [one for one in program.evidence if one.level == "deterministic"]
+    assert holds_for_all_runs(program, shown, ways_of(program, one)) is always

@@ -34,6 +34,7 @@ __all__ = [
     "never_together",
     "own_way",
     "runs_as_script",
+    "runs_whenever",
     "runs_with",
     "surely_before",
     "ways",
@@ -196,6 +197,19 @@ def _is_main_guard(scope: Scope, branch: int, arm: str) -> bool:
         case tree.If(test=tree.Compare(left=tree.Name(id="__name__"))):
             return arm == "then"
     return False
+
+
+def runs_whenever(way: Way, places: tuple[Way, ...]) -> bool:
+    """Whether what a way leads to runs in each run that comes to a place, as far as `if` decides: around no point of
+    the way is an arm of an `if` that is not around a point of one of the ways to the place.
+    """
+    around = {(id(waypoint.scope), arm) for other in places for waypoint in other for arm in waypoint.path}
+    return all(
+        (id(waypoint.scope), arm) in around or _is_main_guard(waypoint.scope, *arm)
+        for waypoint in way
+        for arm in waypoint.path
+        if isinstance(waypoint.scope.branches.get(arm[0]), tree.If)
+    )
 
 
 def runs_as_script(way: Way) -> bool:

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Store
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.if_tests import says
-from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.ways import (
     Way,
     Waypoint,
@@ -23,6 +21,7 @@ from torchrepro_lint.program.running.ways import (
     never_together,
     own_way,
     runs_as_script,
+    runs_whenever,
     runs_with,
     ways,
 )
@@ -113,18 +112,10 @@ def holds_for_all_runs(program: Program, shown: Evidence, places: tuple[Way, ...
     """Whether a seed or switch runs in each run that comes to the place to which `places` lead, as far as `if` decides:
     on one of its ways it is under no condition under which the place is not, or under one that is proven.
     """
-    shared = {arm for way in places for waypoint in way for arm in waypoint.path}
-    if program.ev.decide(shown.path, shown.frame) is True:
-        shared |= set(shown.path)
-    return any(
-        all(arm in shared for waypoint in way for arm in waypoint.path if _is_of_an_if(waypoint, arm))
-        for way in ways_of(program, shown)
-    )
-
-
-def _is_of_an_if(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
-    branching = waypoint.scope.branches.get(arm[0])
-    return isinstance(branching, tree.If) and not any(is_named(part, "__name__") for part in walk([branching.test]))
+    frame = shown.frame
+    if program.ev.decide(shown.path, frame) is True:
+        places = (*places, own_way(frame.facts, frame.scope, shown.site.number))
+    return any(runs_whenever(way, places) for way in ways_of(program, shown))
 
 
 def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None = None) -> bool:
