@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
+from typing import Literal
 
+from torchrepro_lint.engine import check
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
@@ -33,6 +35,13 @@ def program_of(root: Path, files: Mapping[str, str] | str, settings: Settings | 
     texts = {"main.py": files} if isinstance(files, str) else files
     overlay = {root / name: dedent(text) for name, text in texts.items()}
     return Program(root, sorted(overlay), settings or Settings(), TargetTorch(), overlay=overlay)
+
+
+def is_reported(folder: Path, text: str, rule: str, profile: Literal["default", "strict"] = "strict") -> bool:
+    """Whether a rule reports anything in a program of one file."""
+    path = folder / "train.py"
+    compile(text, "train.py", "exec")
+    return bool(check([path], {"select": (rule,), "profile": profile}, overlay={path: text}).findings)
 
 
 def named(program: Program, name: str, file: str = "main.py") -> str:

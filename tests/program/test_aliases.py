@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from program.asking import program_of
+from program.asking import is_reported, program_of
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation.aliases import aliases_in
@@ -59,10 +59,7 @@ NOT_SORTED = {
 
 @pytest.mark.parametrize("name", SORTED | NOT_SORTED)
 def test_sorted_under_another_name(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "train.py"
-    text = HEAD + (SORTED | NOT_SORTED)[name]
-    found = check([path], {"select": ("TRL207",), "profile": "strict"}, overlay={path: text}).findings
-    assert bool(found) is (name in NOT_SORTED)
+    assert is_reported(tmp_path, HEAD + (SORTED | NOT_SORTED)[name], "TRL207") is (name in NOT_SORTED)
 
 
 @pytest.mark.parametrize(

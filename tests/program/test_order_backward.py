@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from torchrepro_lint.engine import check
+from program.asking import is_reported
 
 HEAD = """\
 import asyncio, collections, contextlib, dataclasses, functools, os, random, sys, threading
@@ -312,32 +311,31 @@ random.shuffle(xs)
 }
 
 
-def finds(tmp_path: Path, text: str) -> bool:
-    path = tmp_path / "train.py"
-    compile(HEAD + text, "train.py", "exec")
-    return bool(check([path], {"select": ("TRL207",)}, overlay={path: HEAD + text}).findings)
-
-
 @pytest.mark.parametrize("construct", CARRIED)
 def test_the_order_is_followed(construct: str, tmp_path: Path) -> None:
-    assert finds(tmp_path, CARRIED[construct])
+    assert is_reported(tmp_path, HEAD + CARRIED[construct], "TRL207", "default")
 
 
 @pytest.mark.parametrize("construct", CARRIED)
 def test_a_sorted_list_is_not_reported(construct: str, tmp_path: Path) -> None:
     text = CARRIED[construct].replace(SOURCE, "sorted(os.listdir('d'))")
     assert text != CARRIED[construct]
-    assert not finds(tmp_path, text)
+    assert not is_reported(tmp_path, HEAD + text, "TRL207", "default")
 
 
 @pytest.mark.parametrize("construct", CARRIED)
 def test_another_list_is_not_reported(construct: str, tmp_path: Path) -> None:
-    assert not finds(tmp_path, CARRIED[construct].replace(SOURCE, "['a', 'b']") + "print(os.listdir('d'))\n")
+    assert not is_reported(
+        tmp_path,
+        HEAD + CARRIED[construct].replace(SOURCE, "['a', 'b']") + "print(os.listdir('d'))\n",
+        "TRL207",
+        "default",
+    )
 
 
 @pytest.mark.parametrize("construct", NOT_CARRIED)
 def test_what_is_not_followed(construct: str, tmp_path: Path) -> None:
-    assert not finds(tmp_path, NOT_CARRIED[construct])
+    assert not is_reported(tmp_path, HEAD + NOT_CARRIED[construct], "TRL207", "default")
 
 
 @pytest.mark.parametrize(
@@ -355,12 +353,17 @@ def test_what_is_not_followed(construct: str, tmp_path: Path) -> None:
 )
 def test_what_is_made_of_it(made: str, is_found: bool, tmp_path: Path) -> None:
     text = f"class Parts:\n    def __init__(self, xs):\n        self.xs = {made}\n"
-    assert finds(tmp_path, text + "random.shuffle(Parts(os.listdir('d')).xs)\n") is is_found
+    assert (
+        is_reported(tmp_path, HEAD + text + "random.shuffle(Parts(os.listdir('d')).xs)\n", "TRL207", "default")
+        is is_found
+    )
 
 
 def test_across_modules(tmp_path: Path) -> None:
     (tmp_path / "parts.py").write_text("class Parts:\n    def __init__(self, xs):\n        self.xs = xs\n")
     text = "from parts import Parts\nparts = Parts(os.listdir('d'))\nrandom.shuffle(parts.xs)\n"
-    assert finds(tmp_path, text)
-    assert not finds(tmp_path, text.replace("random.shuffle", "parts.xs.sort()\nrandom.shuffle"))
-    assert finds(tmp_path, text + "parts.xs.sort()\n")
+    assert is_reported(tmp_path, HEAD + text, "TRL207", "default")
+    assert not is_reported(
+        tmp_path, HEAD + text.replace("random.shuffle", "parts.xs.sort()\nrandom.shuffle"), "TRL207", "default"
+    )
+    assert is_reported(tmp_path, HEAD + text + "parts.xs.sort()\n", "TRL207", "default")

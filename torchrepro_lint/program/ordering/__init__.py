@@ -47,8 +47,8 @@ order_mappings.py        from dicts of lists to what is taken out of them
 order_ties.py            elements that sorting leaves in their order
 order_iterators.py       objects that read for a stream
 order_sorted.py          lists that are sorted in place, by whatever name
+inherited_attributes.py  attributes that a base lists and a subclass reads
 
 From where it decides something back:
 order_backward.py        the calls in which it does, and what the evaluator says that their arguments may be
-inherited_attributes.py  attributes that a base lists and a subclass reads
 """

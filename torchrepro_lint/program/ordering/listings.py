@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Listing", "unsorted_listings"]
 
-_NOWHERE: Final = Sink("samples", ())
 _TABLES: Final = ("names", "lazy", "walks")
 
 
@@ -75,24 +74,28 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
     the uses shows, then those that the evaluator shows.
     """
     walking = ordering_names("listings", "walks")
-    unseen: dict[Site, Listing] = {}
+    unseen: list[tuple[str, tree.Call, ModuleFacts]] = []
     for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue
         found: list[Listing] = []
         for name, call in _listings_in(program, facts):
-            walks = name in walking
-            sink = sink_of_walk(program, facts, call) if walks else find_sink(program, facts, call)
-            lazy, entries = name not in ordering_names("listings"), name in ordering_names("listings", "entries")
-            one = Listing(name, call, facts, lazy, entries, walks, sink or _NOWHERE)
+            sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
             if sink is not None:
-                found.append(one)
-            elif not walks:
-                unseen[one.site] = one
+                found.append(_deciding(name, call, facts, sink))
+            elif name not in walking:
+                unseen.append((name, call, facts))
         yield from sorted(found, key=lambda one: one.call.site)
-    sinks = sinks_of(program, [(one.facts, one.call) for one in unseen.values()])
-    yield from (replace(one, sink=sinks[site]) for site, one in unseen.items() if site in sinks)
+    sinks = sinks_of(program, [(facts, call) for _, call, facts in unseen])
+    for name, call, facts in unseen:
+        if (sink := sinks.get(Site(facts.path, call.site))) is not None:
+            yield _deciding(name, call, facts, sink)
+
+
+def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Listing:
+    lazy, entries = name not in ordering_names("listings"), name in ordering_names("listings", "entries")
+    return Listing(name, call, facts, lazy, entries, name in ordering_names("listings", "walks"), sink)
 
 
 def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:

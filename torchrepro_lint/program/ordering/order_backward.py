@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names
+from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names, ordering_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.marked import MarkedEvaluator, is_made, made_at
 from torchrepro_lint.program.evaluation.values import NOTHING, External, ExternalObject, Site, Values, values_of
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["sinks_of"]
-
-#: The last words of the names of all that keeps an order.
-_KEEPING: Final = frozenset(last_part(name) for name in ordering_names("order_keeping"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ def sinks_of(program: Program, listings: Sequence[tuple[ModuleFacts, tree.Call]]
 def _deciding(program: Program, facts: ModuleFacts) -> Iterator[_Deciding]:
     """The calls of a file in which an order decides something, with each argument."""
     for table, (kind, note) in _TABLES.items():
-        for word in sorted({last_part(name) for name in ordering_names(table)}):
+        for word in sorted(ordering_words(table)):
             for one in calls_in(program.ev, facts, word):
                 program.ev.begin_question()
                 frame = frame_without_callers(program.ev, facts, one.scope)
@@ -134,7 +130,7 @@ def _parts(node: tree.Expr) -> Sequence[tree.Expr]:
     match node:
         case tree.Comprehension(kind="list" | "generator", clauses=clauses):
             return [clauses[0].iter]
-        case tree.Call(func=func, args=args) if called_name(func) in _KEEPING:
+        case tree.Call(func=func, args=args) if called_name(func) in ordering_words("order_keeping"):
             return [arg.value for arg in args if arg.keyword is None]
         case tree.Subscript(value=value, index=tree.Opaque()):
             return [value]

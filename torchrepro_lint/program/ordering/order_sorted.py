@@ -34,23 +34,20 @@ _SORT: Final = "sort"
 _STORING: Final = frozenset({"append", "appendleft", "insert", "setdefault", "update", "add"})
 
 
-def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], others: Collection[Carrier]) -> bool:
+def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], followed: Collection[Carrier]) -> bool:
     """Whether one of the lists that `way` passes through is sorted in place before it goes on from there.
 
-    `way` is what was followed, from the source to what the order decides; `others` is whatever else was followed from
-    the same source. A list that a function gives is one for each of its calls.
+    `way` is what was followed, from the source to what the order decides; `followed` is all that was followed from the
+    same source, the way included. A list that a function gives is one for each of its calls.
     """
     made = {Site(one.facts.path, node.site): place for place, one in enumerate(way) if (node := _made(program, one))}
-    if not made or not any(_has_another_name(program, one) for one in (*way, *others)):
+    if not made or not any(_has_another_name(program, one) for one in followed):
         return False
-    marked = (_made(program, one) for one in (*way, *others))
+    marked = (_made(program, one) for one in followed)
     ev = MarkedEvaluator(program.project, [node for node in marked if node is not None])
     ev.begin_question()
     for sort, receiver in _sorts(program, [one.facts.path for one in way]):
-        if leaves_ties(program, sort.facts, sort.scope, sort.call):
-            continue
-        frames = ev.contexts(sort.facts, sort.scope)
-        for site in frozenset[Site]().union(*(ev.objects(receiver, frame) for frame in frames)) & made.keys():
+        for site in _objects(ev, sort, receiver) & made.keys():
             first = made[site]
             ends = min((place for place in made.values() if place > first), default=len(way))
             if _is_before(program, sort, way[first:ends]):
@@ -91,12 +88,9 @@ def is_sorted(program: Program, ev: MarkedEvaluator, made: Collection[Site], bef
     """Whether one of the lists that are `made` may be sorted in place before a call."""
     ev.begin_question()
     for sort, receiver in _sorts(program, [before.facts.path]):
-        if leaves_ties(program, sort.facts, sort.scope, sort.call):
-            continue
         if sort.scope is before.scope and sort.call.site > before.call.site:
             continue
-        frames = ev.contexts(sort.facts, sort.scope)
-        if any(ev.objects(receiver, frame) & frozenset(made) for frame in frames) or ev.exhausted:
+        if not _objects(ev, sort, receiver).isdisjoint(made) or ev.exhausted:
             return True
     return False
 
@@ -118,15 +112,24 @@ def _made(program: Program, carrier: Carrier) -> tree.Expr | None:
 
 
 def _sorts(program: Program, homes: Sequence[Path]) -> Iterator[tuple[NamedCall, tree.Expr]]:
-    """The calls `x.sort()`, with `x`: in some files first, then in those of the same programs."""
-    together = frozenset[Path]().union(*(program.imports.together(path) for path in dict.fromkeys(homes)))
-    others = sorted((set(program.project.containing(_SORT)) & together) - set(homes))
-    for path in (*dict.fromkeys(homes), *others):
+    """The calls `x.sort()` that leave no element where it was, with `x`: in some files first, then in those of the same
+    programs.
+    """
+    own = dict.fromkeys(homes)
+    together = frozenset[Path]().union(*map(program.imports.together, own))
+    others = sorted((set(program.project.containing(_SORT)) & together) - own.keys())
+    for path in (*own, *others):
         facts = program.project.facts(path)
         for one in calls_in(program.ev, facts, _SORT) if facts is not None else ():
             receiver = _receiver(one.call)
-            if receiver is not None:
+            if receiver is not None and not leaves_ties(program, one.facts, one.scope, one.call):
                 yield one, receiver
+
+
+def _objects(ev: MarkedEvaluator, sort: NamedCall, receiver: tree.Expr) -> frozenset[Site]:
+    """The places of the marked objects that a call may sort, from any of its callers."""
+    frames = ev.contexts(sort.facts, sort.scope)
+    return frozenset[Site]().union(*(ev.objects(receiver, frame) for frame in frames))
 
 
 def _receiver(call: tree.Call) -> tree.Expr | None:
