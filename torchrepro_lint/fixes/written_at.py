@@ -55,8 +55,6 @@ def written_at(program: Program, loader: Loader, wanted: Sequence[str]) -> Writt
     place = partial_of(program, loader)
     if place is None:
         return Declined("the call may make something else than a loader for another caller")
-    if not program.is_asked(place.facts.path):
-        return Declined(f"the `partial` that is to be changed is in {place.facts.path.name}: pass that file too")
     if any(arg.keyword in wanted for arg in loader.call.args):
         return Declined("the call may make something else than a loader, and gives this argument itself")
     spreads = any(arg.star == "**" for arg in place.call.args)
