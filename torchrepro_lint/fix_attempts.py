@@ -228,7 +228,7 @@ class Attempts:
         for finding in after.findings:
             one = kind(finding)
             if after_count[one] > before_count[one] and not after.may_fix(finding):
-                return Rejection(_other_fault(finding), _editing(chosen, finding.location.path))
+                return Rejection(_brought_up(texts, chosen, finding), _editing(chosen, finding.location.path))
         return self._causing_more(texts, chosen, after, before) or (texts, after)
 
     def _causing_more(
@@ -284,6 +284,15 @@ class _Refusal:
 def _other_fault(finding: Finding) -> str:
     """Why fixes are rejected that cause this finding: in its own words, as a code alone says nothing to a reader."""
     return f"the fixed program would have another fault: {finding.message} ({finding.code})"
+
+
+def _brought_up(texts: Mapping[Path, str], chosen: Sequence[Chosen], finding: Finding) -> str:
+    """The same, where it may be about lines that the fixes leave as they are: then it was only not reported before."""
+    path = finding.location.path
+    edits = merge_edits(fix for _, fix in chosen).get(path, [])
+    if edits and not _touched_rows(texts[path], edits).isdisjoint(_rows_of(finding)):
+        return _other_fault(finding)
+    return f"the fix would bring up another finding, which comes first: {finding.message} ({finding.code})"
 
 
 def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | None:

@@ -348,3 +348,36 @@ def test_a_helper_seeds_however_many_programs_call_it(tmp_path: Path) -> None:
     files = {f"train_{number}.py": SEEDED_BY_A_HELPER for number in range(30)}
     files["helper.py"] = "import torch\n\ndef set_seed(seed):\n    torch.manual_seed(seed)\n"
     assert list(unseeded_programs(program_of(tmp_path, files))) == []
+
+
+EVALUATION = """\
+    import argparse
+
+    import torch
+
+    def test(network, batches):
+        return [network(batch) for batch in batches]
+
+    if __name__ == "__main__":
+        args = argparse.ArgumentParser().parse_args()
+        test(torch.nn.Linear(2, 2), [torch.rand(1, 2)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_program"),
+    [
+        ("test_net.py", EVALUATION, True),
+        ("net_test.py", EVALUATION, True),
+        ("test_net.py", EVALUATION.replace("def test(", "def test_net("), True),
+        ("tests/test_net.py", EVALUATION, False),
+        ("conftest.py", EVALUATION, False),
+        ("test_net.py", EVALUATION.replace("import argparse", "import argparse, unittest"), False),
+        ("test_net.py", EVALUATION.replace("test(network, batches)", "test()"), False),
+        ("test_net.py", EVALUATION.replace('__name__ == "__main__"', "True"), False),
+        ("test_net.py", GUARDED, False),
+    ],
+)
+def test_a_program_that_tests_a_network_is_no_test(tmp_path: Path, name: str, text: str, is_program: bool) -> None:
+    (tmp_path / "tests").mkdir()
+    assert bool(_entries(tmp_path, {name: text})) is is_program

@@ -100,7 +100,7 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     if finding.left_to_strict is None:
         return "only the `strict` profile reports it"
     if not finding.left_to_strict:
-        return "only tests run it, and only the `strict` profile reports there what a run needs to repeat"
+        return "no seeded run executes it, only tests, and only the `strict` profile reports it there"
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 

@@ -34,7 +34,7 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
         return None, "the iterator is made again wherever it ends, and nothing counts how often"
     loop = where.run.loop
     if not isinstance(loop, tree.For) or not isinstance(loop.target, tree.Name):
-        return None, "the loop does not count its epochs in a name"
+        return None, "the loop has no variable that counts the epochs"
     document = document_of(program, where.site.path)
     node = document.node_at(*program.parsed(where.site.path).span(loop.site), cst.For)
     if node is None or not isinstance(node.body, cst.IndentedBlock):

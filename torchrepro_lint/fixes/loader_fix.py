@@ -127,7 +127,9 @@ def why_no_generator(program: Program, since: str) -> str | None:
     """Why what takes a generator since a release of torch is given none; None where it may be given one."""
     if not program.target.supports_below(since):
         return None
-    return f"torch < {since}, which the project supports, takes no generator here"
+    target = program.target
+    origin = "the setting `target-torch`" if target.origin == "target-torch" else target.origin
+    return f"{origin} admits torch < {since} (`{target.specifier}`), which takes no generator here"
 
 
 def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:
@@ -173,7 +175,7 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     # One of `pass` alone has no statement.
     made = frequency(program, facts, init, init.node.body[0].site if init.node.body else init.node.site)
     if made.often is not Often.ONCE:
-        return found.reason, f"{made.reason}, where the generator would be made"
+        return found.reason, "" if function is init else f"{made.reason}, where the generator would be made"
     value = ClassValue(cls.node, frame_without_callers(program.ev, facts, cls.parent))
     bases = external_bases(program.ev, value)
     if any(last_part(base).endswith("Dataset") for base in bases):

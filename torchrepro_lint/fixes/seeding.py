@@ -260,7 +260,7 @@ class _Plan:
         if document.enclosing_class(self.call) is not None:
             home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)
             if isinstance(home, Declined):
-                return Declined(f"{around.again}, and {home.reason}")
+                return Declined(f"{around.again}, and {home.reason}" if home.reason else again)
             return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
         seed = self._own_seed(at, around, before_the_run=True)

@@ -21,7 +21,7 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
-from torchrepro_lint.program.project_tests import is_test_file
+from torchrepro_lint.program.project_tests import test_files
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
@@ -121,7 +121,7 @@ class Program:
     @cached_property
     def tests(self) -> frozenset[Path]:
         """The files of the project that are tests."""
-        return frozenset(path for path in self.project.files if is_test_file(self.root, path))
+        return test_files(self)
 
     def is_test(self, path: Path) -> bool:
         """Whether a file of the project is a test."""

@@ -6,21 +6,24 @@ says so for all programs of the project. A seed for one split, one draw, one wor
 
 A place may belong to several programs: it is enough that one of the programs that run it wants to repeat, since the
 others share the code with it. If no program in sight runs a place (a data set that a configuration names), any program
-of the project may.
+of the project may; but none does if nothing that runs mentions the function or class, beside others of its module that
+are used. In the other arm of the `if` in which a program seeds, it chooses not to repeat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.project_tests import is_of_a_test
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
-from torchrepro_lint.program.running.ways import Way, own_way, runs_as_script, ways
+from torchrepro_lint.program.running.named_uses import is_left_over
+from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.split_seeds import is_for_the_next_draw
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["left_to_strict", "wants_to_repeat"]
 
+#: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
+_Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
+
 
 def wants_to_repeat(program: Program, path: Path) -> bool:
     """Whether the program that starts in a file wants to repeat."""
@@ -42,23 +48,26 @@ def wants_to_repeat(program: Program, path: Path) -> bool:
 
 def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     """Why what a rule finds at a place about control is only reported in the `strict` profile: the files in which the
-    programs start that run it, none of which wants to repeat; no file where only tests run it. None where it is
-    reported by default.
+    programs start that run it, none of which wants to repeat; no file where only tests run it, nothing does, or only
+    runs in which the program does not seed. None where it is reported by default.
     """
     return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
 
 
 def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     program.ev.begin_question()
-    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way) and not _is_unused(program, way)]
     if program.is_test(site.path) or not found:
         return ()
     if program.settings.intent is not None:
         return None
     running = _modules_above(program, found)
     repeating = _repeating(program)
-    if not running.isdisjoint(repeating) or _may_seed_unseen(program, running):
+    if _may_seed_unseen(program, running):
         return None
+    if not running.isdisjoint(repeating):
+        wishes = [one for path in sorted(running & repeating.keys()) for one in repeating[path]]
+        return () if _all_are_elsewhere(program, wishes, tuple(found)) else None
     programs = tuple(path for path in _programs(program) if path in running)
     if not programs and repeating and not all(_is_a_script(program, way) for way in found):
         return None
@@ -96,12 +105,33 @@ def _programs(program: Program) -> list[Path]:
     return list(dict.fromkeys(one.path for one in entry_points(program)))
 
 
-def _repeating(program: Program) -> frozenset[Path]:
+def _is_unused(program: Program, way: Way) -> bool:
+    """Whether a way begins in a function or class that no code of the project runs, and that is not for others."""
+    first = way[-1]
+    if first.scope.parent is None or is_for_others(program, first.facts.path):
+        return False
+    return is_left_over(program, first.facts, first.scope)
+
+
+def _all_are_elsewhere(program: Program, wishes: list[Evidence | None], places: tuple[Way, ...]) -> bool:
+    """Whether no run that comes to a place seeds or switches: all that does is in another arm of an `if`."""
+    return all(one is not None and never_together(ways_of(program, one), places) for one in wishes)
+
+
+def _repeating(program: Program) -> _Wishes:
     """The modules that want to repeat when they run: those that seed or switch, and all that import these."""
-    return program.once("wants to repeat", lambda: frozenset(_find_repeating(program)) - program.tests)
+    return program.once("wants to repeat", lambda: _find_wishes(program))
 
 
-def _find_repeating(program: Program) -> Iterator[Path]:
+def _find_wishes(program: Program) -> _Wishes:
+    found: _Wishes = {}
+    for path, one in _each_wish(program):
+        if path not in program.tests:
+            found.setdefault(path, []).append(one)
+    return found
+
+
+def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
     for one in program.evidence:
         program.ev.begin_question()
         if one.roots and _is_wish(program, one):
@@ -109,12 +139,15 @@ def _find_repeating(program: Program) -> Iterator[Path]:
                 if is_of_a_test(program, way):
                     continue
                 end = way[-1].facts.path
-                yield from (end,) if runs_as_script(way) else program.imports.above(end)
+                for path in (end,) if runs_as_script(way) else program.imports.above(end):
+                    yield path, one
             if not any(is_of_a_test(program, way) for way in ways_of(program, one)):
-                yield from one.roots
+                for path in one.roots:
+                    yield path, one
     for call in command_line_calls(program):
         if may_seed(program, call):
-            yield from program.imports.above(call.facts.path)
+            for path in program.imports.above(call.facts.path):
+                yield path, None
 
 
 def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:

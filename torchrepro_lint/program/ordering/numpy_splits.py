@@ -15,6 +15,7 @@ from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.ordering.permutations import part_names
 from torchrepro_lint.program.ordering.table_names import parts_by_names
 from torchrepro_lint.program.ordering.table_parts import goes_to_a_part, same_rows
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
@@ -147,6 +148,8 @@ def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:
-    """Whether the call is in a function that nothing visible calls, in a module that nothing visible imports."""
+    """Whether the call is in a function that nothing visible calls, in a module that no visible program imports."""
     ends_in_function = all(way[-1].scope.parent is not None for way in own)
-    return ends_in_function and program.imports.above(call.facts.path) == {call.facts.path}
+    return ends_in_function and program.imports.above(call.facts.path).isdisjoint(
+        one.path for one in entry_points(program)
+    )

@@ -165,7 +165,12 @@ def _functions(leading: list[Way]) -> list[Waypoint]:
 
 
 def _called(scope: Scope) -> str:
-    return f"`{scope.name}`" if isinstance(scope.node, tree.FunctionDef) else "this code"
+    """A function as a person knows it: a constructor by its class, another special method with its class."""
+    if not isinstance(scope.node, tree.FunctionDef):
+        return "this code"
+    if scope.parent is not None and isinstance(scope.parent.node, tree.ClassDef) and is_called_unseen(scope.name):
+        return f"`{scope.parent.name}`" if scope.name == "__init__" else f"`{scope.parent.name}.{scope.name}`"
+    return f"`{scope.name}`"
 
 
 def repetitions_on(program: Program, way: Way, *, makes: bool = True) -> Iterator[Repetition | Settled]:
@@ -342,7 +347,7 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
     if not isinstance(node, tree.FunctionDef):
         return _ONCE
     if is_called_unseen(node.name) and node.name != "__init__":
-        return Frequency(Often.AGAIN, f"`{node.name}` is called again and again")
+        return Frequency(Often.AGAIN, f"{_called(end.scope)} is called many times, by calls that are not in sight")
     if around is not None and isinstance(around.node, tree.ClassDef) and around.parent is not None:
         cls = ClassValue(around.node, frame_without_callers(ev, end.facts, around.parent))
         bases = external_bases(ev, cls)
@@ -382,7 +387,11 @@ def _called_again(program: Program, leading: list[Way]) -> Frequency:
         if not parting or never_together((first[parting:],), (second[parting:],)):
             continue
         if goes_on_training(program, first[:parting]):
-            return Frequency(Often.AGAIN, f"`{first[parting - 1].scope.name}` is called again to train further")
+            _, row = program.places.row(Site(second[parting].facts.path, second[parting].site))
+            place = f"{second[parting].facts.path.name}, line {row}"
+            return Frequency(
+                Often.AGAIN, f"{_called(first[parting - 1].scope)} is called again ({place}) to train further"
+            )
     return _ONCE
 
 

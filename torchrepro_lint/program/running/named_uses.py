@@ -24,7 +24,7 @@ from torchrepro_lint.program.running.mentions import LOADING, SCRIPT, mentions_o
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_named_by"]
+__all__ = ["is_left_over", "is_named_by"]
 
 MAX_FILES = 256  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
@@ -61,6 +61,28 @@ def is_named_by(
         ):
             return True
     return False
+
+
+def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether no code that runs mentions the function or class around a scope, while something else of that module is
+    used: it was left there. A module of which nothing is used may be for programs that are not in sight.
+    """
+    users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
+    if users is None or _is_used(program, users):
+        return False
+    if any(one.path == facts.path for one in entry_points(program)):
+        return True
+    others = (one for one in facts.scope.children if one is not _outermost(scope))
+    return any(_is_of_use(program, facts, one) for one in others)
+
+
+def _is_of_use(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    users = program.ev.remembered(("named-by", id(scope)), lambda: _users(program, facts, scope), None)
+    return users is not None and _is_used(program, users)
+
+
+def _is_used(program: Program, users: _Users) -> bool:
+    return bool((users.loaded | users.scripts) - program.tests)
 
 
 def _outermost(scope: Scope) -> Scope:

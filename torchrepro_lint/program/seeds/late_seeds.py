@@ -16,6 +16,7 @@ from torchrepro_lint.program.seeds.first_weights import built_at
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -78,7 +79,7 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(run.program.ev, event):
         return None
-    if function_words("split_or_sampler").fullmatch(last_part(event.name)):
+    if function_words("split_or_sampler").fullmatch(last_part(event.name)) or is_unused_default(run, event):
         return None
     kept = kept_draw(run, event)
     return replace(step, event=kept) if kept is not None else None

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
@@ -13,7 +18,7 @@ from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_a_sampler", "first_draw", "shuffles_itself"]
+__all__ = ["brings_a_sampler", "first_draw", "shuffles_itself", "surely_shuffles"]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
 _SAMPLERS = ("sampler", "batch_sampler")
@@ -28,7 +33,25 @@ def shuffles_itself(program: Program, loader: Loader) -> bool:
     """Whether the loader's own sampler is, or may be, random: it has one where no other is passed, on some way."""
     if loader.known.order != "torch" or not all(_may_lack(loader, role) for role in _SAMPLERS):
         return False
-    return agreed(truthiness(program.ev, value) for value in loader.value("shuffle")) is not False
+    shuffles = _is_told_to_shuffle(program, loader)
+    return shuffles is not False and (shuffles or not _is_of_an_evaluation(loader))
+
+
+def surely_shuffles(program: Program, loader: Loader) -> bool:
+    """Whether it is proven that the loader is told to shuffle."""
+    return _is_told_to_shuffle(program, loader) is True
+
+
+def _is_told_to_shuffle(program: Program, loader: Loader) -> bool | None:
+    return agreed(truthiness(program.ev, value) for value in loader.value("shuffle"))
+
+
+def _is_of_an_evaluation(loader: Loader) -> bool:
+    """Whether what `shuffle` is given is, by its words, a setting of the evaluation: `cfg.val.shuffle`."""
+    written = written_argument(loader.call, Parameter("shuffle"))
+    if not isinstance(written, (tree.Attribute, tree.Subscript, tree.Call)):
+        return False
+    return any(function_words("says_evaluation").search(word) for word in words_in([written]))
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

@@ -58,7 +58,8 @@ Fix safety
     if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
 
 Not reported
-    - `shuffle=False` with nothing random in the workers.
+    - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
+      the value for the evaluation (`cfg.val.shuffle`).
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
@@ -87,7 +88,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself
+from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself, surely_shuffles
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
@@ -120,14 +121,15 @@ class DataLoaderWithoutGenerator(LoaderRule):
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
             fix, declined = loader_fix(program, loader, init=False, generator=True)
-            message = _message(loader, draw)
+            message = _message(loader, draw, surely=any(surely_shuffles(program, one) for one in loaders))
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
         return None
 
 
-def _message(loader: Loader, draw: Effect | None) -> str:
+def _message(loader: Loader, draw: Effect | None, *, surely: bool) -> str:
     lack = lacking(loader.call, Parameter("generator"))
     if draw is not None:
         return f"{lack}: torch's global RNG seeds the workers, which draw random numbers (`{draw.event.name}`)"
-    return f"{lack}: the order is drawn from torch's global RNG, so any other random draw changes it"
+    order = "the order is drawn" if surely else "if `shuffle` is true, the order is drawn"
+    return f"{lack}: {order} from torch's global RNG, so any other random draw changes it"

@@ -92,4 +92,4 @@ class EnvironmentTooLate(Rule):
 def _message(late: LateVariable) -> str:
     if late.reader is not None:
         return f"`{late.name}` is read when CUDA starts: set here, it has no effect any more"
-    return f"`{late.name}` is read when Python starts: set here, it has no effect, as no process is started afterwards"
+    return f"`{late.name}` is read when Python starts: set here, it has no effect on this process and its forks"

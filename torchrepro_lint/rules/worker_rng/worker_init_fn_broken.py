@@ -81,12 +81,15 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.init_fix import parameter_fix, passed_fix, range_fix
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import ExternalObject, Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit, not_callable
+from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
 
@@ -127,7 +130,7 @@ class WorkerInitFnBroken(Rule):
                 what = not_callable(loader.value("worker_init_fn")) if loader.has_workers else None
                 if what is not None:
                     message = f"`worker_init_fn` is {what}, which cannot be called: every worker raises TypeError"
-                    yield self.finding(program, loader.site, message)
+                    yield self.finding(program, loader.site, message, _where_it_is(loader, what))
                     break
 
     def _misfits(self, program: Program) -> Iterator[Finding]:
@@ -147,3 +150,13 @@ class WorkerInitFnBroken(Rule):
             message = f"`{wrong.name}` cannot be called with the worker id: it {wrong.reason}"
             fix, declined = parameter_fix(program, wrong)
             yield self.finding(program, wrong.site, message, links, fix=fix, declined=declined)
+
+
+def _where_it_is(loader: Loader, what: str) -> list[Link]:
+    """Where what is passed instead of a function is made, and where it is passed."""
+    made = {value.site for value in loader.value("worker_init_fn") if isinstance(value, ExternalObject) and value.site}
+    trace = [Link(site, f"makes {what}") for site in sorted(made, key=lambda one: (str(one.path), one.number))]
+    written = written_argument(loader.call, Parameter("worker_init_fn"))
+    if written is not None:
+        trace.append(Link(Site(loader.facts.path, written.site), "passes it as `worker_init_fn`"))
+    return trace
