@@ -381,3 +381,22 @@ EVALUATION = """\
 def test_a_program_that_tests_a_network_is_no_test(tmp_path: Path, name: str, text: str, is_program: bool) -> None:
     (tmp_path / "tests").mkdir()
     assert bool(_entries(tmp_path, {name: text})) is is_program
+
+
+def test_the_first_of_many_classes_stand_for_the_one_that_a_name_chooses(tmp_path: Path) -> None:
+    network = "class Net{0}(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear({0}, 2)\n"
+    main = """\
+        import sys
+
+        import torch
+
+        import networks
+
+        if __name__ == "__main__":
+            model = getattr(networks, sys.argv[1])()
+            torch.manual_seed(0)
+            torch.optim.SGD(model.parameters(), lr=0.1).step()
+    """
+    networks = "from torch import nn\n\n" + "\n".join(network.format(number) for number in range(1, 40))
+    (late,) = late_seeds(program_of(tmp_path, {"main.py": main, "networks.py": networks}))
+    assert late.site.path.name == "main.py"

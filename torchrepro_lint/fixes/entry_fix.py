@@ -21,8 +21,6 @@ __all__ = ["seeding_block_fix"]
 
 def seeding_block_fix(program: Program, found: UnseededProgram) -> tuple[Fix | None, str | None]:
     """Lines that seed what the program draws from, and torch, below the imports."""
-    if found.child is not None:
-        return None, "each process may want a seed of its own: set it where the function that they run begins"
     document = document_of(program, found.run.entry.path)
     last, first = _around(document)
     if last is None or first is None:

@@ -52,6 +52,8 @@ _PERCENT = re.compile(r"%[sd]")
 GLOBALS: Final = values_of(External("builtins.globals"))
 #: How what a module or a class makes, or takes from another, is bound to its name.
 _MADE_KINDS: Final = frozenset({"class", "function", "import-from"})
+#: Of more classes than are kept apart, so many stand for all: what is chosen may be something else in any case.
+_STAND_FOR_MANY: Final = 8
 #: So many letters of a name say which it may be.
 _ENOUGH_LETTERS: Final = 3
 
@@ -106,7 +108,7 @@ def _classes(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> I
         if not name.startswith("_") and any(binding.kind in kinds for binding in bindings)
     ]
     if len(offered) > MAX_MEMBERS:
-        return
+        offered = offered[:_STAND_FOR_MANY]
     for name in offered:
         yield from (value for value in ev.attribute(module, name) if isinstance(value, ClassValue))
     for statement in scope.stars if "import-from" in kinds else ():

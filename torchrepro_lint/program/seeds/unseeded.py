@@ -1,4 +1,4 @@
-"""Programs that draw random numbers and seed nothing."""
+"""Programs that draw random numbers and seed nothing, and processes of such a kind that a seeded program starts."""
 
 from __future__ import annotations
 
@@ -11,33 +11,43 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, entry_runs
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, entry_runs
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.first_draws import first_draw
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["UnseededProgram", "unseeded_programs"]
+__all__ = ["UnseededProcesses", "UnseededProgram", "unseeded_processes", "unseeded_programs"]
 
 _SAMPLES = re.compile(r"main|train|sampl|generat|infer|predict|eval|test|2img|nll|synth|inpaint|simulat")
 
 
 @dataclass(frozen=True, slots=True)
 class UnseededProgram:
-    """An entry point, and the first draw from each generator with its chain. `child` is the place where the program,
-    which seeds, starts processes that do not.
-    """
+    """An entry point, and the first draw from each generator with its chain."""
 
     run: EntryRun
     draws: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
-    child: Site | None = None
 
     @property
     def site(self) -> Site:
-        return self.child or self.run.entry.site
+        return self.run.entry.site
+
+
+@dataclass(frozen=True, slots=True)
+class UnseededProcesses:
+    """The place where a program that seeds, by `seed` among others, starts processes that do not, and what these draw
+    first from each generator, with its chain.
+    """
+
+    site: Site
+    seed: Evidence
+    draws: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
 
 
 def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
@@ -45,8 +55,6 @@ def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
     for run in entry_runs(program):
         if not program.is_asked(run.entry.path):
             continue
-        if run.seedings and not run.may_be_seeded_elsewhere and run.finds(_starts_afresh()):
-            yield from _with_unseeded_processes(run)
         if run.seedings or run.may_be_seeded_elsewhere:  # asked first: it takes no walk
             continue
         if not run.trains and not _SAMPLES.search(run.entry.path.stem):
@@ -63,8 +71,18 @@ def _starts_afresh() -> re.Pattern[bytes]:
     return any_word(last_parts(known_calls("starts_afresh")))
 
 
-def _with_unseeded_processes(run: EntryRun) -> Iterator[UnseededProgram]:
-    """What a program that seeds draws in processes that inherit nothing of that."""
+def unseeded_processes(program: Program) -> Iterator[UnseededProcesses]:
+    """Where programs that seed start processes which inherit nothing of that, in the order of files and text."""
+    found: dict[Site, UnseededProcesses] = {}
+    for run in asked_entry_runs(program):
+        seeds = [one for one in run.seedings if is_for_the_run(program, one)]
+        if seeds and not run.may_be_seeded_elsewhere and run.finds(_starts_afresh()):
+            for one in _with_unseeded_processes(run, seeds[0]):
+                found.setdefault(one.site, one)
+    yield from (found[site] for site in program.asked_in_order(found))
+
+
+def _with_unseeded_processes(run: EntryRun, seed: Evidence) -> Iterator[UnseededProcesses]:
     for start in run.unseeded_processes:
         draws = {
             rng: (draw, draw.event.chain)
@@ -74,4 +92,4 @@ def _with_unseeded_processes(run: EntryRun) -> Iterator[UnseededProgram]:
         }
         if draws and run.trains and not run.incomplete:
             found = tuple((rng, *draws[rng]) for rng in MAIN_RNGS if rng in draws)
-            yield UnseededProgram(run, found, start.site)
+            yield UnseededProcesses(start.site, seed, found)

@@ -3,6 +3,8 @@
 What it does
     Finds programs that seed some of Python's `random`, NumPy and torch, and whose main process draws from one that they
     do not seed: in the training loop, in the initialization of the model, in the dataset of a loader without workers.
+    Also finds programs that seed and then start processes with `torch.multiprocessing.spawn`, which inherit nothing of
+    that, and draw without a seed.
 
 Why is this bad?
     Each of the three has its own generator, and seeding one does not affect the others. The program looks seeded, but
@@ -62,7 +64,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
@@ -70,8 +72,11 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
+from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
+from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
+_OWN_SEED = "each process may want a seed of its own: set it where the function that they run begins"
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
 
@@ -87,6 +92,10 @@ class PartiallySeeded(Rule):
             missing = [rng for rng, _, _ in found.missing]
             fix, declined = (None, _LATE) if found.comes_late else seed_beside_fix(program, found.block, missing)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
+        for one in unseeded_processes(program):
+            drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
+            message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
+            yield self.finding(program, one.site, message, _trace_of_processes(one), declined=_OWN_SEED)
 
 
 def _message(found: PartialSeeding) -> str:
@@ -96,13 +105,19 @@ def _message(found: PartialSeeding) -> str:
     return f"`{found.block.name}` is seeded, but {left} {verb} not, although the program draws from there ({names})"
 
 
+def _trace_of_processes(one: UnseededProcesses) -> list[Link]:
+    return branches((Link(one.seed.site, f"seeds: {one.seed.name}"),), *_drawn(one.draws))
+
+
 def _trace(found: PartialSeeding) -> list[Link]:
     seeds = Link(found.block.site, f"seeds: {found.block.name}")
-    draws = (
-        (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
-        for rng, draw, chain in found.missing
-    )
     arm = (
         [Link(found.other_arm.site, "torch is seeded in the other branch only")] if found.other_arm is not None else []
     )
-    return branches((seeds, *arm), *draws)
+    return branches((seeds, *arm), *_drawn(found.missing))
+
+
+def _drawn(draws: Sequence[tuple[str, Effect, tuple[Link, ...]]]) -> Iterator[tuple[Link, ...]]:
+    """For each generator the chain to what is drawn from it, and that."""
+    for rng, draw, chain in draws:
+        yield (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))

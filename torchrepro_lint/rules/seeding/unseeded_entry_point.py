@@ -2,9 +2,7 @@
 
 What it does
     Finds programs (a `__main__` guard, a console script, a script with code at module level) that draw random numbers,
-    through the weights of a model, a loader, NumPy or `random`, and seed nothing. Also finds programs that seed and
-    then start processes with `torch.multiprocessing.spawn`, which inherit nothing of that and do not seed. Only in the
-    `strict` profile.
+    through the weights of a model, a loader, NumPy or `random`, and seed nothing. Only in the `strict` profile.
 
 Why is this bad?
     No run of such a program can be repeated, whether to reproduce a result or to debug a failure.
@@ -81,8 +79,6 @@ class UnseededEntryPoint(Rule):
 
 def _message(found: UnseededProgram) -> str:
     names = [f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in found.draws]
-    if found.child is not None:
-        return f"the processes that start here are not seeded, and draw from {' and '.join(names)}"
     return f"the program that starts here seeds nothing, and draws from {' and '.join(names)}"
 
 
