@@ -51,6 +51,7 @@ NameTable = Literal[
     "finds_anything",
     "tables_nothing",
     "own_table",
+    "shows_arguments",
     "registers",
     "runs_itself",
     "builds_weights",

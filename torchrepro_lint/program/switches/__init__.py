@@ -9,7 +9,7 @@ older_torch.py       switches of a torch that lacks an argument
 command_lines.py     frameworks that build and seed the program
 
 Switches that do not do what they seem to:
-dead_switches.py     nothing at all
+dead_switches.py     nothing at all; unread_seeds.py: options
 endings.py           only for a region
 
 The environment:

@@ -3,12 +3,13 @@
 What it does
     Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
     `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), an assignment to a function
-    (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`, and
-    `cudnn` without an import.
+    (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`,
+    `cudnn` without an import, and an option `--seed` of the command line that nothing reads.
 
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
-    that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError.
+    that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError. Who passes `--seed 7`
+    believes that the run can be repeated.
 
 Example
     ```python
@@ -41,6 +42,7 @@ Not reported
     - Names that are bound to anything other than torch's modules.
     - Mocks (a callable on the right-hand side) and tests.
     - Attributes whose names are not close to a real one.
+    - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html
@@ -56,6 +58,7 @@ from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
+from torchrepro_lint.program.switches.unread_seeds import unread_seeds
 from torchrepro_lint.rules.base import Rule
 
 
@@ -72,6 +75,10 @@ class DeadDeterminismSwitch(Rule):
             site = program.site(dead.statement, dead.frame)
             message = _message(dead)
             yield self.finding(program, site, message, [Link(site, "does nothing")], fix=fix, declined=declined)
+        for option, site in unread_seeds(program):
+            message = f"`{option}` is parsed and never read, so it seeds nothing"
+            trace = [Link(site, "no file of the program reads it")]
+            yield self.finding(program, site, message, trace, declined="seed with it where the run begins")
 
 
 def _message(dead: DeadSwitch) -> str:
