@@ -13,6 +13,7 @@ from typing import TypeAlias
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
+from torchrepro_lint.program.files_of_tests import files_of_tests
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
@@ -54,6 +55,11 @@ class Project(ProjectTexts):
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
+
+    @cached_property
+    def tests(self) -> frozenset[Path]:
+        """The files of the project that are tests."""
+        return files_of_tests(self)
 
     @cached_property
     def _folders(self) -> frozenset[Path]:

@@ -21,7 +21,6 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
-from torchrepro_lint.program.project_tests import test_files
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
 from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
@@ -118,10 +117,10 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
-    @cached_property
+    @property
     def tests(self) -> frozenset[Path]:
         """The files of the project that are tests."""
-        return test_files(self)
+        return self.project.tests
 
     def is_test(self, path: Path) -> bool:
         """Whether a file of the project is a test."""

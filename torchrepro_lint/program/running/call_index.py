@@ -50,9 +50,12 @@ class NamedCall(NamedTuple):
 
 
 def calls_named(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[NamedCall]:
-    """The calls of what has this name, in the files that can have it from where it is defined."""
+    """The calls of what has this name, in the files that can have it from where it is defined. What tests call is seen
+    from tests alone: a program does not run it so.
+    """
+    tests = ev.project.tests
     for path in _files_mentioning(ev, facts.path, name)[:MAX_NEAR]:
-        if not ev.project.may_call(path, name):
+        if not ev.project.may_call(path, name) or (path in tests and facts.path not in tests):
             continue
         caller = ev.project.facts(path)
         if caller is not None:

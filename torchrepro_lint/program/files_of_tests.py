@@ -1,0 +1,46 @@
+"""The files of a project that test it: by their own names or by that of a folder, unless they are programs that test a
+network. What tests pass to the project's functions is nothing that its programs do.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.program.word_index import any_word
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.modules import Project
+
+__all__ = ["files_of_tests"]
+
+_NAME = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+_FOLDERS = frozenset({"test", "tests"})
+# A program that evaluates a network may be called `test_net.py`: it has a guard, reads a command line, and has nothing
+# that a test runner would find.
+_GUARD = re.compile(rb"""__name__\s*==\s*['"]__main__['"]""")
+_COMMAND_LINE = any_word(
+    ["argparse", "ArgumentParser", "parse_args", "click", "fire", "hydra", "typer", "argv", "FLAGS"]
+)
+_RUNNER = re.compile(
+    rb"\bpytest\b|\bunittest\b|\btorch\.testing\b|^(?:async )?def test\w*\(\s*\)|^class Test", re.MULTILINE
+)
+
+
+def files_of_tests(project: Project) -> frozenset[Path]:
+    """The files of a project that are tests, by their own names or by that of a folder below the root."""
+    return frozenset(path for path in project.files if _is_test_file(project, path))
+
+
+def _is_test_file(project: Project, path: Path) -> bool:
+    folders = path.relative_to(project.root).parts[:-1] if path.is_relative_to(project.root) else ()
+    if not _FOLDERS.isdisjoint(folders):
+        return True
+    return _NAME.fullmatch(path.name) is not None and not _is_an_evaluation(project, path)
+
+
+def _is_an_evaluation(project: Project, path: Path) -> bool:
+    """Whether a file is a program that is called like a test, since it tests a network."""
+    holds = project.holds
+    return holds(path, _GUARD) and holds(path, _COMMAND_LINE) and not holds(path, _RUNNER)
