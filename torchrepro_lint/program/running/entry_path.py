@@ -12,9 +12,10 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points, is_main_guard
+from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING, SEEDS_NOTHING, TRAINS, EntryWalker
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
 from torchrepro_lint.program.seeds.first_weights import brings_weights

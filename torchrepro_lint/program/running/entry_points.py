@@ -17,13 +17,14 @@ from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
 from torchrepro_lint.program.project_tests import is_called_as_a_program, tries_itself_out
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.outside import METADATA
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EntryPoint", "entry_points", "is_main_guard"]
+__all__ = ["EntryPoint", "entry_points"]
 
 _TORCH = re.compile(rb"\btorch\b|lightning|transformers|accelerate")
 _GUARD = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]|['\"]__main__['\"]\s*==\s*__name__")
@@ -77,16 +78,6 @@ def _uses_torch(program: Program, path: Path) -> bool:
     if program.project.holds(path, _TORCH):
         return True
     return is_called_as_a_program(path) and program.imports.any_below(path, _TORCH)
-
-
-def is_main_guard(statement: tree.Stmt) -> bool:
-    """Whether a statement is `if __name__ == "__main__":`."""
-    match statement:
-        case tree.If(test=tree.Compare(left=tree.Name(id="__name__"), ops=("==",))):
-            return True
-        case tree.If(test=tree.Compare(left=tree.Const(value="__main__"), ops=("==",))):
-            return True
-    return False
 
 
 def _start(facts: ModuleFacts) -> int | None:

@@ -21,8 +21,9 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, ClassValue, Site, Value
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.entry_points import EntryPoint, is_main_guard
+from torchrepro_lint.program.running.entry_points import EntryPoint
 from torchrepro_lint.program.running.events import Found
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.offered_commands import commands_of
 from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered, outside_name
 from torchrepro_lint.program.running.set_apart import sets_apart

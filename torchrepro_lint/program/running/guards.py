@@ -27,6 +27,7 @@ __all__ = [
     "left_before",
     "mentions",
     "place_of",
+    "is_main_guard",
 ]
 
 _MAX_ALIASES = 4
@@ -193,3 +194,13 @@ def _is_setting(node: tree.Attribute, scope: Scope) -> bool:
 def mentions(roots: Iterable[tree.Expr], words: frozenset[str]) -> bool:
     """Whether a name, an attribute or a text in the expressions is one of `words`."""
     return any(word.lower() in words for word in words_in(roots))
+
+
+def is_main_guard(statement: tree.Stmt) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    match statement:
+        case tree.If(test=tree.Compare(left=tree.Name(id="__name__"), ops=("==",))):
+            return True
+        case tree.If(test=tree.Compare(left=tree.Const(value="__main__"), ops=("==",))):
+            return True
+    return False

@@ -18,7 +18,7 @@ from torchrepro_lint.facts.scopes import Binding
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.entry_points import is_main_guard
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Node, children
 from torchrepro_lint.program.running.statements import blocks_of
 

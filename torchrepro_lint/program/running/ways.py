@@ -19,6 +19,7 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.references import known_places_of_use
 
@@ -193,10 +194,8 @@ def _surely_with(inner: Waypoint, outer: Waypoint) -> bool:
 
 
 def _is_main_guard(scope: Scope, branch: int, arm: str) -> bool:
-    match scope.branches.get(branch):
-        case tree.If(test=tree.Compare(left=tree.Name(id="__name__"))):
-            return arm == "then"
-    return False
+    statement = scope.branches.get(branch)
+    return arm == "then" and statement is not None and is_main_guard(statement)
 
 
 def runs_whenever(way: Way, places: tuple[Way, ...]) -> bool:

@@ -15,8 +15,8 @@ from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.entry_points import is_main_guard
 from torchrepro_lint.program.running.entry_walk import training_steps
+from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.statements import block_of
 
