@@ -167,6 +167,27 @@ def test_whether_a_number_may_be_the_seed(
     assert asked(tmp_path, HEAD + program).may_be(number, is_named=is_named) is may_be
 
 
+EACH_CALL = {
+    "by the function": ("torch.manual_seed(3)", True),
+    "by a helper": ("seed_all(args.seed or 1)", True),
+    "NumPy alone": ("np.random.seed(3)", False),
+    "where a seed is given": ("if args.seed is not None: torch.manual_seed(args.seed)", False),
+    "in one arm": ("if width > 3: torch.manual_seed(3)", False),
+    "by the callers": ("pass", False),
+}
+
+
+@pytest.mark.parametrize(("seeding", "each_call"), EACH_CALL.values(), ids=EACH_CALL)
+def test_a_function_that_seeds_torch_begins_anew_in_each_call(tmp_path: Path, seeding: str, each_call: bool) -> None:
+    program = (
+        "def seed_all(seed):\n    torch.manual_seed(seed)\n\n"
+        f"def train(width):\n    {seeding}\n    if width:\n        x = 1  # HERE\n\n"
+        "torch.manual_seed(5)\nfor width in (2, 4):\n    train(width)\n"
+    )
+    found = asked(tmp_path, HEAD + program)
+    assert (found.always, found.each_call) == (True, each_call)
+
+
 def asked(root: Path, text: str) -> TorchSeed:
     program = program_of(root, text)
     path = program.root / "main.py"

@@ -26,7 +26,7 @@ from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.classes import external_bases
-from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
@@ -156,7 +156,8 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
 
 
 def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[str, Constructor | str]:
-    """Why the function around a call may run again in one training ("" where it runs once), and the constructor of the
+    """Why the function around a call may run again in one training ("" where it runs once, or begins each time with the
+    seed of torch that it sets), and the constructor of the
     object whose method it is, or why that can keep no generator.
     """
     function = function_of(scope)
@@ -164,7 +165,7 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
         return "", ""
     assert isinstance(function.node, tree.FunctionDef)
     found = frequency(program, facts, function, function.node.body[0].site)
-    if found.often is Often.ONCE:
+    if found.often is Often.ONCE or torch_seed_at(program, Site(facts.path, site)).each_call:
         return "", ""
     cls = function.parent
     if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:

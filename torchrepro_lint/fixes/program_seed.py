@@ -67,7 +67,7 @@ def program_seed(
         return known is not None and number is not None and not known.may_be(number, is_named=text.isidentifier())
 
     written = seed_written_above(document, at) if of_32_bits else None
-    if written is not None and is_refused(written):
+    if written is not None and (written.isdecimal() or is_refused(written)):
         written = None
     if known is not None and known.always and written is None and not (of_all_ranks and known.by_rank):
         name = torch()
@@ -85,7 +85,8 @@ def program_seed(
             "torch may not be seeded yet at this place, and the program's seed has no name here: seed torch before, or "
             "pass the seed to this place"
         )
-    return seed
+    is_copied = seed.text.isdecimal() and not seed.is_default and known is not None and known.seeded
+    return replace(seed, is_copied=is_copied)
 
 
 def number_written(document: Document, text: str, at: cst.BaseStatement) -> int | None:

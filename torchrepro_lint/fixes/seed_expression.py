@@ -38,7 +38,8 @@ _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 class Seed:
     """The text of a seed expression, and the names it reads. `by_rank`: the rank of the process may be part of it.
     `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in runs
-    to which the user gives no seed.
+    to which the user gives no seed. `is_copied`: it is a number of the program's, which stays what it is when the
+    program gets another.
     """
 
     text: str
@@ -46,11 +47,13 @@ class Seed:
     by_rank: bool = False
     is_default: bool = False
     falls_back: bool = False
+    is_copied: bool = False
 
     @property
     def applicability(self) -> Applicability:
-        """A seed that the program has is safe; one that nobody chose is for the author to accept."""
-        return Applicability.UNSAFE if self.is_default or self.falls_back else Applicability.SAFE
+        """A seed that the program has is safe; one that nobody chose, or a copy, is for the author to accept."""
+        is_number = self.is_default or self.falls_back or self.is_copied
+        return Applicability.UNSAFE if is_number else Applicability.SAFE
 
 
 @dataclass(frozen=True, slots=True)

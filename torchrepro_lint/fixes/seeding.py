@@ -288,12 +288,13 @@ class _Plan:
             return seed
         if self.is_split:
             return seed
+        known = around.torch_seed(at) if around.torch_seed is not None else None
         # Where the function itself seeds torch, or in programs without a seed, each of its loaders gets that seed.
-        begins_alike = seed.is_default or is_seeded_each_time(self.document, at)
+        is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
+        begins_alike = seed.is_default or is_seeded_here
         if not several and (begins_alike or not around.several(at)):
             self.offset = place_among_loaders(self.document, self.call, at, around.known)
             return seed
-        known = around.torch_seed(at) if around.torch_seed is not None else None
         torch = self._torch(at)
         if isinstance(torch, Declined):
             return torch

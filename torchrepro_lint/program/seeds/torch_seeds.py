@@ -65,6 +65,8 @@ class TorchSeed:
         numbers: The whole numbers in the expressions that these programs seed with.
         fixed: Whether each of these expressions is one such number.
         for_others: Whether the place is code for the programs of others, who choose the seed.
+        each_call: Whether the function around the place seeds torch above it whenever it is called, whatever the user
+            gives: each call begins anew.
     """
 
     always: bool
@@ -74,6 +76,7 @@ class TorchSeed:
     numbers: frozenset[int] = frozenset()
     fixed: bool = False
     for_others: bool = False
+    each_call: bool = False
 
     def may_be(self, number: int, *, is_named: bool) -> bool:
         """Whether a number that the file has is the seed of the programs that run the place: written as a constant of
@@ -111,6 +114,7 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
         numbers=frozenset().union(*(found for found, _ in numbers)),
         fixed=all(alone for _, alone in numbers),
         for_others=is_for_others(program, place.facts.path),
+        each_call=always and all(_is_seeded_in_call(way, usable) for way in found or ()),
     )
 
 
@@ -233,6 +237,24 @@ def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tup
                 residues.append(())
         if any(_covered(waypoint.scope, residues, ())):
             return True
+    return False
+
+
+def _is_seeded_in_call(way: Way, seedings: list[tuple[Evidence, tuple[Way, ...]]]) -> bool:
+    """Whether the function in which a way begins seeds torch itself above the place, under no condition of its own and
+    in no turn of a loop that the place is not in.
+    """
+    for waypoint in way:
+        arms = set(waypoint.path)
+        for _, leading in seedings:
+            for other in leading:
+                at = next((index for index, one in enumerate(other) if one.scope is waypoint.scope), None)
+                if at is None or _missing_arms(waypoint, other) is None:
+                    continue
+                if arms.issuperset(other[at].path) and not any(one.path for one in other[:at]):
+                    return True
+        if isinstance(waypoint.scope.node, tree.FunctionDef):
+            return False
     return False
 
 

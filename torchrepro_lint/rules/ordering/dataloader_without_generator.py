@@ -39,17 +39,22 @@ How it is proven
     not change it with one.
 
 Fix safety
-    Safe: creates a generator for this loader alone, once, seeded with the program's own seed, and passes it: beside the
-    loader, or in the constructor of the object whose method creates the loader again. Where any other function
-    runs again in one training, there is a fix only if torch is seeded at the top of its file. Where
-    torch is seeded on every path before, the seed is `torch.initial_seed()`; elsewhere it is the expression with which
-    the program seeds, or there is no fix. Two loaders never begin alike, since the same seed shuffles equally long data
-    in the same way: the second loader of a file that draws gets the seed plus 1, and where one call makes several
-    loaders, each seed is drawn, `torch.randint(2**32, ()).item()`. The order changes once, when the fix is applied.
+    Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
+    the object whose method creates the loader again. Where any other function runs again in one training, there is a
+    fix only if torch is seeded in that function or at the top of its file. The order changes once, when the fix is
+    applied. The generator gets the program's own seed:
+    - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
+      whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
+      or there is no fix.
+    - `torch.initial_seed() + 1` for the second loader of a file that draws, `+ 2` for the third: generators with one
+      seed shuffle equally long data in the same way.
+    - `torch.randint(2**32, ()).item()`, which torch draws, where one call makes several loaders, for the same reason.
+    - With the rank of the process added, where several ranks have workers that draw: these would draw the same numbers.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. So is `args.seed or 0` where the
-    user need not give a seed and the program has no default of its own for it. Unsafe where a function gives more than
-    three loaders one name: their generators would differ in a number.
+    Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
+    copy of the one in `np.random.seed(0)`, in a program that does not seed torch before. So is `args.seed or 0` where
+    the user need not give a seed and the program has no default of its own for it. Unsafe where a function gives more
+    than three loaders one name: their generators would differ in a number.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader.

@@ -39,12 +39,13 @@ How it is proven
     fix.
 
 Fix safety
-    Safe: seeds the generator with the program's own seed where it is created: `torch.initial_seed()` where torch is
-    seeded on every path before. There is no fix where the seed is not known yet, as at the top of an imported module.
-    The drawn numbers change once; they did not depend on any seed of the program before.
-    The rank stays in that seed only for a generator that is given to loaders and to nothing else.
+    Safe: seeds the generator with the program's own seed where it is created: `torch.initial_seed()`, the number with
+    which torch was last seeded, where torch is seeded on every path before. There is no fix where the seed is not known
+    yet, as at the top of an imported module. The drawn numbers change once; they did not depend on any seed of the
+    program before. The rank stays in that seed only for a generator that is given to loaders and to nothing else.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose.
+    Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
+    copy of the one in a call that seeds something else, or later.
 
 Not reported
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if

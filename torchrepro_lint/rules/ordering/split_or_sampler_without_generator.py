@@ -41,13 +41,16 @@ How it is proven
     between training and validation.
 
 Fix safety
-    Safe: creates a generator with the program's own seed and passes it. In a distributed program, the call gets a
-    separate generator whose seed does not depend on the rank. Only a sampler in a program that seeds each rank with
-    another number keeps another order on each rank. There is no fix where the only seed in reach holds the rank and the
-    ranks need the same split. The split changes once, when the fix is applied.
+    Safe: creates a generator with the program's own seed and passes it: `torch.initial_seed()`, the number with which
+    torch was last seeded, where torch is seeded on every path before, else the expression with which the program seeds.
+    In a distributed program, the call gets a separate generator whose seed does not depend on the rank. Only a sampler
+    in a program that seeds each rank with another number keeps another order on each rank. There is no fix where the
+    only seed in reach holds the rank and the ranks need the same split. The split changes once, when the fix is
+    applied.
 
-    Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. Unsafe where a function gives more
-    than three samplers or splits one name: their generators would differ in a number.
+    Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
+    copy of the one in a call that seeds something else, or later. Unsafe where a function gives more than three
+    samplers or splits one name: their generators would differ in a number.
 
 Not reported
     - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.

@@ -31,10 +31,11 @@ How it is proven
     Not shown by `verify`, because it needs scikit-learn or pandas. Their documentation says so.
 
 Fix safety
-    Safe: passes the program's own seed, or torch's (`torch.initial_seed() % 2**32`) where torch is seeded on every path
-    before. Unsafe in a program that seeds nothing: the seed is a constant that nobody chose. The parts change once,
-    when the fix is applied. Splits that take no seed are not fixed: those of scikit-multilearn, and folds of
-    iterative-stratification that do not shuffle (they draw all the same).
+    Safe: passes the program's own seed, or torch's (`torch.initial_seed() % 2**32`: what torch was last seeded with, in
+    the 32 bits that NumPy takes) where torch is seeded on every path before. Unsafe where the seed can only be written
+    as a number, a copy of the program's or one that nobody chose. The parts change once, when the fix is applied.
+    Splits that take no seed are not fixed: those of scikit-multilearn, and folds of iterative-stratification that do
+    not shuffle (they draw all the same).
 
 Not reported
     - `shuffle=False`, and splits that are made and dropped.
