@@ -140,6 +140,15 @@ def test_second_plan_adds_nothing(text: str, expected: str) -> None:
     assert plan(expected)[1] == expected
 
 
+def test_a_submodule_goes_below_its_package() -> None:
+    text = "import os\nimport torch\nfrom torch import Tensor\nfrom pathlib import Path\n"
+    planner = ImportPlanner(document(text))
+    assert planner.require("torch.distributed") == "dist"
+    assert applied(text, planner.edits()) == text.replace(
+        "torch\nfrom", "torch\nimport torch.distributed as dist\nfrom"
+    )
+
+
 def test_crlf() -> None:
     text, expected = PLACES["section comments"]
     assert plan(text.replace("\n", "\r\n"))[1] == expected.replace("\n", "\r\n")

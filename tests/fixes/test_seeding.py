@@ -301,8 +301,28 @@ def test_rank_takes_part_where_workers_draw(program: str, init: bool, seed: str)
 def test_the_rank_is_asked_for_where_a_program_has_several() -> None:
     text = lines(HEAD) + "def f(seed):\n    return DataLoader(ds, num_workers=2)\n"
     result = seed_loader(text, init=True, in_distributed=True, starts_ranks=True)
-    rank = "torch.distributed.get_rank() if torch.distributed.is_initialized() else 0"
-    assert f"    g.manual_seed(\n        seed\n        + ({rank})\n    )\n" in result  # as black lays it out
+    rank = "dist.get_rank() if dist.is_available() and dist.is_initialized() else 0"
+    assert "import torch.distributed as dist\n" in result
+    assert f"    g.manual_seed(\n        seed + ({rank})\n    )\n" in result  # as black lays it out
+
+
+def test_a_rank_of_many_words_is_parted_as_black_does() -> None:
+    asks = "def is_main():\n    return torch.distributed.get_rank() == 0\n\n\n"
+    text = lines(HEAD) + asks + "def f(seed):\n    return DataLoader(ds, num_workers=2)\n"
+    result = seed_loader(text, init=True, in_distributed=True, starts_ranks=True)
+    assert (
+        """
+    g.manual_seed(
+        seed
+        + (
+            torch.distributed.get_rank()
+            if torch.distributed.is_available() and torch.distributed.is_initialized()
+            else 0
+        )
+    )
+"""
+        in result
+    )
 
 
 PLACES = {

@@ -14,6 +14,7 @@ from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.placement import arms_apart, has_arms, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
+from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
@@ -204,8 +205,7 @@ def plus(seed: str, number: int) -> str:
         return seed
     if seed.isdecimal():
         return str(int(seed) + number)
-    is_weak = isinstance(cst.parse_expression(seed), cst.BooleanOperation | cst.IfExp | cst.Comparison | cst.Lambda)
-    return f"({seed}) + {number}" if is_weak else f"{seed} + {number}"
+    return f"{as_summand(seed)} + {number}"
 
 
 def made_name(document: Document, call: cst.Call) -> str:
@@ -289,14 +289,37 @@ def generator_source(document: Document, name: str, torch: str, seed: str, inden
 
 
 def _call_lines(document: Document, function: str, argument: str, indentation: str) -> list[str]:
-    """A call with one argument, on one line if that is not too long; a sum is parted before its last `+`."""
+    """A call with one argument, on one line if that is not too long."""
     if len(f"{indentation}{function}({argument})") <= document.line_length:
         return [f"{function}({argument})"]
     step = document.indent_unit
-    first, plus, last = argument.rpartition(" + ")
-    is_short = len(f"{indentation}{step}{argument}") <= document.line_length or not plus
-    inner = [argument] if is_short else [first, f"+ {last}"]
-    return [f"{function}(", *(f"{step}{line}" for line in inner), ")"]
+    width = document.line_length - len(f"{indentation}{step}".expandtabs(4))
+    parts = _parts(document, cst.parse_expression(argument), width)
+    return [f"{function}(", *(f"{step}{part}" for part in parts), ")"]
+
+
+def _parts(document: Document, node: cst.BaseExpression, width: int) -> list[str]:
+    """The lines of an expression that is as wide as that, parted as black does: a sum before each `+`, a choice before
+    its `if` and its `else`.
+    """
+    code = document.module.code_for_node
+    if len(code(node)) <= width:
+        return [code(node)]
+    if node.lpar:
+        step = document.indent_unit
+        inner = _parts(document, node.with_changes(lpar=(), rpar=()), width - len(step))
+        return ["(", *(f"{step}{line}" for line in inner), ")"]
+    match node:
+        case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+            first, *rest = _parts(document, right, width - len("+ "))
+            return [*_parts(document, left, 0 if _is_sum(left) else width), f"+ {first}", *rest]
+        case cst.IfExp(body=body, test=test, orelse=orelse):
+            return [code(body), f"if {code(test)}", f"else {code(orelse)}"]
+    return [code(node)]
+
+
+def _is_sum(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and not node.lpar
 
 
 def fresh_name(candidates: tuple[str, ...], *scopes: Scope) -> str:

@@ -164,7 +164,7 @@ class _Layout:
         """The index of the entry after which the line goes; None: before all.
 
         Where the section is in the order of isort, or of its `force_sort_within_sections`, that order is kept. Else
-        the lines of the same form (`import x`, or `from x import y`) are looked at, and of modules only the package.
+        the lines of the same form (`import x`, or `from x import y`) are looked at, and the names within one package.
         """
         for key in (_straight_first, _by_module):
             keys = [key(entry) for entry in run]
@@ -176,7 +176,11 @@ class _Layout:
             return len(run) - 1 if line.is_from else None
         packages = [_package(run[index]) for index in form]
         own = _package(line)
-        greater = [index for index, package in zip(form, packages, strict=True) if package >= own]
+        greater = [
+            index
+            for index, package in zip(form, packages, strict=True)
+            if package > own or (package == own and run[index].module >= line.module)
+        ]
         if packages == sorted(packages) or own in packages or run[0].section != STANDARD:
             return (greater[0] - 1 if greater[0] else None) if greater else form[-1]
         return form[-1]

@@ -21,7 +21,7 @@ from torchrepro_lint.fixes.visibility import is_made_on_the_way, runs_later
 
 __all__ = ["ImportPlanner"]
 
-_USUAL_ALIAS = {"numpy": "np"}
+_USUAL_ALIAS = {"numpy": "np", "torch.distributed": "dist"}
 _STARS_WITH_RANDOM = frozenset({"numpy", "pylab", "matplotlib.pylab", "scipy"})
 
 

@@ -21,6 +21,7 @@ from torchrepro_lint.fixes.init_body import (
     seeds_alone,
 )
 from torchrepro_lint.fixes.init_parameter import plan_parameter
+from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
@@ -42,9 +43,13 @@ _SEEDS = frozenset({"numpy", "python", "torch", "torch-cuda", "torch-device"})
 
 def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
     """Seed from torch's worker seed: the canonical body where the function only seeds, else another seed. A function
-    that lacks its parameter gets it as well.
+    that lacks its parameter gets it as well. Unsafe where the old seed kept ranks apart that torch's does not.
     """
-    return _with_parameter(program, found.run, _reseeded(program, found))
+    fix, declined = _reseeded(program, found)
+    was_apart = found.fault is Fault.ENTROPY and any(may_share_worker_seeds(program, one) for one in found.loaders)
+    if fix is not None and was_apart:
+        fix = replace(fix, applicability=Applicability.UNSAFE)
+    return _with_parameter(program, found.run, (fix, declined))
 
 
 def _reseeded(program: Program, found: FaultySeeding) -> Planned:

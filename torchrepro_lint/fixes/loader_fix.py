@@ -32,15 +32,16 @@ from torchrepro_lint.program.running.frequency import Often, frequency, turns_of
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.managers import may_seed_its_dataset
+from torchrepro_lint.program.workers.managers import managing, may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start
+from torchrepro_lint.program.workers.seeding import has_generator
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "loader_fix", "surroundings", "why_no_generator"]
+__all__ = ["is_distributed", "loader_fix", "may_share_worker_seeds", "surroundings", "why_no_generator"]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -98,7 +99,7 @@ def loader_fix(
         wanted.remove("generator")
     if init:
         also_seeds = (*_seeding_of_its_own(loader), *also_seeds)
-    starts_ranks = distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
+    starts_ranks = _starts_ranks(program, loader)
     needs = LoaderNeeds(
         init=init,
         generator=generator,
@@ -107,7 +108,8 @@ def loader_fix(
         workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
         may_hold=at.may_hold,
     )
-    ranks = Ranks(mentioned=starts_ranks or is_distributed(program, path), started=starts_ranks, in_seed=by_rank)
+    has_ranks = starts_ranks or is_distributed(program, path)
+    ranks = Ranks(mentioned=has_ranks and not _are_kept_apart(program, loader), started=starts_ranks, in_seed=by_rank)
     around = surroundings(program, at.facts, at.scope, at.call.site)
     plan = plan_worker_seeding(document, call, needs, around, ranks)
     if isinstance(plan, Declined) and init and generator:
@@ -233,6 +235,24 @@ def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool
             spreads = any(param.kind == "double-star" for param in value.node.params)
             return spreads or all(name in names for name in wanted)
     return False
+
+
+def may_share_worker_seeds(program: Program, loader: Loader) -> bool:
+    """Whether several ranks may create a loader whose workers get their seeds from torch, seeded alike on each rank."""
+    if not _starts_ranks(program, loader) and not is_distributed(program, loader.facts.path):
+        return False
+    seed = torch_seed_at(program, loader.site)
+    return not _are_kept_apart(program, loader) and (has_generator(loader) or (seed.seeded and not seed.by_rank))
+
+
+def _are_kept_apart(program: Program, loader: Loader) -> bool:
+    """Whether a framework seeds the workers, and adds the rank to their seeds."""
+    return any(manager.workers for manager, _ in managing(program, loader))
+
+
+def _starts_ranks(program: Program, loader: Loader) -> bool:
+    """Whether it is known that the loader's program may start several ranks."""
+    return distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
 
 
 def is_distributed(program: Program, path: Path) -> bool:

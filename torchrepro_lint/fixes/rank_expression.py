@@ -10,6 +10,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
+from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.seed_uses import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
@@ -71,7 +72,7 @@ def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     """The call that gives the rank, whatever the program calls it; None where no rank can be known yet."""
     function = imports.find(_DISTRIBUTED, "get_rank", at=at)
     if function is None:
-        function = f"{imports.require('torch', at=at)}.distributed.get_rank"
+        function = f"{imports.require(_DISTRIBUTED, at=at)}.get_rank"
     starts = [
         node for node in document.nodes(cst.Call) if (dotted_name(node.func) or "").endswith("init_process_group")
     ]
@@ -84,8 +85,7 @@ def plus_rank(seed: str, rank: str) -> str:
     """The text of a seed that is another one for each rank."""
     if seed == "0":
         return rank
-    seed, rank = (f"({part})" if re.search(r" (or|if|and) ", part) else part for part in (seed, rank))
-    return f"{seed} + {rank}"
+    return f"{as_summand(seed)} + {as_summand(rank)}"
 
 
 def _called(document: Document, imports: ImportPlanner, node: cst.Call, text: str, at: cst.BaseStatement) -> str | None:
@@ -121,7 +121,10 @@ def _comes_first(outer: cst.CSTNode, inner: cst.CSTNode) -> bool:
 
 
 def _guarded(imports: ImportPlanner, function: str, at: cst.BaseStatement) -> str:
-    """The rank, or 0 in a program that was started as a single process: there `get_rank` raises an error."""
+    """The rank, or 0 in a program that was started as a single process: there `get_rank` raises an error. A torch that
+    was built without distributed has neither function, but says so; where one is imported by its name, it was not.
+    """
     head, dot, _ = function.rpartition(".")
-    asks = f"{head}.is_initialized" if dot else imports.require(_DISTRIBUTED, "is_initialized", at=at)
-    return f"{function}() if {asks}() else 0"
+    if not dot:
+        return f"{function}() if {imports.require(_DISTRIBUTED, 'is_initialized', at=at)}() else 0"
+    return f"{function}() if {head}.is_available() and {head}.is_initialized() else 0"

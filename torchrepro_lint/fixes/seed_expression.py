@@ -21,6 +21,7 @@ __all__ = [
     "SEED_WORD",
     "PassedSeed",
     "Seed",
+    "as_summand",
     "config_seed",
     "find_seed",
     "is_seeded_each_time",
@@ -71,6 +72,13 @@ class PassedSeed:
     def under(self, name: str) -> PassedSeed:
         """The same seed, of a configuration that is called `name`."""
         return PassedSeed(name, self.rest, self.optional)
+
+
+def as_summand(text: str) -> str:
+    """An expression as it can be added to another: in brackets where it binds less than a sum."""
+    node = cst.parse_expression(text)
+    is_weak = isinstance(node, cst.BooleanOperation | cst.IfExp | cst.Comparison | cst.Lambda) and not node.lpar
+    return f"({text})" if is_weak else text
 
 
 def find_seed(

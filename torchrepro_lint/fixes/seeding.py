@@ -314,19 +314,22 @@ class _Plan:
         return f"{torch}.Generator().manual_seed({text})"
 
     def _by_rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
-        """The seed before the statement `at`, with the rank where ranks have to differ."""
+        """The seed before the statement `at`, apart from those of other loaders, and with the rank where ranks have to
+        differ.
+        """
         document = self.document
+        own = plus(seed.text, self.offset)
         is_apart = seed.by_rank or has_rank(document, seed.text, at)
         if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
-            return seed.text
+            return own
         rank = find_rank(document, self.imports, at)
         if rank is not None and is_of_one_rank(document, rank, at):
-            return seed.text
+            return own
         if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
             rank = rank_call(document, self.imports, at)
         if rank is None and self.ranks.in_seed:
             return Declined("the generator has to be made at the top of the file, where no process has a rank")
-        return plus_rank(seed.text, rank) if rank is not None else seed.text
+        return plus_rank(own, rank) if rank is not None else own
 
     def _new_generator(
         self, at: cst.BaseStatement, name_there: str, name_here: str, seed: Seed, *, after: bool = False
@@ -340,9 +343,7 @@ class _Plan:
         if isinstance(text, Declined) or isinstance(torch, Declined):
             return text if isinstance(text, Declined) else torch
         self.seeds.append(seed)
-        source = generator_source(
-            document, name_there, torch, plus(text, self.offset), document.indentation(document.start(at))
-        )
+        source = generator_source(document, name_there, torch, text, document.indentation(document.start(at)))
         if after:
             offset = document.next_line(document.end(at))
             if not document.text[:offset].endswith(("\n", "\r")):

@@ -64,7 +64,8 @@ Fix safety
     Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
     stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
     for the workers of each rank, or this cannot be determined. Also unsafe if the function does other things as well,
-    or the project calls it elsewhere: then only the seeds are replaced.
+    or the project calls it elsewhere: then only the seeds are replaced. And where several ranks may seed torch alike:
+    entropy kept their workers apart, and torch's seed does not.
 
 Not reported
     - Entropy that only replaces a missing value, on a path that is not proven to be taken.
