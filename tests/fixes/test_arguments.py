@@ -544,6 +544,35 @@ def test_a_call_is_wrapped_as_others_of_the_file_are(others: str, call: str, exp
     assert add(lines(others) + call) == lines(others) + expected
 
 
+LONGER = LONG.replace("train_set", "the_part_of_the_samples_that_the_training_gets_to_see")
+SEEDED = ", worker_init_fn=seed_worker, generator=g)\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "call", "expected"),
+    [
+        pytest.param("", LONGER, LONGER.replace(")\n", SEEDED), id="its own"),
+        pytest.param(LONGER, LONG, LONG.replace(")\n", SEEDED), id="others"),
+        pytest.param(
+            LONGER + lines(BROKEN) + lines(BROKEN), LONG,
+            "loader = DataLoader(\n    train_set,\n    batch_size=args.batch_size,\n    shuffle=True,\n    num_workers=4,\n"
+            "    worker_init_fn=seed_worker,\n    generator=g,\n)\n", id="fewer than are broken",
+        ),
+        pytest.param(
+            lines(ALIGNED), LONGER,
+            LONGER.replace(")\n", ",\n                    worker_init_fn=seed_worker, generator=g)\n"), id="aligned",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_stays_as_long_as_its_author_leaves_it(others: str, call: str, expected: str) -> None:
+    assert len(LONGER) > 120
+    text = others + call
+    parsed = document(text)
+    parsed._line_length = 88
+    edits = add_keyword_arguments(parsed, loaders(parsed)[-1], [("worker_init_fn", "seed_worker"), ("generator", "g")])
+    assert applied(text, edits) == others + expected
+
+
 def test_tabs() -> None:
     text = "if x:\n\tif y:\n\t\tx = DataLoader(\n\t\t\tds,\n\t\t\tbatch_size=4\n\t\t\t)\n"
     assert add(text, [("generator", "g")]) == text.replace("size=4\n", "size=4,\n\t\t\tgenerator=g\n")

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses, wraps_aligned
+from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses, leaves_calls_long, wraps_aligned
 from torchrepro_lint.fixes.document import Document
 
 __all__ = ["add_keyword_arguments", "given", "replace_argument"]
@@ -43,9 +43,9 @@ def add_keyword_arguments(
     """Add `name=value` arguments after the others of a call, before a final `**kwargs`. `altered` are edits of its
     other arguments, which are made as well.
 
-    One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length,
-    and is otherwise wrapped as the author wraps other calls of the file, else as black would. Trailing commas and
-    comments stay where they are.
+    One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length or
+    its author leaves such calls long, and is otherwise wrapped as other calls of the file are, else as black would.
+    Trailing commas and comments stay where they are.
     """
     if not pairs:
         return list(altered)
@@ -98,7 +98,7 @@ class _Call:
         if not self.items:
             return [self._into_empty(new)]
         if self._is_one_line():
-            if self._fits(new) or not self._may_wrap():
+            if self._fits(new) or not self._may_wrap() or self._is_left_long():
                 return self._inline(new)
             return [self._as_one(self._beyond_the_line(new))]
         return self._on_lines(new)
@@ -140,13 +140,21 @@ class _Call:
 
     def _fits(self, new: list[str]) -> bool:
         """Whether the line that grows stays within the limit; a comment at its end is not counted."""
+        return self._length() + len(", ".join(new)) + 2 <= self.document.line_length
+
+    def _length(self) -> int:
+        """How long the line is on which the call ends; a comment behind it is not counted."""
         end = self.document.next_line(self.close)
         line_start = self.document.line_start(self.items[-1].end)
-        line = self.text[line_start:end].rstrip()
-        match = _COMMENT_TO_END.match(self.text, self.close + 1, end)
-        if match is not None:
-            line = self.text[line_start : self.close + 1]
-        return len(line) + len(", ".join(new)) + 2 <= self.document.line_length
+        if _COMMENT_TO_END.match(self.text, self.close + 1, end) is not None:
+            return self.close + 1 - line_start
+        return len(self.text[line_start:end].rstrip())
+
+    def _is_left_long(self) -> bool:
+        """Whether the author keeps such a call on one line, however long: this one, or most calls of the file."""
+        if self.document.once(wraps_aligned):
+            return False
+        return self._length() > self.document.no_limit or self.document.once(leaves_calls_long)
 
     def _may_wrap(self) -> bool:
         """Arguments that span lines themselves are left as they are: taking them apart is not ours to do."""

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Bracket", "bracket_of", "call_parentheses", "wraps_aligned"]
+__all__ = ["Bracket", "bracket_of", "call_parentheses", "leaves_calls_long", "wraps_aligned"]
 
 _Span = tuple[int, int]
 
@@ -144,3 +144,17 @@ def wraps_aligned(document: Document) -> bool:
         if leading:
             aligned += all(column == first - document.line_start(first) for column in leading)
     return aligned > broken
+
+
+def leaves_calls_long(document: Document) -> bool:
+    """Whether more calls of several arguments are on a line of no limit than over several lines."""
+    long = broken = 0
+    for call in document.nodes(cst.Call):
+        if len(call.args) < 2:
+            continue
+        start, end = call_parentheses(document, call)
+        if "\n" in document.text[start:end]:
+            broken += 1
+        else:
+            long += end + 1 - document.line_start(start) > document.no_limit
+    return long > broken

@@ -87,6 +87,11 @@ class Document:
         longest = max((end - start for start, end in lines), default=0)
         return min(max(longest, _DEFAULT_LINE_LENGTH), _MAXIMUM_GUESS)
 
+    @property
+    def no_limit(self) -> int:
+        """How long a line may be before it says that its author keeps to no limit."""
+        return max(self.line_length, _MAXIMUM_GUESS)
+
     def _lines_of_code(self) -> Iterator[tuple[int, int]]:
         """Where lines begin and their code ends, but for those with a text that goes beyond the usual length."""
         starts = self.lines.starts
