@@ -40,6 +40,9 @@ class SomeWords(WordRule):
         ),
         pytest.param("if x:\n    raise bad\nbad  # hard\n", 0, id="left before the other"),
         pytest.param("while x:\n    if y:\n        bad\n        break\n    bad  # hard\nx = bad\n", 1, id="in a loop"),
+        pytest.param("match x:\n    case 1:\n        bad\n    case _:\n        bad  # hard\n", 0, id="cases"),
+        pytest.param("if x == 1:\n    bad\nif x == 2:\n    bad  # hard\n", 0, id="other values of one name"),
+        pytest.param("if x == 1:\n    bad\ndef g(x):\n    if x == 2:\n        bad  # hard\n", 1, id="another name"),
         pytest.param("try:\n    bad\nexcept E:\n    bad  # hard\n", 1, id="no if"),
     ],
 )

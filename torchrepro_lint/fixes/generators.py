@@ -11,8 +11,8 @@ from itertools import count, islice
 import libcst as cst
 
 from torchrepro_lint.fixes.arguments import given
+from torchrepro_lint.fixes.arms import arms_apart, has_arms, made_instead
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.placement import arms_apart, has_arms, made_instead
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator

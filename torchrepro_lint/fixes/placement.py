@@ -7,18 +7,15 @@ another. A loop repeats its loader unless each turn makes another one, or is a r
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Declined", "Place", "arms_apart", "find_place", "has_arms", "made_instead"]
+__all__ = ["Declined", "Place", "find_place"]
 
-#: The arms around a call, each by the `if` or `match` that it is of.
-_Arms: TypeAlias = dict[cst.CSTNode, cst.CSTNode]
 _ONE_LINE = "the body of the function is on the line of its def"
 
 
@@ -71,95 +68,6 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
             chain = chain[: index + 1]
             break
     return Place(chain[-1][1], frozenset(id(block) for block, _ in chain), inline)
-
-
-def made_instead(
-    document: Document, call: cst.Call, home: cst.BaseStatement, others: Sequence[cst.Call]
-) -> frozenset[int]:
-    """Those of other calls in a function, by id, that are made instead of a call, never beside it: they are in another
-    arm of an `if` or a `match`, in two `if` that ask for other values of one name (`if data == "mnist":`), or one is in
-    an arm that returns before the other. What `call` needs is made before the
-    statement `home`, which has to be made instead as well.
-    """
-    known = document.once(_arms_of_calls)
-    own = known.get(id(call), {})
-    if not known or (not own and not any(id(one) in known for one in others)):
-        return frozenset()
-    around_home = {id(home), *(id(one) for one in document.ancestors(home))}
-    own = {choice: arm for choice, arm in own.items() if id(arm) in around_home}
-    return frozenset(id(one) for one in others if _exclude_each_other(document, own, home, one, known.get(id(one), {})))
-
-
-def has_arms(document: Document) -> bool:
-    """Whether any call of a document is in an arm of its function."""
-    return bool(document.once(_arms_of_calls))
-
-
-def arms_apart(document: Document, call: cst.Call, other: cst.Call) -> frozenset[int]:
-    """The arms around another call that a call is not in, by id."""
-    own = {id(outer) for outer in document.ancestors(call)}
-    return frozenset(id(arm) for arm in _arms(document, other).values() if id(arm) not in own)
-
-
-def _exclude_each_other(
-    document: Document, own: _Arms, home: cst.BaseStatement, other: cst.Call, others: _Arms
-) -> bool:
-    return (
-        any(others.get(choice, arm) is not arm for choice, arm in own.items())
-        or any(_ask_for_others(document, one, two) for one in own.items() for two in others.items())
-        or any(_is_behind(document, choice, arm, other) for choice, arm in own.items())
-        or any(_is_behind(document, choice, arm, home) for choice, arm in others.items())
-    )
-
-
-def _ask_for_others(
-    document: Document, one: tuple[cst.CSTNode, cst.CSTNode], two: tuple[cst.CSTNode, cst.CSTNode]
-) -> bool:
-    """Whether two arms are those of two `if` in which one expression has other values."""
-    first, second = (_asked_value(document, *arm) for arm in (one, two))
-    return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
-
-
-def _asked_value(document: Document, choice: cst.CSTNode, arm: cst.CSTNode) -> tuple[str, str] | None:
-    """The expression and the constant that it equals in the arm, by their texts."""
-    match choice:
-        case cst.If(
-            test=cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=value)]),
-            body=body,
-        ) if body is arm and isinstance(value, cst.SimpleString | cst.Integer):
-            return document.text_of(left), str(value.evaluated_value)
-    return None
-
-
-def _arms_of_calls(document: Document) -> dict[int, _Arms]:
-    """The arms around each call of a document that is in any in its function, by id."""
-    arms = ((call, _arms(document, call)) for call in document.nodes(cst.Call))
-    return {id(call): found for call, found in arms if found}
-
-
-def _arms(document: Document, call: cst.Call) -> _Arms:
-    """The arms around a call in its function, by the `if` or `match` that they belong to."""
-    found: _Arms = {}
-    inner: cst.CSTNode = call
-    for outer in document.ancestors(call):
-        if isinstance(outer, cst.FunctionDef | cst.ClassDef):
-            break
-        if isinstance(outer, cst.Match) or (isinstance(outer, cst.If) and inner is not outer.test):
-            found[outer] = inner
-        inner = outer
-    return found
-
-
-def _is_behind(document: Document, choice: cst.CSTNode, arm: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Whether a node is behind an `if` without an `else`, in the same block, whose only arm returns."""
-    if not isinstance(choice, cst.If) or choice.orelse is not None or not isinstance(arm, cst.IndentedBlock):
-        return False
-    match arm.body[-1]:
-        case cst.SimpleStatementLine(body=[*_, cst.Return() | cst.Raise()]):
-            block = document.parent(choice)
-            is_in_block = any(outer is block for outer in document.ancestors(node))
-            return is_in_block and document.start(node) > document.end(choice)
-    return False
 
 
 def _is_in(document: Document, call: cst.Call, node: cst.BaseExpression) -> bool:
