@@ -82,3 +82,49 @@ def test_a_repair_that_is_not_made_says_why(tmp_path: Path, code: str, program: 
     (tmp_path / "train.py").write_text(dedent(program))
     (found,) = [one for one in check([tmp_path]).findings if one.code == code]
     assert (found.fix, found.fix_declined) == (None, reason)
+
+
+EACH_EPOCH = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    DATA, HELD_OUT = TensorDataset(torch.arange(16.0)), TensorDataset(torch.arange(24.0))
+
+    def make(data):
+        return DataLoader(data, batch_size=4, shuffle=True)
+
+    def passes(model, batches):
+        return sum(model(x[:, None]).mean() for (x,) in batches)
+
+    def main():
+        torch.manual_seed(3)
+        model = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        BEFORE
+        for epoch in range(3):
+            optimizer.zero_grad()
+            passes(model, TRAINED).backward()
+            optimizer.step()
+            print(passes(model, HELD).item())
+
+    main()
+    """
+
+
+@pytest.mark.parametrize(
+    ("before", "trained", "held", "is_declined"),
+    [
+        pytest.param("pass", "make(DATA)", "make(HELD_OUT)", True, id="two calls in each epoch"),
+        pytest.param("pass", "make(DATA)", "DataLoader(HELD_OUT)", False, id="one call in each epoch"),
+        pytest.param("one, two = map(make, (DATA, HELD_OUT))", "one", "two", True, id="map"),
+        pytest.param("one, two = make(DATA), make(HELD_OUT)", "one", "two", False, id="two calls, once"),
+    ],
+)
+def test_no_generator_is_shared_by_loaders_beside_each_other(
+    before: str, trained: str, held: str, is_declined: bool, tmp_path: Path
+) -> None:
+    """How often the held out data are gone through would decide the order of the others."""
+    text = dedent(EACH_EPOCH).replace("BEFORE", before).replace("TRAINED", trained).replace("HELD)", f"{held})")
+    (tmp_path / "main.py").write_text(text)
+    (found,) = check([tmp_path], {"select": ("TRL201",)}).findings
+    assert (found.fix is None) is is_declined, found.fix_declined

@@ -29,6 +29,7 @@ from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
+from torchrepro_lint.program.running.several import serves_several
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
@@ -148,6 +149,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
     return Surroundings(
         seed=program.settings.seed,
         again=again,
+        shared=bool(again) and serves_several(program, facts, scope, site),
         several=several_at(program, facts.path),
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,

@@ -69,6 +69,7 @@ class Surroundings:
     Attributes:
         seed: The constant for programs that have no seed of their own.
         again: Why the function around the call may run again in one training; empty where it does not.
+        shared: Whether loaders that are used beside each other may be made by the call, where `again` is not empty.
         several: Whether one run may come to a statement more than once.
         own_turns: The ranges in the text of the loops in each turn of which the call makes a loader of its own.
         constructor: The `__init__` of the object whose method the call is in, or why no generator is kept there.
@@ -80,6 +81,7 @@ class Surroundings:
 
     seed: int = 0
     again: str = ""
+    shared: bool = False
     several: Callable[[cst.BaseStatement], bool] = lambda at: False
     own_turns: frozenset[tuple[int, int]] = frozenset()
     constructor: Constructor | str = "its class has no `__init__`"

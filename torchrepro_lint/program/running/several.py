@@ -8,10 +8,11 @@ Trainings that come one after the other are apart: each has the data in the orde
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["makes_several"]
+__all__ = ["makes_several", "serves_several"]
 
 
 def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
@@ -34,14 +35,62 @@ def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int)
 
 
 def _makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
-    leading = [
-        way
-        for way in ways(program.ev, facts, scope, site)
-        if program.is_test(facts.path) or not program.is_test(way[-1].facts.path)
-    ]
+    leading = _leading(program, facts, scope, site)
     if len(leading) > MAX_WAYS or any(_is_in_a_loop(program, way) for way in leading):
         return True
     return any(_of_one_run(program, first, second) for first, second in combinations(leading, 2))
+
+
+def _leading(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> list[Way]:
+    """The ways that lead to a place, but for those through tests, where the place itself is in none."""
+    found = ways(program.ev, facts, scope, site)
+    return [way for way in found if program.is_test(facts.path) or not program.is_test(way[-1].facts.path)]
+
+
+def serves_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    """Whether what one run makes at a place may be used beside what it makes there another time: for two calls of the
+    function around it, for a display or a comprehension that keeps it, or for something unseen that is passed the
+    function. Not where a loop makes it anew; True where not all ways that lead to the place are known.
+    """
+    key = ("serves-several", facts.path, id(scope), site)
+    return program.ev.remembered(key, lambda: _serves_several(program, facts, scope, site), True)
+
+
+def _serves_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    leading = _leading(program, facts, scope, site)
+    if len(leading) > MAX_WAYS or any(_is_passed(way) or _is_put_away(program, way) for way in leading):
+        return True
+    frames = contexts(program.ev, facts, scope)
+    arms = scope.path_at(site)
+    # `make(train=True)` and `make(train=False)`: one of the calls comes to the arm that the place is in.
+    is_of_one_call = len(frames) > 1 and sum(program.ev.may_run(site, arms, frame) for frame in frames) == 1
+    return any(
+        _are_beside(program, first, second)
+        for first, second in combinations(leading, 2)
+        if not (is_of_one_call and first[:2] != second[:2])
+    )
+
+
+def _is_passed(way: Way) -> bool:
+    """Whether a function on a way is passed as an argument, so that something else calls it, as often as it likes."""
+    return any(
+        isinstance(inner.scope.node, tree.FunctionDef) and outer.scope.call_at(outer.site) is None
+        for inner, outer in pairwise(way)
+    )
+
+
+def _is_put_away(program: Program, way: Way) -> bool:
+    return any(isinstance(one.scope.node, tree.Comprehension) or _is_kept(program, one) for one in way)
+
+
+def _are_beside(program: Program, first: Way, second: Way) -> bool:
+    """Whether one run may take both ways: also where each ends in a function that nothing in the project calls, such as
+    two hooks of a framework.
+    """
+    parting = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    if parting is not None and first[parting].scope is not second[parting].scope:
+        return any(way[-1].scope.parent is not None for way in (first, second))
+    return _of_one_run(program, first, second)
 
 
 def _is_in_a_loop(program: Program, way: Way) -> bool:

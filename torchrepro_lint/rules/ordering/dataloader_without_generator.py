@@ -41,7 +41,8 @@ How it is proven
 Fix safety
     Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
     the object whose method creates the loader again. Where any other function runs again in one training, there is a
-    fix only if torch is seeded in that function or at the top of its file. The order changes once, when the fix is
+    fix only if torch is seeded in that function or at the top of its file. There is none where it makes loaders that
+    are used beside each other, which would share the generator. The order changes once, when the fix is
     applied. The generator gets the program's own seed:
     - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
       whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
