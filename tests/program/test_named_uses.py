@@ -8,7 +8,7 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.named_uses import is_named_by
+from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 
 _NETS = """
     from torch import nn
@@ -109,3 +109,28 @@ def test_a_name_that_another_module_defines_as_well(tmp_path: Path) -> None:
     assert not _is_named(_program(tmp_path, "import nets\nfrom theirs import Net\nNet()", theirs=theirs))
     hands_on = "from nets import Net"
     assert _is_named(_program(tmp_path, "from theirs import Net\nNet()", theirs=hands_on))
+
+
+def _is_left_over(program: Program, name: str) -> bool:
+    facts = program.facts(program.root / "nets.py")
+    assert facts is not None
+    return is_left_over(program, facts, next(child for child in facts.scope.children if child.name == name))
+
+
+@pytest.mark.parametrize(
+    ("train", "is_left"),
+    [
+        ("from nets import Other\nOther()", True),
+        ("from nets import Net, Other\nOther()\nNet()", False),
+        ("import nets\ngetattr(nets, name)()", False),
+        ("import nets\nnets.Other()\nprint('Net')", False),
+        ("import torch\ntorch.rand(1)", False),  # nothing of the module is used
+    ],
+)
+def test_what_nothing_mentions_is_left_over_beside_what_is_used(tmp_path: Path, train: str, is_left: bool) -> None:
+    assert _is_left_over(_program(tmp_path, train), "Net") is is_left
+
+
+def test_what_a_configuration_names_is_not_left_over(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text("_target_: nets.Net\n", encoding="utf-8")
+    assert not _is_left_over(_program(tmp_path, "from nets import Other\nOther()"), "Net")

@@ -198,6 +198,10 @@ class Evaluator(Memory):
         """The frames of the calls of a method on this very object."""
         return callers.frames_of_method(self, scope, class_frame, instance)
 
+    def calls_of_method_are_on_others(self, scope: Scope, class_frame: Frame, instance: Instance) -> bool:
+        """Whether a method is called, and always on other objects than this one."""
+        return callers.calls_of_method_are_on_others(self, scope, class_frame, instance)
+
     def assigned_before(self, attr: str, site: int, frame: Frame) -> Values:
         """What `self.attr` can be at a place of a method that may have assigned it before; nothing where it has not."""
         return own_attributes.assigned_before(self, attr, site, frame)

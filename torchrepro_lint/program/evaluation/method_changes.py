@@ -143,12 +143,14 @@ def functions_in(method: Scope) -> Iterator[Scope]:
 
 
 def calling_frames(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
-    """The method's frames from the calls that the project makes of it on this very object."""
+    """The method's frames from the calls that the project makes of it on this very object; where it makes none at all,
+    one for what others may call.
+    """
     assert isinstance(scope.node, tree.FunctionDef)
     if scope.name == "__post_init__":
         given = (values_of(instance), *post_init_arguments(ev, instance))
         return [bound_frame(ev, FunctionValue(scope.node, class_frame), Arguments(given))]
-    plain = [_method_frame(ev, scope, class_frame, instance)]
-    if len(scope.node.params) == 1:
-        return plain
-    return ev.frames_of_method(scope, class_frame, instance) or plain
+    frames = ev.frames_of_method(scope, class_frame, instance) if len(scope.node.params) > 1 else []
+    if not frames and ev.calls_of_method_are_on_others(scope, class_frame, instance):
+        return []
+    return frames or [_method_frame(ev, scope, class_frame, instance)]

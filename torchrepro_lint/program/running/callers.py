@@ -64,6 +64,7 @@ __all__ = [
     "BASES_THAT_CALL_NOTHING",
     "all_calls",
     "called_name",
+    "calls_of_method_are_on_others",
     "contexts",
     "decorator_uses",
     "frame_without_callers",
@@ -358,3 +359,22 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
         unseen = bound_frame(ev, FunctionValue(scope.node, class_frame), anything(instance))
         return [*islice(frames, MAX_CONTEXTS), unseen]
     return list(frames)
+
+
+def calls_of_method_are_on_others(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> bool:
+    """Whether a method is called, and each call is on an object that is made at another place than this one."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    if instance.site is None or is_called_unseen(scope.node.name) or scope.node.decorators:
+        return False
+    calls = all_calls(ev, class_frame.facts, scope)
+    called = [ev.values(call.func, frame) for call, frame in calls]
+    return bool(called) and all(
+        values and all(_is_of_another(value, instance) for value in values) for values in called
+    )
+
+
+def _is_of_another(function: Value, instance: Instance) -> bool:
+    """Whether what is called is the method of an object that is known, and not of this one."""
+    if not isinstance(function, MethodValue) or not isinstance(function.receiver, Instance):
+        return False
+    return function.receiver.site not in (None, instance.site)

@@ -20,6 +20,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.mentions import LOADING, SCRIPT, mentions_of
+from torchrepro_lint.program.running.training_hooks import is_named_by_a_configuration
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -64,11 +65,13 @@ def is_named_by(
 
 
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether no code that runs mentions the function or class around a scope, while something else of that module is
-    used: it was left there. A module of which nothing is used may be for programs that are not in sight.
+    """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
+    else of that module is used: it was left there. A module of which nothing is used may be for programs out of sight.
     """
     users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
     if users is None or _is_used(program, users):
+        return False
+    if is_named_by_a_configuration(program.ev, facts, _outermost(scope).name):
         return False
     if any(one.path == facts.path for one in entry_points(program)):
         return True

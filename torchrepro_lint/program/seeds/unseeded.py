@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -77,12 +77,12 @@ def unseeded_processes(program: Program) -> Iterator[UnseededProcesses]:
     for run in asked_entry_runs(program):
         seeds = [one for one in run.seedings if is_for_the_run(program, one)]
         if seeds and not run.may_be_seeded_elsewhere and run.finds(_starts_afresh()):
-            for one in _with_unseeded_processes(run, seeds[0]):
+            for one in _with_unseeded_processes(run, seeds):
                 found.setdefault(one.site, one)
     yield from (found[site] for site in program.asked_in_order(found))
 
 
-def _with_unseeded_processes(run: EntryRun, seed: Evidence) -> Iterator[UnseededProcesses]:
+def _with_unseeded_processes(run: EntryRun, seeds: Sequence[Evidence]) -> Iterator[UnseededProcesses]:
     for start in run.unseeded_processes:
         draws = {
             rng: (draw, draw.event.chain)
@@ -92,4 +92,4 @@ def _with_unseeded_processes(run: EntryRun, seed: Evidence) -> Iterator[Unseeded
         }
         if draws and run.trains and not run.incomplete:
             found = tuple((rng, *draws[rng]) for rng in MAIN_RNGS if rng in draws)
-            yield UnseededProcesses(start.site, seed, found)
+            yield UnseededProcesses(start.site, min(seeds, key=lambda one: one.seeds.isdisjoint(draws)), found)
