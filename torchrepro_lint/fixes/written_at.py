@@ -53,10 +53,12 @@ def written_at(program: Program, loader: Loader, wanted: Sequence[str]) -> Writt
     if is_base_call or calls_loaders_alone(program, loader):
         return WrittenAt(loader.facts, loader.scope, loader.call, keywords_in_spread(program, loader))
     place = partial_of(program, loader)
+    if place is None and loader.is_mapped:
+        return Declined("`map` passes it nothing but the items: make the loaders in a comprehension")
     if place is None:
         return Declined("the call may make something else than a loader for another caller")
     if any(arg.keyword in wanted for arg in loader.call.args):
         return Declined("the call may make something else than a loader, and gives this argument itself")
     spreads = any(arg.star == "**" for arg in place.call.args)
-    shared = "" if makes_one_loader(program, loader) else _SHARED
+    shared = "" if makes_one_loader(program, loader) and not loader.is_mapped else _SHARED
     return WrittenAt(place.facts, place.scope, place.call, frozenset(wanted if spreads else ()), shared)

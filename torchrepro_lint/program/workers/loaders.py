@@ -50,7 +50,7 @@ class Loader:
     `call` and `frame` are where the arguments are written: the call of the base class's `__init__` in a project
     subclass that passes the arguments to torch's DataLoader itself, and the construction otherwise. `made_by` is the
     construction, if that is a different call. `arguments` are those that reach `known`. `made_with` is the partial that
-    the call gives further arguments to.
+    the call gives further arguments to. `is_mapped`: the call is one of `map`, which makes a loader of each item.
     """
 
     call: tree.Call
@@ -60,6 +60,7 @@ class Loader:
     cls: ClassValue | None = None
     made_by: Site | None = None
     made_with: Partial | None = None
+    is_mapped: bool = False
 
     @property
     def facts(self) -> ModuleFacts:
@@ -225,10 +226,11 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: Mak
         if isinstance(scope.node, tree.ClassDef) and scope.node.name in classes:
             yield from _of_unseen_objects(ev, facts, scope)
         for call, path in scope.calls:
-            if not names.may_be_called(facts.path, call.func):
+            func = _mapped(call) or call.func
+            if not names.may_be_called(facts.path, func):
                 continue
             ev.begin_question()
-            if not may_be(ev, call.func, frame_without_callers(ev, facts, scope), _may_make_one):
+            if not may_be(ev, func, frame_without_callers(ev, facts, scope), _may_make_one):
                 continue
             seen: set[Frame] = set()
             for frame in contexts(ev, facts, scope):
@@ -263,7 +265,30 @@ def _may_make_one(value: Value) -> bool:
     return isinstance(value, (Partial, ClassValue))
 
 
+def _mapped(call: tree.Call) -> tree.Expr | None:
+    """What a call of `map` calls with each item; None for any other call."""
+    match call:
+        case tree.Call(func=tree.Name(id="map"), args=(tree.Arg(keyword=None, star="", value=value), _, *_)):
+            return value
+    return None
+
+
+def _made_by_map(ev: Evaluator, call: tree.Call, func: tree.Expr, frame: Frame) -> Iterator[Loader]:
+    if External("builtins.map") not in ev.values(call.func, frame):
+        return
+    given = ev.arguments(call.args, frame)
+    arguments = Arguments(tuple(ev.elements(values) for values in given.positional[1:]), (), given.open_positional)
+    for function in ordered(ev.values(func, frame)):
+        # The project's own classes are told by the calls in which their `__init__` runs.
+        if not isinstance(function, ClassValue):
+            for loader in _from_callee(ev, function, call, frame, arguments):
+                yield replace(loader, is_mapped=True)
+
+
 def _made_by(ev: Evaluator, call: tree.Call, frame: Frame) -> Iterator[Loader]:
+    func = _mapped(call)
+    if func is not None:
+        yield from _made_by_map(ev, call, func, frame)
     for function in ordered(ev.values(call.func, frame)):
         for arguments in each_arguments(ev, call.args, frame):
             yield from _from_callee(ev, function, call, frame, arguments)

@@ -58,7 +58,7 @@ Fix safety
     than three loaders one name: their generators would differ in a number.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
-    else for another caller, the partial gets it, if it makes one loader.
+    else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
 
     If the call also passes the `**kwargs` of its function, there is a fix only
     if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
