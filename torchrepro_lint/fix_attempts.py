@@ -13,7 +13,6 @@ from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
-from torchrepro_lint.fixes.arms import beside_an_unfixed_arm
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -107,7 +106,11 @@ class Attempts:
         for finding in report.findings:
             group = fixed if self._is_applicable(report, finding) else left
             group.setdefault(finding.location.path, []).append(finding)
-        for path in fixed.keys() & left.keys():
+        both = fixed.keys() & left.keys()
+        if both:
+            # Imported here: libcst, which it needs, is not loaded where there is nothing to fix.
+            from torchrepro_lint.fixes.arms import beside_an_unfixed_arm
+        for path in both:
             for finding in beside_an_unfixed_arm(python_text(path, self.text(path)), fixed[path], left[path]):
                 self.rejected[self.key(finding)] = RejectedFix(finding, _OTHER_ARM)
         return [
