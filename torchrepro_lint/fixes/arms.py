@@ -64,8 +64,8 @@ def made_instead(
 ) -> frozenset[int]:
     """Those of other calls in a function, by id, that are made instead of a call, never beside it: they are in another
     arm of an `if` or a `match`, in two `if` that ask for other values of one name (`if data == "mnist":`), or one is in
-    an arm that is left before the other. What `call` needs is made before the
-    statement `home`, which has to be made instead as well.
+    an arm that is left before the other. What `call` needs is made before the statement `home`, which has to be made
+    instead as well.
     """
     known = document.once(_arms_of_calls)
     own = known.get(id(call), {})

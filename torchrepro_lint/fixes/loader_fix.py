@@ -161,8 +161,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
 
 def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[str, Constructor | str]:
     """Why the function around a call may run again in one training ("" where it runs once, or begins each time with the
-    seed of torch that it sets), and the constructor of the
-    object whose method it is, or why that can keep no generator.
+    seed of torch that it sets), and the constructor of the object whose method it is, or why that keeps no generator.
     """
     function = function_of(scope)
     if function is None or frequency(program, facts, scope, site).often is Often.ONCE:

@@ -24,10 +24,10 @@ __all__ = [
     "excludes",
     "guards",
     "hangs_on_settings_only",
+    "is_main_guard",
     "left_before",
     "mentions",
     "place_of",
-    "is_main_guard",
 ]
 
 _MAX_ALIASES = 4

@@ -52,7 +52,7 @@ def is_named_by(
     """Whether a program that loads one of the modules `roots` mentions, or may mention, the function or class around
     `scope`, or the one around the scope `other` of a file. Tests count only for definitions in tests.
     """
-    users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
+    users = _users_of(program, facts, _outermost(scope))
     if users is None or (other is not None and (other[0], _outermost(other[1]).name) in users.definitions):
         return True
     for root in roots:
@@ -68,7 +68,7 @@ def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
     else of that module is used: it was left there. A module of which nothing is used may be for programs out of sight.
     """
-    users = program.ev.remembered(("named-by", id(_outermost(scope))), lambda: _users(program, facts, scope), None)
+    users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
         return False
     if is_named_by_a_configuration(program.ev, facts, _outermost(scope).name):
@@ -80,7 +80,7 @@ def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
 
 
 def _is_of_use(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
-    users = program.ev.remembered(("named-by", id(scope)), lambda: _users(program, facts, scope), None)
+    users = _users_of(program, facts, scope)
     return users is not None and _is_used(program, users)
 
 
@@ -94,9 +94,14 @@ def _outermost(scope: Scope) -> Scope:
     return scope
 
 
-def _users(program: Program, facts: ModuleFacts, scope: Scope) -> _Users | None:
-    """The users of the definition around a scope; None if they cannot be determined."""
-    definition = _outermost(scope).node
+def _users_of(program: Program, facts: ModuleFacts, outermost: Scope) -> _Users | None:
+    """The users of the definition that opens a scope of the top level; None if they cannot be determined."""
+    key = ("named-by", id(outermost))
+    return program.ev.remembered(key, lambda: _find_users(program, facts, outermost), None)
+
+
+def _find_users(program: Program, facts: ModuleFacts, outermost: Scope) -> _Users | None:
+    definition = outermost.node
     if not isinstance(definition, (tree.FunctionDef, tree.ClassDef)) or program.is_test(facts.path):
         return None
     loaded: set[Path] = set()

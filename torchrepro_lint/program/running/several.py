@@ -87,10 +87,15 @@ def _are_beside(program: Program, first: Way, second: Way) -> bool:
     """Whether one run may take both ways: also where each ends in a function that nothing in the project calls, such as
     two hooks of a framework.
     """
-    parting = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    parting = _parting(first, second)
     if parting is not None and first[parting].scope is not second[parting].scope:
         return any(way[-1].scope.parent is not None for way in (first, second))
     return _of_one_run(program, first, second)
+
+
+def _parting(first: Way, second: Way) -> int | None:
+    """Where two ways to a place part, seen from there; None where the one goes on as far as the other ends."""
+    return next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
 
 
 def _is_in_a_loop(program: Program, way: Way) -> bool:
@@ -138,7 +143,7 @@ def _trains(program: Program, waypoint: Waypoint) -> bool:
 
 def _of_one_run(program: Program, first: Way, second: Way) -> bool:
     """Whether one run may take both ways: where they part, one function makes both, and neither is a training."""
-    parting = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    parting = _parting(first, second)
     if parting is None or first[parting].scope is not second[parting].scope:
         return False
     if _seeds_before(program, first[:parting]) or _seeds_before(program, second[:parting]):
