@@ -56,6 +56,13 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
             f"def f{i}(d):\n" + "".join(f"    f{(i + step) % count}(d)\n" for step in range(1, 9)) for i in range(count)
         ),
     ),
+    "functions that all call each other": (
+        5,
+        lambda count: HELD + "f0(1)\n" + "".join(
+            f"def f{i}(x):\n" + "".join(f"    f{(i + step) % count}(x)\n" for step in range(1, 10))
+            + f"    return {LOADER}" for i in range(count)
+        ),
+    ),
     "sets that are gone through": (
         20,
         lambda count: "def f(words):\n" + repeated("    s$ = set(words.split())\n    l$ = [w for w in s$]\n")(count),

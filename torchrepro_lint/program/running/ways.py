@@ -80,8 +80,10 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
             outer, is_whole = [], False
         if not outer:
             found.append(way)
-        is_whole = is_whole and len(outer) <= MAX_WAYS - len(found)
-        pending.extend((*way, waypoint) for waypoint in outer[: MAX_WAYS - len(found)])
+        # Each way that is pending becomes at least one: there is no room for more of them than there may be ways.
+        room = MAX_WAYS - len(found) - len(pending)
+        is_whole = is_whole and len(outer) <= room
+        pending.extend((*way, waypoint) for waypoint in outer[:room])
     if is_whole and not pending:
         return tuple(found)
     return (*found, *repeat(own_way(facts, scope, site), MAX_WAYS + 1 - len(found)))
