@@ -34,7 +34,7 @@ def existing_init(program: Program, path: Path) -> ExistingInit | None:
         module = importable_as(program, path, file)
         if module is None or program.facts(file) is None:  # what cannot be read cannot be imported either
             continue
-        found = find_worker_init(document_of(program, file))
+        found = document_of(program, file).once(find_worker_init)
         if found is not None:
             return ExistingInit(found.name.value, module)
     return None
@@ -42,8 +42,8 @@ def existing_init(program: Program, path: Path) -> ExistingInit | None:
 
 def other_homes(program: Program, path: Path) -> frozenset[Path]:
     """The files with loaders from which this one can import a worker init function, should they be given one."""
-    files = {loader.facts.path for loader in program.loaders}
-    return frozenset(file for file in sorted(files) if importable_as(program, path, file) is not None)
+    files = frozenset(loader.facts.path for loader in program.loaders)
+    return frozenset(file for file in program.imports.ordered(files) if importable_as(program, path, file) is not None)
 
 
 def importable_as(program: Program, path: Path, file: Path) -> str | None:

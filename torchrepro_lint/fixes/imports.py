@@ -121,13 +121,12 @@ def _existing(document: Document, scope: Scope, wanted: Target, at: cst.CSTNode 
     found: list[tuple[int, int, str]] = []
     current: Scope | None = scope
     while current is not None:
-        for name, bindings in current.bindings.items():
-            for binding in bindings:
-                suffix = _suffix(binding, wanted) if binding.target is not None else None
-                if suffix is None or scope.resolve(name) is not current:
-                    continue
-                if _is_usable(document, binding, current, scope, at):
-                    found.append((suffix.count("."), document.start(binding.node), name + suffix))
+        for name, binding in current.imported():
+            suffix = _suffix(binding, wanted)
+            if suffix is None or scope.resolve(name) is not current:
+                continue
+            if _is_usable(document, binding, current, scope, at):
+                found.append((suffix.count("."), document.start(binding.node), name + suffix))
         current = current.parent
     return min(found)[2] if found else None
 

@@ -263,6 +263,4 @@ def is_distributed(program: Program, path: Path) -> bool:
 
 def _holds(program: Program, path: Path, words: re.Pattern[bytes]) -> bool:
     """Whether a program that runs a file mentions any of the words."""
-    above = program.runs_with([path])
-    files = sorted(above.union(*(program.imports.below(one) for one in above)))
-    return any(program.project.holds(file, words) for file in files)
+    return program.imports.any_together(path, words)

@@ -73,6 +73,7 @@ class Scope:
     stars: list[cst.ImportFrom] = field(default_factory=list)
     inner: list[Scope] = field(default_factory=list)
     _mentioned: frozenset[str] | None = None
+    _imported: tuple[tuple[str, Binding], ...] | None = None
 
     @property
     def parent(self) -> Scope | None:
@@ -121,6 +122,17 @@ class Scope:
         if self._mentioned is None:
             self._mentioned = frozenset().union(*((*scope.bindings, *scope.reads) for scope in self.below()))
         return name in self._mentioned
+
+    def imported(self) -> tuple[tuple[str, Binding], ...]:
+        """The bindings of this scope that name something of another module, when all of them are there."""
+        if self._imported is None:
+            self._imported = tuple(
+                (name, binding)
+                for name, bindings in self.bindings.items()
+                for binding in bindings
+                if binding.target is not None
+            )
+        return self._imported
 
     def uses(self, name: str) -> bool:
         """Whether a new binding of `name` in this scope would replace one, or catch a read that meant another."""

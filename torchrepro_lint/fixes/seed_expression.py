@@ -155,7 +155,7 @@ def config_seed(document: Document, name: str, at: cst.BaseStatement) -> PassedS
     found = [
         use.text
         for use in document.once(seed_uses)
-        if is_seed_chain(use.node) and names_in(use.node)[:1] == [name]
+        if is_seed_chain(use.node) and use.names[:1] == (name,)
         if use.function is document.function(at) or _is_visible(document, use, at)
     ]
     for text in [*found, *_options(document, at, name)]:
@@ -262,9 +262,7 @@ def _holds_a_text(document: Document, binding: Binding) -> bool:
 
 
 def _is_usable(document: Document, use: SeedUse, at: cst.BaseStatement) -> bool:
-    if _is_tried(document, use.node, at):
-        return False
-    return all(is_bound_at(document, name, at) for name in names_in(use.node))
+    return all(is_bound_at(document, name, at) for name in use.names) and not _is_tried(document, use.node, at)
 
 
 def _is_tried(document: Document, node: cst.BaseExpression, at: cst.BaseStatement) -> bool:
@@ -281,11 +279,10 @@ def _is_tried(document: Document, node: cst.BaseExpression, at: cst.BaseStatemen
 
 def _is_visible(document: Document, use: SeedUse, at: cst.BaseStatement) -> bool:
     """Whether an expression from another function means the same at `at`: same bindings, or the usual config name."""
-    names = names_in(use.node)
-    if not names or not _is_usable(document, use, at):
+    if not use.names or not _is_usable(document, use, at):
         return False
     there, here = document.scope_of(use.node), document.scope_of(at)
-    others = [name for name in names if there.resolve(name) is not here.resolve(name)]
+    others = [name for name in use.names if there.resolve(name) is not here.resolve(name)]
     if not _is_for_the_run(use):
         # What a worker adds to it is its own; `args.seed` is the run's, where it reads the same `args`.
         return not use.in_call and not others

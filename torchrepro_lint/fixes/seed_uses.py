@@ -29,9 +29,12 @@ _BUILT_IN = ("int", "getattr")
 
 @dataclass(frozen=True, slots=True)
 class SeedUse:
-    """A seed expression as the file has it: an argument of a seeding call, or `args.seed` anywhere."""
+    """A seed expression as the file has it: an argument of a seeding call, or `args.seed` anywhere. `names` are those
+    that it reads.
+    """
 
     node: cst.BaseExpression
+    names: tuple[str, ...]
     text: str
     start: int
     in_call: bool
@@ -90,7 +93,7 @@ def _seeding_argument(call: cst.Call) -> cst.BaseExpression | None:
 
 def _use(document: Document, node: cst.BaseExpression, *, in_call: bool) -> SeedUse:
     text = document.module.code_for_node(node).strip()
-    return SeedUse(node, text, document.start(node), in_call, document.function(node))
+    return SeedUse(node, tuple(names_in(node)), text, document.start(node), in_call, document.function(node))
 
 
 def is_seed_chain(node: cst.BaseExpression) -> bool:

@@ -197,7 +197,7 @@ class _Plan:
 
     def _init_name(self) -> str | Declined:
         document, existing = self.document, self.needs.existing_init
-        found = find_worker_init(document) if not self.needs.also_seeds else None
+        found = document.once(find_worker_init) if not self.needs.also_seeds else None
         if found is not None:
             return self._local_init(found.name.value)
         if existing is not None:

@@ -7,7 +7,7 @@ inside a string counts as well; that can only join programs that are apart, neve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +29,7 @@ class ImportGraph:
         self._below: dict[Path, frozenset[Path]] = {}
         self._imported: dict[Path, frozenset[Path]] = {}
         self._together: dict[frozenset[Path], frozenset[Path]] = {}
+        self._ordered: dict[frozenset[Path], list[Path]] = {}
         self._found: dict[tuple[re.Pattern[bytes], frozenset[Path]], bool] = {}
 
     def imported_by_file(self, path: Path) -> frozenset[Path]:
@@ -128,10 +129,20 @@ class ImportGraph:
 
     def together(self, path: Path) -> frozenset[Path]:
         """The files of the programs that `path` is part of: all above it, and what these import."""
-        above = self.above(path)
-        if above not in self._together:
-            self._together[above] = self._closure(above)
-        return self._together[above]
+        return self.with_imports(self.above(path))
+
+    def with_imports(self, files: frozenset[Path]) -> frozenset[Path]:
+        """`files`, and all that these import, directly or through others."""
+        self.project.looks.imports()
+        if files not in self._together:
+            self._together[files] = self._closure(files)
+        return self._together[files]
+
+    def ordered(self, files: frozenset[Path]) -> Sequence[Path]:
+        """`files` in the order of their paths, sorted once."""
+        if files not in self._ordered:
+            self._ordered[files] = in_order(files)
+        return self._ordered[files]
 
     def any_together(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in one of the files of the programs that `path` is part of."""
@@ -146,7 +157,7 @@ class ImportGraph:
         self._found.clear()
         for path in changed:
             self._imported.pop(path, None)
-            for table in (self._above, self._below, self._together):
+            for table in (self._above, self._below, self._together, self._ordered):
                 table.clear()
             self.__dict__.pop("_importers", None)
             self.__dict__.pop("_beside", None)
@@ -155,7 +166,7 @@ class ImportGraph:
         self.project.looks.pattern(pattern)
         key = (pattern, files)
         if key not in self._found:
-            self._found[key] = any(self.project.holds(file, pattern) for file in in_order(files))
+            self._found[key] = any(self.project.holds(file, pattern) for file in self.ordered(files))
         return self._found[key]
 
     def _closure(self, paths: Iterable[Path]) -> frozenset[Path]:

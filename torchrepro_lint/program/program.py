@@ -299,7 +299,7 @@ class Program:
 
     def runs_with(self, paths: Iterable[Path]) -> frozenset[Path]:
         """`paths`, and all modules that import any of them, directly or through others."""
-        return frozenset(above for path in paths for above in self.imports.above(path))
+        return frozenset[Path]().union(*map(self.imports.above, paths))
 
     def evidence_for(self, path: Path) -> list[Evidence]:
         """The evidence that holds for a module: what seeds or switches in it, or in a module that imports it."""

@@ -46,6 +46,7 @@ class ProjectTexts:
         self._mentioning: dict[str, frozenset[Path]] = {}
         self._matching: dict[re.Pattern[bytes], list[Path]] = {}
         self._holds: dict[re.Pattern[bytes], dict[Path, bool]] = {}
+        self._called: dict[str, dict[Path, bool]] = {}
         self._candidates: dict[re.Pattern[bytes], frozenset[Path] | None] = {}
 
     def source(self, path: Path) -> Source | None:
@@ -189,8 +190,11 @@ class ProjectTexts:
     def may_call(self, path: Path, name: str) -> bool:
         """Whether a file that can be read may call something by that name, or give it another name."""
         self.looks.call(name.encode())
-        source = self._source(path)
-        return source is not None and may_call(source.searched, name.encode())
+        answers = self._called.setdefault(name, {})
+        if path not in answers:
+            source = self._source(path)
+            answers[path] = source is not None and may_call(source.searched, name.encode())
+        return answers[path]
 
     def may_call_any(self, path: Path, names: Iterable[str]) -> bool:
         """Whether `may_call` holds of one of these names."""

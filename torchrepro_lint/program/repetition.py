@@ -152,8 +152,8 @@ def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
 
 def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
     """Whether modules, or what they import, call a helper of an unknown library that seeds by its name."""
-    files = frozenset().union(*(program.imports.below(path) for path in running)) - program.tests
-    return any(calls_foreign_seeding(program, path) for path in sorted(files))
+    files = program.imports.with_imports(running) - program.tests
+    return any(calls_foreign_seeding(program, path) for path in program.imports.ordered(files))
 
 
 def _is_wish(program: Program, one: Evidence) -> bool:

@@ -107,8 +107,10 @@ class KeptProject(Project):
         self._sources[path] = new
         number = self.files.index(path)
         self._reindex(number, old, new)
-        for answers in self._holds.values():
-            answers.pop(path, None)
+        for holds in self._holds.values():
+            holds.pop(path, None)
+        for called in self._called.values():
+            called.pop(path, None)
         questions.add(("text", path))
         if path in self._facts:
             before = self._facts.pop(path)

@@ -58,7 +58,7 @@ class EpochLoop:
 def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
     """The epoch loop in which a loader is gone through, where it can be seen; none that evaluates."""
     ev = program.ev
-    for path in sorted(program.imports.together(loader.facts.path)):
+    for path in program.imports.ordered(program.imports.together(loader.facts.path)):
         facts = program.facts(path) if program.project.holds(path, _LOOP) else None
         if facts is None:
             continue
@@ -90,7 +90,7 @@ def _epochs(program: Program, way: Way) -> Repetition | None:
 
 def restart_over(program: Program, loader: Loader) -> Restart | None:
     """Where an iterator over a loader is made again each time it ends; nowhere that evaluates."""
-    for path in sorted(program.imports.together(loader.facts.path)):
+    for path in program.imports.ordered(program.imports.together(loader.facts.path)):
         facts = program.facts(path) if program.project.holds(path, _ITERATOR) else None
         for one in restarts(program, facts) if facts is not None else ():
             if says_evaluation(one.scope.name) or facts is None:

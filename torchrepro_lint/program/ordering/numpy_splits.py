@@ -144,7 +144,8 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
 
 def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
     """Whether the program calls a helper of another library that seeds by its name, and perhaps NumPy's generator."""
-    return any(calls_foreign_seeding(program, path) for path in sorted(program.imports.together(call.facts.path)))
+    files = program.imports.ordered(program.imports.together(call.facts.path))
+    return any(calls_foreign_seeding(program, path) for path in files)
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:

@@ -75,8 +75,11 @@ def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
         return False
     if any(one.path == facts.path for one in entry_points(program)):
         return True
-    others = (one for one in facts.scope.children if one is not _outermost(scope))
-    return any(_is_of_use(program, facts, one) for one in others)
+    # It is not of use itself, so that it need not be left out.
+    key = ("of-use", id(facts))
+    return program.ev.remembered(
+        key, lambda: any(_is_of_use(program, facts, one) for one in facts.scope.children), False
+    )
 
 
 def _is_of_use(program: Program, facts: ModuleFacts, scope: Scope) -> bool:

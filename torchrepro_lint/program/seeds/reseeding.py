@@ -57,7 +57,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
     for one in program.evidence:
         if one.effect != "seed" or not one.seeds & _GLOBAL or one.name.startswith("transformers.Train"):
             continue
-        if not isinstance(one.node, tree.Call) or program.is_test(one.site.path) or is_stand_in(one):
+        if not isinstance(one.node, tree.Call) or program.is_test(one.site.path) or is_stand_in(program, one):
             continue
         program.ev.begin_question()
         if runs_in_workers(ways_of(program, one)):

@@ -32,7 +32,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     """
     if is_undone(program.ev, one.frame.scope, one.site.number):
         return False
-    if program.is_test(one.site.path) or is_stand_in(one) or isinstance(one.frame.scope.node, tree.Lambda):
+    if program.is_test(one.site.path) or is_stand_in(program, one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False
     if _is_of_test(program, one):
         return False

@@ -33,6 +33,7 @@ from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
+    from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
@@ -160,7 +161,7 @@ def _has_a_seed(one: Evidence) -> bool:
 
 def is_innocent(program: Program, one: Evidence) -> bool:
     """Whether a seeding call may use another seed each time: that of a test, a worker or an environment, or a mock."""
-    if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(one):
+    if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(program, one):
         return True
     if is_undone(program.ev, one.frame.scope, one.site.number):
         return True
@@ -170,18 +171,21 @@ def is_innocent(program: Program, one: Evidence) -> bool:
     )
 
 
-def is_stand_in(one: Evidence) -> bool:
+def is_stand_in(program: Program, one: Evidence) -> bool:
     """Whether the file assigns over the function: what is called may be a stand-in."""
     assert isinstance(one.node, tree.Call)
-    if not isinstance(one.node.func, tree.Attribute):
+    func, facts = one.node.func, one.frame.facts
+    if not isinstance(func, tree.Attribute):
         return False
-    attr = one.node.func.attr
-    return any(
-        isinstance(store.target, tree.Attribute) and store.target.attr == attr and root_of(store.target) is not None
-        for scope in one.frame.facts.walk_scopes()
-        for store in scope.stores
-        if root_of(store.target) == root_of(one.node.func)
-    )
+    none: frozenset[tuple[str | None, str]] = frozenset()
+    stored = program.ev.remembered(("stored-attributes", id(facts)), lambda: _stored_attributes(facts), none)
+    return root_of(func) is not None and (root_of(func), func.attr) in stored
+
+
+def _stored_attributes(facts: ModuleFacts) -> frozenset[tuple[str | None, str]]:
+    """The attributes that a file assigns to, each with the name that its expression begins with."""
+    stores = (store.target for scope in facts.walk_scopes() for store in scope.stores)
+    return frozenset((root_of(target), target.attr) for target in stores if isinstance(target, tree.Attribute))
 
 
 def runs_in_workers(ways: tuple[Way, ...]) -> bool:

@@ -22,7 +22,6 @@ from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS
-from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import Place, left_before, place_of
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import parents_of
@@ -36,11 +35,9 @@ from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_worke
 from torchrepro_lint.program.switches.intent import Evidence, fetches_items, running_modules
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import depends_on_rank
-from torchrepro_lint.program.workers.seeding import imports_a_seeding_framework
+from torchrepro_lint.program.workers.seeding import may_be_seeded_unseen
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Path as ArmPath
     from torchrepro_lint.facts.scopes import Scope
@@ -109,7 +106,7 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
     return TorchSeed(
         always,
         any(_has_rank(program, one) for one in of_torch),
-        bool(near) or _may_be_seeded_unseen(program, place.facts.path),
+        bool(near) or may_be_seeded_unseen(program, place.facts.path),
         in_sight=bool(near),
         numbers=frozenset().union(*(found for found, _ in numbers)),
         fixed=all(alone for _, alone in numbers),
@@ -143,20 +140,11 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     ]
 
 
-def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
-    """Whether a framework seeds by its own configuration, or a helper of a library that is not known by its name."""
-    above = {one for one in program.imports.above(path) if one == path or not program.is_test(one)}
-    files = above.union(*(program.imports.below(one) for one in above))
-    return any(
-        imports_a_seeding_framework(program, file) or calls_foreign_seeding(program, file) for file in sorted(files)
-    )
-
-
 def _is_of_the_run(program: Program, one: Evidence) -> bool:
     """Whether a call seeds torch for what comes after it, and not from entropy: no mock, nor a call in a region that
     puts the old state back.
     """
-    if not one.always or is_stand_in(one):
+    if not one.always or is_stand_in(program, one):
         return False
     if one.level != "seeded" or is_undone(program.ev, one.frame.scope, one.site.number):
         return False

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "has_generator",
     "has_seeded_generator",
-    "imports_a_seeding_framework",
     "may_be_seeded",
+    "may_be_seeded_unseen",
     "numpy_seeding",
     "seeding_of",
 ]
@@ -46,25 +46,28 @@ def may_be_seeded(program: Program, loader: Loader) -> bool:
     framework that seeds by its own configuration, or a helper of a library that seeds by its name.
     """
     path = loader.facts.path
-    return bool(seeding_of(program, loader)) or program.ev.remembered(
-        ("seeded-unseen", path),
-        lambda: any(import_seeds(program, path, "torch")) or _may_be_seeded_unseen(program, path),
-        False,
+    return (
+        bool(seeding_of(program, loader))
+        or program.ev.remembered(("import-seeds", path), lambda: any(import_seeds(program, path, "torch")), False)
+        or may_be_seeded_unseen(program, path)
     )
 
 
-def _may_be_seeded_unseen(program: Program, path: Path) -> bool:
-    """What only the tests of a module import says nothing of the programs that use it."""
-    above = {one for one in program.imports.above(path) if one == path or not program.is_test(one)}
-    files = above.union(*(program.imports.below(one) for one in above))
+def may_be_seeded_unseen(program: Program, path: Path) -> bool:
+    """Whether the programs that run a file may be seeded by what cannot be seen: a framework that seeds by its own
+    configuration, or a helper of a library that is not known by its name. What only the tests of a module import says
+    nothing of the programs that use it.
+    """
+    above = program.imports.above(path) - (program.tests - {path})
+    files = program.imports.with_imports(above)
+    return program.ev.remembered(("seeded-unseen", files), lambda: _is_seeded_unseen_in(program, files), False)
+
+
+def _is_seeded_unseen_in(program: Program, files: frozenset[Path]) -> bool:
     return any(
-        imports_a_seeding_framework(program, file) or calls_foreign_seeding(program, file) for file in sorted(files)
+        program.project.holds(file, _imports_a_framework()) or calls_foreign_seeding(program, file)
+        for file in program.imports.ordered(files)
     )
-
-
-def imports_a_seeding_framework(program: Program, path: Path) -> bool:
-    """Whether a file imports a framework that seeds by its own configuration."""
-    return program.project.holds(path, _imports_a_framework())
 
 
 @cache
