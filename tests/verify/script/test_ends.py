@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from verify_runs import answer, command, ends, script
 
+pytestmark = pytest.mark.verify
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -16,6 +16,8 @@ from torchrepro_lint.rules import all_rules
 from torchrepro_lint.verify.script.perturb.apply import PATCHES
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME, environment, named
 
+pytestmark = pytest.mark.verify
+
 ROOT = Path(__file__).resolve().parents[3]
 BEFORE = """
 import json, sys

@@ -16,6 +16,8 @@ import pytest
 from torchrepro_lint.verify import cli
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
 
+pytestmark = pytest.mark.verify
+
 COMMON = """
 import datetime
 import os

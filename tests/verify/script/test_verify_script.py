@@ -12,6 +12,8 @@ from verify_runs import answer, command, line_of, script
 
 pytest.importorskip("torch")
 
+pytestmark = pytest.mark.verify
+
 TRAINING = """
     import random
     import sys
