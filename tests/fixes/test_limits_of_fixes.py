@@ -78,7 +78,16 @@ def _generators_of_one_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
 
 
+def _generators_of_one_function(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
+    monkeypatch.setattr(generators, "MAX_IN_A_FUNCTION", 2)
+    past = _fixes(root / "past", OF_ONE_NAME)
+    assert {safety for safety, _ in past} == {None}
+    assert "make them in a loop" in past[0][1]
+
+
 DRIVEN = {
+    "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,
     "generators.py:MAX_NUMBERED": _generators_of_one_name,
     "passed_seed.py:_MAX_CALLERS": _seed_through_functions,
 }

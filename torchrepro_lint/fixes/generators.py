@@ -25,6 +25,7 @@ __all__ = [
     "fresh_name",
     "generator_name",
     "generator_source",
+    "are_too_many",
     "is_one_of_many",
     "made_name",
     "number_to_come",
@@ -36,6 +37,8 @@ __all__ = [
 
 #: How many generators of one function may be told apart by a number alone.
 MAX_NUMBERED = 3
+#: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
+MAX_IN_A_FUNCTION = 64
 
 
 def find_generator(
@@ -106,6 +109,12 @@ def generator_name(
         number_to_come(document, call, earlier),
         lambda name: any(scope.uses(name) or scope.mentions(name) for scope in scopes),
     )
+
+
+def are_too_many(document: Document, call: cst.Call) -> bool:
+    """Whether a function makes so many loaders, splits and samplers that generators for all of them help nobody."""
+    beside = document.once(_that_want_one).get(id(document.function(call)), ())
+    return len(beside) > MAX_IN_A_FUNCTION
 
 
 def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:

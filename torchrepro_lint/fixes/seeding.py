@@ -36,6 +36,8 @@ from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replac
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generator_attribute import attribute_home
 from torchrepro_lint.fixes.generators import (
+    MAX_IN_A_FUNCTION,
+    are_too_many,
     find_generator,
     fresh_name,
     generator_name,
@@ -232,6 +234,10 @@ class _Plan:
         place = find_place(document, self.call, around.own_turns)
         if isinstance(place, Declined):
             return place
+        if are_too_many(document, self.call):
+            return Declined(
+                f"more than {MAX_IN_A_FUNCTION} loaders, splits and samplers are made here: make them in a loop"
+            )
         if around.again and document.function(self.call) is not None:
             return self._kept_generator(place)
         seed = self._own_seed(place.statement, around, several=place.inline)

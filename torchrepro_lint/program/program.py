@@ -288,6 +288,26 @@ class Program:
 
         return self.once("evidence", find)
 
+    def evidence_of(self, effect: str) -> Sequence[Evidence]:
+        """The evidence with one effect: `seed`, `benchmark`, `algorithms`, ..."""
+
+        def group() -> dict[str, list[Evidence]]:
+            groups: dict[str, list[Evidence]] = {}
+            for one in self.evidence:
+                groups.setdefault(one.effect, []).append(one)
+            return groups
+
+        return self.once("evidence-by-effect", group).get(effect, ())
+
+    @property
+    def evidence_of_intent(self) -> Sequence[Evidence]:
+        """The evidence that shows that runs are to repeat: what seeds, and what asks for determinism."""
+
+        def find() -> list[Evidence]:
+            return [one for one in self.evidence if one.level is not None or one.effect == "seed"]
+
+        return self.once("evidence-of-intent", find)
+
     def asked_evidence(self) -> Iterator[Evidence]:
         """The evidence of which findings may be wanted (see `is_told`). Each begins a question, with its own budget.
 

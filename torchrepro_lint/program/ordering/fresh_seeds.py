@@ -34,7 +34,7 @@ def is_seeded_for(program: Program, call: KnownCall) -> bool:
     sites = {node.site for node in walk([seeding.value])}
     called = [value for value in program.ev.values(seeding.value.func, call.frame) if isinstance(value, FunctionValue)]
     own = {id(program.ev.function_scope(function)) for function in called}
-    if any(_seeds_torch(one) and id(one.frame.scope) in own for one in program.evidence):
+    if any(_seeds_torch(one) and id(one.frame.scope) in own for one in program.evidence_of("seed")):
         return True  # seen from there, a function that is called in many places does not lead to all of them
     return any(
         waypoint.scope is call.scope and waypoint.site in sites

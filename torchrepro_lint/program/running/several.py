@@ -116,8 +116,8 @@ def _seeds_before(program: Program, inner: Way) -> bool:
     sites = {id(waypoint.scope): waypoint.site for waypoint in inner}
     return any(
         id(at.scope) in sites and at.site < sites[id(at.scope)]
-        for one in program.evidence
-        if one.effect == "seed" and "torch" in one.seeds
+        for one in program.evidence_of("seed")
+        if "torch" in one.seeds
         for seeding in ways_of(program, one)
         for at in seeding
     )

@@ -182,8 +182,7 @@ def _seeds_anew(program: Program, way: Way, index: int, loop: tree.For | tree.Wh
             for seeding in ways_of(program, one)
             for place, at in enumerate(seeding)
         )
-        for one in program.evidence
-        if one.effect == "seed"
+        for one in program.evidence_of("seed")
     )
 
 

@@ -130,7 +130,7 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     if not program.is_test(facts.path):
         above -= program.tests
     of_any = is_called_out_of_sight(program.ev, facts, scope)
-    found = [one for one in program.evidence if one.effect == "seed" and (of_any or not above.isdisjoint(one.roots))]
+    found = [one for one in program.evidence_of("seed") if of_any or not above.isdisjoint(one.roots)]
     found += (one for rng in MAIN_RNGS for one in import_seeds(program, facts.path, rng) if one not in found)
     return [
         one

@@ -80,9 +80,8 @@ def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> Iterator
         above -= program.tests
     return (
         one
-        for one in program.evidence
-        if (one.level is not None or one.effect == "seed")
-        and not above.isdisjoint(one.roots)
+        for one in program.evidence_of_intent
+        if not above.isdisjoint(one.roots)
         and not never_together(ways_of(program, one), places)
         and not is_for_one_draw(program, one)
     )
@@ -130,7 +129,8 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
     if all(any(_other_arm_is_deterministic(waypoint) for waypoint in way) for way in places):
         return True
     return any(
-        other.level == "deterministic" and never_together(ways_of(program, other), places) for other in program.evidence
+        other.level == "deterministic" and never_together(ways_of(program, other), places)
+        for other in program.evidence_of_intent
     )
 
 
@@ -171,8 +171,8 @@ def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
     """Whether another switch with `effect` surely runs after this one."""
     own = ways_of(program, one)
     return any(
-        other.effect == effect and other.node is not one.node and is_followed_by(own, ways_of(program, other))
-        for other in program.evidence
+        other.node is not one.node and is_followed_by(own, ways_of(program, other))
+        for other in program.evidence_of(effect)
     )
 
 
@@ -183,7 +183,7 @@ def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: 
     own = ways_of(program, one)
     takes_back = [
         ways_of(program, other)
-        for other in program.evidence
-        if other.effect == effect and other.node is not one.node and comes_later(own, ways_of(program, other))
+        for other in program.evidence_of(effect)
+        if other.node is not one.node and comes_later(own, ways_of(program, other))
     ]
     return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
