@@ -19,6 +19,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.workers.ranks import start_of_ranks
 
 if TYPE_CHECKING:
@@ -71,13 +72,26 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
     edits: list[Edit] = [*planner.edits(), *added]
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
+    number = number_written(document, seed, statement)
     # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
-    is_constant = number_written(document, seed, statement) is not None
-    is_safe = not (is_constant and is_for_others(program, block.site.path))
+    is_safe = not (number is not None and is_for_others(program, block.site.path))
+    if isinstance(value, cst.Integer) and _has_another_seed(program, block):
+        is_safe = False  # whoever gives the program another seed wants other draws
     if _is_the_same_for_all_ranks(program, document, block, value):
         is_safe = False  # what each of them drew by itself would be the same in all
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def _has_another_seed(program: Program, block: Evidence) -> bool:
+    """Whether the programs of a seeding call are elsewhere seeded with what is no number in the code: with the seed
+    that their user gives.
+    """
+    return any(
+        not all(isinstance(value, Constant) for value in one.values)
+        for one in program.evidence_in_programs_of(block.frame)
+        if one.effect == "seed" and one.site != block.site and is_for_the_run(program, one)
+    )
 
 
 def _is_the_same_for_all_ranks(program: Program, document: Document, block: Evidence, seed: cst.BaseExpression) -> bool:
