@@ -6,7 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.facts import tree
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.parents import is_named, parents_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 
@@ -22,6 +24,16 @@ class LoaderRule(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for loaders in program.asked_loader_sites():
+            if _is_only_counted(program, loaders[0]):
+                continue
             finding = self.of_site(program, loaders)
             if finding is not None:
                 yield finding
+
+
+def _is_only_counted(program: Program, loader: Loader) -> bool:
+    """Whether nothing but the length of a loader is asked for: `len(DataLoader(...))`."""
+    parents = parents_of(program.ev, loader.facts)
+    argument = parents.of(loader.call)
+    above = parents.of(argument) if isinstance(argument, tree.Arg) else None
+    return isinstance(above, tree.Call) and is_named(above.func, "len")

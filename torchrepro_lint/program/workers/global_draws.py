@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.facts.expressions import words_in, written_alike
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
@@ -33,6 +34,8 @@ def shuffles_itself(program: Program, loader: Loader) -> bool:
     """Whether the loader's own sampler is, or may be, random: it has one where no other is passed, on some way."""
     if loader.known.order != "torch" or not all(_may_lack(loader, role) for role in _SAMPLERS):
         return False
+    if _shuffles_with_a_sampler_only(loader):
+        return False
     shuffles = _is_told_to_shuffle(program, loader)
     return shuffles is not False and (shuffles or not _is_of_an_evaluation(loader))
 
@@ -44,6 +47,32 @@ def surely_shuffles(program: Program, loader: Loader) -> bool:
 
 def _is_told_to_shuffle(program: Program, loader: Loader) -> bool | None:
     return agreed(truthiness(program.ev, value) for value in loader.value("shuffle"))
+
+
+def _shuffles_with_a_sampler_only(loader: Loader) -> bool:
+    """Whether the loader is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else
+    None` with `shuffle=train and sampler is None`.
+    """
+    sampler, shuffle = (written_argument(loader.call, Parameter(name)) for name in ("sampler", "shuffle"))
+    if sampler is None or shuffle is None:
+        return False
+    chosen = loader.scope.behind(sampler)
+    if not isinstance(chosen, tree.Conditional) or not _is_none(chosen.orelse) or _is_none(chosen.body):
+        return False
+    return any(written_alike(one, chosen.test) for one in _conjuncts(loader.scope.behind(shuffle)))
+
+
+def _conjuncts(node: tree.Expr) -> Iterator[tree.Expr]:
+    """The parts of `a and b`, all of which hold where it does."""
+    if isinstance(node, tree.Boolean) and node.op == "and":
+        yield from _conjuncts(node.left)
+        yield from _conjuncts(node.right)
+    else:
+        yield node
+
+
+def _is_none(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Const) and node.value is None
 
 
 def _is_of_an_evaluation(loader: Loader) -> bool:
