@@ -45,3 +45,67 @@ def test_a_number_beside_its_own_call(seed: str, other: str, is_safe: bool, tmp_
     (found,) = check([path], {"select": ("TRL502",)}, overlay={path: text}).findings
     assert found.fix is not None
     assert (found.fix.applicability is Applicability.SAFE) is is_safe
+
+
+@pytest.mark.parametrize("is_below", [True, False])
+def test_a_seed_of_a_part_without_torch(is_below: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    parts = ["import numpy as np\n", "np.random.seed(7)\nprint(np.random.rand(3))\n"]
+    parts.insert(2 if is_below else 1, "import torch\n")
+    text = "".join(parts) + "print(torch.rand(2))\n"
+    (found,) = check([path], {"select": ("TRL502",)}, overlay={path: text}).findings
+    assert found.fix is not None
+    assert (found.fix.applicability is Applicability.UNSAFE) is is_below
+
+
+SWITCH = """import torch
+
+torch.manual_seed(0)
+torch.backends.cudnn.SWITCH
+print(torch.rand(2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "is_safe"),
+    [("enabale = False", False), ("enabale = True", True), ("determinstic = True", True), ("benchmrk = False", True)],
+)
+def test_a_dead_switch_that_would_turn_cudnn_off(switch: str, is_safe: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    text = SWITCH.replace("SWITCH", switch)
+    (found,) = check([path], {"select": ("TRL305",)}, overlay={path: text}).findings
+    assert found.fix is not None
+    assert (found.fix.applicability is Applicability.SAFE) is is_safe
+
+
+SOMETIMES = """import argparse
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def main(args):
+    if TEST:
+        torch.manual_seed(args.number)
+    for batch in DataLoader(range(8), shuffle=True):
+        print(batch, torch.rand(2))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--number", type=int, default=42)
+    parser.add_argument("--deterministic", action="store_true")
+    main(parser.parse_args())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "fix"),
+    [("args.deterministic", "unsafe"), ("args.number is not None", "safe")],
+)
+def test_a_seed_that_some_runs_set(test: str, fix: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    text = SOMETIMES.replace("TEST", test).replace("number", "seed")
+    (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
+    assert found.fix is not None
+    assert found.fix.applicability.value == fix

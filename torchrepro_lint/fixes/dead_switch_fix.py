@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
@@ -29,7 +30,7 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
     match dead.fault:
         case "misspelt" | "unbound":
             edits = _renamed(document, target, dead)
-            return Fix(Applicability.SAFE, f"Set {dead.meant}", tuple(edits)), None
+            return Fix(_applicability(dead), f"Set {dead.meant}", tuple(edits)), None
         case "assigned-over":
             edit = _called(document, target, dead)
             if edit is None:
@@ -38,6 +39,14 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
         case "not-called":
             return None, "the seed to pass is not known"
     return None, "a comparison may be meant"
+
+
+def _applicability(dead: DeadSwitch) -> Applicability:
+    """Unsafe where what never took effect would turn cuDNN off: each run would take several times as long."""
+    match dead.statement:
+        case tree.Assign(value=tree.Const(value=True)):
+            return Applicability.SAFE
+    return Applicability.UNSAFE if last_part(dead.meant) == "enabled" else Applicability.SAFE
 
 
 def _renamed(document: Document, target: cst.BaseExpression, dead: DeadSwitch) -> list[Edit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ __all__ = ["seed_beside_fix", "seeding_lines"]
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
 _LARGEST = 2**32 - 1
+_IMPORTS_TORCH = re.compile(r"(?:import|from)\s+torch\b")
 # The order in which people seed. A call that is not known here is somebody's helper: it goes first.
 _PYTHON, _NUMPY, _TORCH, _CUDA = range(4)
 _ORDER = {"python": _PYTHON, "numpy": _NUMPY, "torch": _TORCH}
@@ -77,6 +79,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     is_safe = not (number is not None and is_for_others(program, block.site.path))
     if isinstance(value, cst.Integer) and _has_another_seed(program, block):
         is_safe = False  # whoever gives the program another seed wants other draws
+    if "torch" in missing and _imports_torch_below(document, statement):
+        is_safe = False  # the seed is that of a part without torch
     if _is_the_same_for_all_ranks(program, document, block, value):
         is_safe = False  # what each of them drew by itself would be the same in all
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
@@ -92,6 +96,13 @@ def _has_another_seed(program: Program, block: Evidence) -> bool:
         for one in program.evidence_in_programs_of(block.frame)
         if one.effect == "seed" and one.site != block.site and is_for_the_run(program, one)
     )
+
+
+def _imports_torch_below(document: Document, statement: cst.BaseStatement) -> bool:
+    """Whether a file imports torch below a statement, and nowhere above: in a later cell of a notebook."""
+    imports = [one for kind in (cst.Import, cst.ImportFrom) for one in document.nodes(kind)]
+    places = [document.start(one) for one in imports if _IMPORTS_TORCH.match(document.text_of(one))]
+    return bool(places) and min(places) > document.start(statement)
 
 
 def _is_the_same_for_all_ranks(program: Program, document: Document, block: Evidence, seed: cst.BaseExpression) -> bool:

@@ -86,7 +86,8 @@ def program_seed(
             "pass the seed to this place"
         )
     is_copied = seed.text.isdecimal() and not seed.is_default and known is not None and known.seeded
-    return replace(seed, is_copied=is_copied)
+    is_chosen = known is not None and known.on_condition
+    return replace(seed, is_copied=is_copied, falls_back=seed.falls_back or is_chosen)
 
 
 def number_written(document: Document, text: str, at: cst.BaseStatement) -> int | None:

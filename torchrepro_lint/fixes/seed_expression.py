@@ -38,9 +38,9 @@ _NOT_FOR_THE_RUN = re.compile(r"worker|__getitem__|__iter__|__call__")
 @dataclass(frozen=True, slots=True)
 class Seed:
     """The text of a seed expression, and the names it reads. `by_rank`: the rank of the process may be part of it.
-    `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in runs
-    to which the user gives no seed. `is_copied`: it is a number of the program's, which stays what it is when the
-    program gets another.
+    `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in
+    runs to which the user gives no seed, or the program seeds torch in some runs alone. `is_copied`: it is a number
+    of the program's, which stays what it is when the program gets another.
     """
 
     text: str

@@ -64,6 +64,8 @@ class TorchSeed:
         for_others: Whether the place is code for the programs of others, who choose the seed.
         each_call: Whether the function around the place seeds torch above it whenever it is called, whatever the user
             gives: each call begins anew.
+        on_condition: Whether torch is seeded in some runs alone, for another reason than that the user gives a seed:
+            `if args.deterministic:`.
     """
 
     always: bool
@@ -74,6 +76,7 @@ class TorchSeed:
     fixed: bool = False
     for_others: bool = False
     each_call: bool = False
+    on_condition: bool = False
 
     def may_be(self, number: int, *, is_named: bool) -> bool:
         """Whether a number that the file has is the seed of the programs that run the place: written as a constant of
@@ -112,7 +115,24 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
         fixed=all(alone for _, alone in numbers),
         for_others=is_for_others(program, place.facts.path),
         each_call=always and all(_is_seeded_in_call(way, usable) for way in found or ()),
+        on_condition=not always and bool(usable) and not _is_seeded_in_each_run(usable),
     )
+
+
+def _is_seeded_in_each_run(seedings: list[tuple[Evidence, tuple[Way, ...]]]) -> bool:
+    """Whether one of some calls is under no condition but that there is a seed, or if each arm of an `if` has one."""
+    arms: set[tuple[int, str]] = set()
+    for _, leading in seedings:
+        for way in leading:
+            chosen = [arm for one in way for arm in one.path if _is_of_an_if(one, arm) and not _is_passed(one, arm)]
+            if not chosen:
+                return True
+            arms.update(chosen)
+    return any((branch, "else") in arms for branch, arm in arms if arm == "then")
+
+
+def _is_of_an_if(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
+    return isinstance(waypoint.scope.branches.get(arm[0]), tree.If)
 
 
 def _numbers(program: Program, one: Evidence) -> tuple[frozenset[int], bool]:

@@ -36,7 +36,8 @@ How it is proven
 
 Fix safety
     Safe: writes the attribute or the call that is meant. The line had no effect before, and does what it says
-    afterwards. There is no fix if the argument of a call is not known.
+    afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower. There is no fix
+    if the argument of a call is not known.
 
 Not reported
     - Names that are bound to anything other than torch's modules.

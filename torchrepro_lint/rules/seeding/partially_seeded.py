@@ -39,13 +39,13 @@ How it is proven
     `verify` shows that two runs of the bad program differ, and that those of the fixed one agree.
 
 Fix safety
-    Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression in
-    the call, be it a number. Draws from it differed in every run before. There is no fix if the seed is computed in the
-    call, if the function seeds the missing one only when its callers ask for it, or if the draw comes before the other
-    seeds. Unsafe if it is a number and the program is also seeded with what its user gives, which would not decide
-    these draws; if it is a constant in a package that the project builds, whose users have a seed of their own; and in
-    a distributed program whose seed does not name the rank: what each rank drew by itself would be the same in all of
-    them.
+    Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression
+    in the call, be it a number. Draws from it differed in every run before. There is no fix if the seed is computed
+    in the call, if the function seeds the missing one only when its callers ask for it, or if the draw comes before
+    the other seeds. Unsafe if it is a number and the program is also seeded with what its user gives, which would
+    not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is a constant in a
+    package that the project builds, whose users have a seed of their own; and in a distributed program whose seed
+    does not name the rank: what each rank drew by itself would be the same in all of them.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
