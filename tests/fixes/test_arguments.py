@@ -166,6 +166,34 @@ LAYOUTS = {
                        shuffle=True, worker_init_fn=seed_worker, generator=g)
         """,
     ),
+    "visual indent, a comment behind the parenthesis": (
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True)  # in no order
+        """,
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True,  # in no order
+                       worker_init_fn=seed_worker,
+                       generator=g)
+        """,
+    ),
+    "visual indent, a comment for a tool behind the parenthesis": (
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True)  # type: ignore
+        """,
+        """
+        x = DataLoader(ds,
+                       batch_size=4,
+                       shuffle=True,
+                       worker_init_fn=seed_worker,
+                       generator=g)  # type: ignore
+        """,
+    ),
     "visual indent, packed, does not fit": (
         """
         x = DataLoader(ds, batch_size=4,

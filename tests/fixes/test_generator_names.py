@@ -205,7 +205,8 @@ def test_generators(name: str, write) -> None:
     fixed = (root / "train.py").read_text()
     assert re.findall(r"generator=([\w.]+)", fixed) == names
     made = re.findall(r"(\S+) = torch\.Generator\(\)", fixed)
-    assert sorted(made) == sorted(names)
+    # Three arms or more share one generator above them.
+    assert sorted(made) == (["g"] if name == "elif" else sorted(names))
     assert fix([root]).fixed == ()
 
 

@@ -128,3 +128,73 @@ def test_no_generator_is_shared_by_loaders_beside_each_other(
     (tmp_path / "main.py").write_text(text)
     (found,) = check([tmp_path], {"select": ("TRL201",)}).findings
     assert (found.fix is None) is is_declined, found.fix_declined
+
+
+LOADERS = """
+    import torch
+    from torch.utils.data import DataLoader
+
+    class Images:
+        def NAME(self, dataset, **options):
+            return DataLoader(dataset, shuffle=True, **options)
+
+    if torch.cuda.is_available():
+        torch.manual_seed(0)
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "is_built", "declined"), [("loader", True, True), ("_loader", True, False), ("loader", False, False)]
+)
+def test_options_of_the_users_of_a_package(name: str, is_built: bool, declined: bool, tmp_path: Path) -> None:
+    package = tmp_path / "pictures"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "data.py").write_text(dedent(LOADERS).replace("NAME", name))
+    if is_built:
+        (tmp_path / "pyproject.toml").write_text("[build-system]\nrequires = ['hatchling']\n")
+    run = f"import torch\nfrom pictures.data import Images\n\ntorch.manual_seed(3)\nprint(len(Images().{name}(range(9))))\n"
+    (tmp_path / "train.py").write_text(run)
+    (found,) = (one for one in check([tmp_path]).findings if one.code == "TRL201")
+    held = "the `**` argument of the call may already hold generator"
+    assert (found.fix_declined == held) is declined, found.fix_declined
+
+
+OF_EACH = """
+    import torch
+    from torch.utils.data import DataLoader
+
+    class Loader(DataLoader):
+        def __init__(self, data):
+            super().__init__(data, batch_size=4, shuffle=True)
+
+    def make(data):
+        return Loader(data)
+
+    SEED
+    for loader in LOADERS:
+        print(len(list(loader)))
+    """
+
+
+@pytest.mark.parametrize(
+    "loaders",
+    ["[*map(Loader, [range(8), range(9)]), Loader(range(8))]", "map(lambda data: Loader(data), [range(8)])",
+     "map(lambda data: make(data), [range(8)])"],
+)  # fmt: skip
+def test_no_number_for_the_loaders_of_each_item(loaders: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    text = dedent(OF_EACH).replace("SEED", "").replace("LOADERS", loaders)
+    (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
+    assert found.fix_declined is not None
+    assert found.fix_declined.startswith("this call makes several loaders")
+
+
+def test_a_seed_is_drawn_for_each_loader_of_map(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    loaders = "[*map(Loader, [range(8), range(9)]), Loader(range(8))]"
+    text = dedent(OF_EACH).replace("SEED", "torch.manual_seed(3)").replace("LOADERS", loaders)
+    text = text.replace("def make(data):\n    return Loader(data)\n", "")
+    (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
+    assert found.fix is not None
+    assert any("g.manual_seed(torch.randint(2**32, ()).item())" in edit.content for edit in found.fix.edits)

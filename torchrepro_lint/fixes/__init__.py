@@ -15,9 +15,9 @@ worker_init.py        the worker init function; worker_lines.py and worker_targe
 importable.py         finds one in another file that can be imported from there
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
 init_body.py          edits of a worker init function that exists; init_parameter.py gives it a parameter
-generators.py         finds a generator, or writes one; placement.py says where
+generators.py         finds a generator, or a name for one; placement.py says where, generator_lines.py writes it
 generator_attribute.py the generator that an object keeps, where its loader is made again and again
-inserted_blocks.py    new lines above a statement
+inserted_blocks.py    new lines above a statement; tool_comments.py says which comments there are not for people
 unseeded_calls.py     the other calls that may need one
 written_at.py         the call or the partial that gets the arguments
 spread_options.py     the keywords that `**kwargs` may hold already

@@ -15,6 +15,7 @@ __all__ = ["apply_edits", "in_order", "merge_edits", "select_compatible"]
 _DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"""\benviron\.setdefault\(["'](\w+)""")
 _GENERATOR = re.compile(r"^([ \t]*)(\w+) = [\w.]*Generator\(", re.MULTILINE)
+_RANK = re.compile(r"^[ \t]+(rank|global_rank|process_rank) = ", re.MULTILINE)
 _Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
 
 
@@ -64,7 +65,7 @@ def select_compatible(fixes: Sequence[Fix]) -> list[Fix]:
         chosen.append(fix)
         taken.update(fix.edits)
         for edit in fix.edits:
-            defined |= _definitions(edit) | _variables(edit) | _generators(edit, of_the_module=True)
+            defined |= _definitions(edit) | _variables(edit) | _generators(edit, of_the_module=True) | _ranks(edit)
         for place, contents in own.items():
             if len(contents) > len(insertions.get(place, ())):
                 insertions[place] = contents
@@ -135,7 +136,7 @@ def _fits(
         if any(edit.path == other.path and _overlap(edit, other) for other in taken):
             return False
         # Two definitions of one name at different places: the second fix finds and uses the first in the next round.
-        if not defined.isdisjoint(_definitions(edit) | _variables(edit) | _generators(edit)):
+        if not defined.isdisjoint(_definitions(edit) | _variables(edit) | _generators(edit) | _ranks(edit)):
             return False
     for place, contents in own.items():
         fewer, more = sorted((contents, insertions.get(place, [])), key=len)
@@ -158,6 +159,11 @@ def _generators(edit: Edit, *, of_the_module: bool = False) -> set[tuple[Path, s
     """The names to which an edit gives a generator; with `of_the_module`, in the lines that are not indented."""
     found = _GENERATOR.findall(edit.content)
     return {(edit.path, name) for indentation, name in found if not (of_the_module and indentation)}
+
+
+def _ranks(edit: Edit) -> set[tuple[Path, str]]:
+    """The names to which an edit gives the rank of the process, for the generators below it as well."""
+    return {(edit.path, name) for name in _RANK.findall(edit.content)} if edit.start == edit.end else set()
 
 
 def _overlap(edit: Edit, other: Edit) -> bool:

@@ -12,6 +12,7 @@ from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses, leaves_calls_long, wraps_aligned
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 
 __all__ = ["add_keyword_arguments", "given", "replace_argument"]
 
@@ -203,7 +204,7 @@ class _Call:
         if not brackets:
             return self._wrapped(new, outer)
         bracket, *rest = brackets
-        newline, inner = self.document.newline, outer + self.document.indent_unit
+        newline, inner = self.document.newline, outer + self.document.indent_unit(self.call)
         grown = len("".join(f", {one}" for one in new))
         (first, _), (_, last) = bracket.parts[0], bracket.parts[-1]
         edits = [self.document.replacement(bracket.open + 1, first, newline + inner)]
@@ -259,7 +260,7 @@ class _Call:
 
     def _wrapped(self, new: list[str], outer: str) -> list[Edit]:
         newline = self.document.newline
-        inner = outer + self.document.indent_unit
+        inner = outer + self.document.indent_unit(self.call)
         old = [self.text[item.start : item.end] for item in self.items]
         arguments = [*old[:-1], *new, old[-1]] if self.kwargs else [*old, *new]
         magic = self.items[-1].comma is not None
@@ -351,15 +352,23 @@ class _Call:
         joined = separator.join(new)
         if last.comma is None:
             comment = _COMMENT_TO_END.match(self.text, last.end)
-            if comment is None:
+            if comment is not None:
+                return [self.document.insertion(last.end, ","), self.document.insertion(comment.end(), line + joined)]
+            behind = self._comment_of_the_last(last)
+            if behind is None:
                 return [self.document.insertion(last.end, separator + joined)]
-            return [
-                self.document.insertion(last.end, ","),
-                self.document.insertion(comment.end(), line + joined),
-            ]
+            kept = self.document.insertion(last.end, f",{behind.group()}{line}{joined}")
+            return [kept, self.document.replacement(*behind.span(), "")]
         comment = _COMMENT_TO_END.match(self.text, last.comma + 1)
         offset = comment.end() if comment is not None else last.comma + 1
         return [self.document.insertion(offset, line + joined + ",")]
+
+    def _comment_of_the_last(self, last: _Item) -> re.Match[str] | None:
+        """The comment behind a call of several lines, which is about the argument before it; none for a tool."""
+        if self.close != last.end or self.document.line_start(self.open) == self.document.line_start(self.close):
+            return None
+        comment = _COMMENT_TO_END.match(self.text, self.close + 1)
+        return None if comment is None or is_for_a_tool(comment.group()) else comment
 
     def _fill(self, last: _Item, new: list[str]) -> list[Edit]:
         offset = last.end if last.comma is None else last.comma

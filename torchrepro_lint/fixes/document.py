@@ -69,10 +69,19 @@ class Document:
             return "\r\n"
         return "\r" if cr > lf else "\n"
 
-    @property
-    def indent_unit(self) -> str:
-        """One level of indentation."""
-        return self.module.default_indent
+    def indent_unit(self, at: cst.CSTNode) -> str:
+        """One level of indentation at a node: that of the block around it; at the top of the module, that of the next
+        definition, or else of the last one above.
+        """
+        around = next((outer for outer in self.ancestors(at) if isinstance(outer, cst.IndentedBlock)), None)
+        if around is None:
+            start = self.start(self.top_level_statement(at))
+            tops = [one for one in self.module.body if isinstance(one, cst.FunctionDef | cst.ClassDef)]
+            near = sorted(tops, key=lambda one: (self.end(one) < start, abs(self.start(one) - start)))
+            bodies = [one.body for one in near if isinstance(one.body, cst.IndentedBlock)]
+            around = bodies[0] if bodies else None
+        own = around.indent if around is not None else None
+        return self.module.default_indent if own is None else own
 
     @cached_property
     def line_length(self) -> int:

@@ -50,7 +50,7 @@ def set_epoch_fix(program: Program, one: ForgottenEpoch) -> Planned:
         return None, "the sampler is not created on every path to the loop"
     indent = document.indentation(document.start(first))
     epoch, edits = _counter(document, node, loop.target.id)
-    guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit}" if may_be_none else ""
+    guard = f"if {name} is not None:{document.newline}{indent}{document.indent_unit(first)}" if may_be_none else ""
     # A comment above a loop is that one's own; one above a line is the title of what follows.
     start = document.line_start(document.start(first))
     offset = start if isinstance(first, cst.SimpleStatementLine) else document.lead_start(first)

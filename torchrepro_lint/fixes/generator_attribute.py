@@ -19,7 +19,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generators import calls_that_want_one, made_name, number_to_come, numbered_name
-from torchrepro_lint.fixes.placement import Declined
+from torchrepro_lint.fixes.placement import Declined, receiver_of
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
 from torchrepro_lint.fixes.seeding_request import Constructor
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
@@ -52,13 +52,13 @@ def attribute_home(
     """
     method = document.function(call)
     cls = document.enclosing_class(call)
-    receiver = _receiver(document, method, cls)
+    receiver = receiver_of(document, method, cls)
     if receiver is None or method is None or cls is None:
         return Declined("it is in no method of an object")
     if isinstance(constructor, str):
         return Declined(constructor)
     init = document.node_at(*constructor.span, cst.FunctionDef)
-    own = _receiver(document, init, cls) if init is not None else None
+    own = receiver_of(document, init, cls) if init is not None else None
     if init is None or own is None or not isinstance(init.body, cst.IndentedBlock):
         return Declined("its class has no `__init__`")
     name = _free_attribute(document, call, cls, known)
@@ -69,15 +69,6 @@ def attribute_home(
             return AttributeHome(statement, after, f"{own}.{name}", f"{receiver}.{name}", seed)
         declined = seed
     return declined
-
-
-def _receiver(document: Document, function: cst.FunctionDef | None, cls: cst.ClassDef | None) -> str | None:
-    """What a method of the class calls its object; None for what is no method of an object."""
-    if function is None or cls is None or document.parent(document.parent(function) or cls) is not cls:
-        return None
-    first = (*function.params.posonly_params, *function.params.params)[:1]
-    decorators = {dotted_name(one.decorator) for one in function.decorators}
-    return first[0].name.value if first and not decorators & {"staticmethod", "classmethod"} else None
 
 
 def _free_attribute(document: Document, call: cst.Call, cls: cst.ClassDef, known: KnownLoaders | None) -> str:
@@ -94,11 +85,13 @@ def _free_attribute(document: Document, call: cst.Call, cls: cst.ClassDef, known
 
 def _stem(document: Document, call: cst.Call) -> str:
     """What is made, after the name that it is given or the name of the method: `train` for `train_dataloader`;
-    `loader` where neither says whose loader it is.
+    `loader` or `sampler` where neither says whose it is.
     """
     method = document.function(call)
     name = method.name.value if method is not None else ""
     found = re.fullmatch(r"(?:_|get_|make_|build_|create_)*(\w+?)_?(?:data_?)?loader", name)
+    if found is None and (dotted_name(call.func) or "").endswith("Sampler"):
+        return made_name(document, call) or "sampler"
     return made_name(document, call) or (found[1] if found is not None else "loader")
 
 

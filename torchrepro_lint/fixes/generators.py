@@ -20,12 +20,12 @@ from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
 __all__ = [
+    "above_the_arms",
+    "are_too_many",
     "calls_that_want_one",
     "find_generator",
     "fresh_name",
     "generator_name",
-    "generator_source",
-    "are_too_many",
     "is_one_of_many",
     "made_name",
     "number_to_come",
@@ -39,6 +39,8 @@ __all__ = [
 MAX_NUMBERED = 3
 #: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
 MAX_IN_A_FUNCTION = 64
+#: In how many arms of one `if` loaders are made that get a generator above it.
+MIN_ARMS = 3
 
 
 def find_generator(
@@ -115,6 +117,32 @@ def are_too_many(document: Document, call: cst.Call) -> bool:
     """Whether a function makes so many loaders, splits and samplers that generators for all of them help nobody."""
     beside = document.once(_that_want_one).get(id(document.function(call)), ())
     return len(beside) > MAX_IN_A_FUNCTION
+
+
+def above_the_arms(
+    document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None
+) -> cst.BaseStatement | None:
+    """The `if` or `match` above which one generator is made for the loaders of one name that a function makes in three
+    arms of it or more, as a person would, and not once in each arm; None where `home` is the place for it.
+    """
+    alike = [
+        one
+        for one in _alike(document, call, made_name(document, call), known)
+        if one is not call and not _is_idle(known, one) and given(one, "sampler") is None
+    ]
+    if len(alike) + 1 < MIN_ARMS or given(call, "sampler") is not None:
+        return None
+    instead = made_instead(document, call, home, alike)
+    for outer in document.ancestors(home):
+        if isinstance(outer, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
+            return None
+        block = document.parent(outer)
+        if not isinstance(outer, cst.If | cst.Match) or not isinstance(block, cst.IndentedBlock | cst.Module):
+            continue
+        inside = [one for one in alike if document.start(outer) <= document.start(one) < document.end(outer)]
+        if len(inside) + 1 >= MIN_ARMS:
+            return outer if all(id(one) in instead for one in inside) else None
+    return None
 
 
 def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
@@ -289,46 +317,6 @@ def _homes(document: Document, call: cst.Call) -> tuple[cst.CSTNode | None, ...]
     """The function around a call, None for the module's own code, and the class, if there is one."""
     function, cls = document.function(call), document.enclosing_class(call)
     return (function,) if cls is None else (function, cls)
-
-
-def generator_source(document: Document, name: str, torch: str, seed: str, indentation: str) -> str:
-    """The two lines that make a generator and seed it."""
-    lines = [f"{name} = {torch}.Generator()", *_call_lines(document, f"{name}.manual_seed", seed, indentation)]
-    return "".join(f"{indentation}{line}{document.newline}" for line in lines)
-
-
-def _call_lines(document: Document, function: str, argument: str, indentation: str) -> list[str]:
-    """A call with one argument, on one line if that is not too long."""
-    if len(f"{indentation}{function}({argument})") <= document.line_length:
-        return [f"{function}({argument})"]
-    step = document.indent_unit
-    width = document.line_length - len(f"{indentation}{step}".expandtabs(4))
-    parts = _parts(document, cst.parse_expression(argument), width)
-    return [f"{function}(", *(f"{step}{part}" for part in parts), ")"]
-
-
-def _parts(document: Document, node: cst.BaseExpression, width: int) -> list[str]:
-    """The lines of an expression that is as wide as that, parted as black does: a sum before each `+`, a choice before
-    its `if` and its `else`.
-    """
-    code = document.module.code_for_node
-    if len(code(node)) <= width:
-        return [code(node)]
-    if node.lpar:
-        step = document.indent_unit
-        inner = _parts(document, node.with_changes(lpar=(), rpar=()), width - len(step))
-        return ["(", *(f"{step}{line}" for line in inner), ")"]
-    match node:
-        case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
-            first, *rest = _parts(document, right, width - len("+ "))
-            return [*_parts(document, left, 0 if _is_sum(left) else width), f"+ {first}", *rest]
-        case cst.IfExp(body=body, test=test, orelse=orelse):
-            return [code(body), f"if {code(test)}", f"else {code(orelse)}"]
-    return [code(node)]
-
-
-def _is_sum(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and not node.lpar
 
 
 def fresh_name(candidates: tuple[str, ...], *scopes: Scope) -> str:

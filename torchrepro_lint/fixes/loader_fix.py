@@ -29,12 +29,12 @@ from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
-from torchrepro_lint.program.running.several import serves_several
+from torchrepro_lint.program.running.several import is_of_each_item, serves_several
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_seed_its_dataset
-from torchrepro_lint.program.workers.ranks import distributed_start
+from torchrepro_lint.program.workers.ranks import distributed_start, trains_on_one_device
 from torchrepro_lint.program.workers.seeding import has_generator
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def loader_fix(
         generator=generator,
         existing_init=existing_init(program, path) if init and not also_seeds else None,
         also_seeds=also_seeds,
-        workers_draw=not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything(),
+        workers_draw=loader.has_workers
+        and (not loader.lacks("worker_init_fn") or program.worker_run(loader).draws_anything()),
         may_hold=at.may_hold,
     )
     has_ranks = starts_ranks or is_distributed(program, path)
@@ -151,6 +152,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
         again=again,
         shared=bool(again) and serves_several(program, facts, scope, site),
         several=several_at(program, facts.path),
+        of_each_item=is_of_each_item(program, facts, scope, site),
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,
         passed=passed_seeds(program, facts, scope),
@@ -253,7 +255,10 @@ def _are_kept_apart(program: Program, loader: Loader) -> bool:
 
 def _starts_ranks(program: Program, loader: Loader) -> bool:
     """Whether it is known that the loader's program may start several ranks."""
-    return distributed_start(program, loader) is not None or _holds(program, loader.facts.path, _LIGHTNING)
+    if distributed_start(program, loader) is not None:
+        return True
+    path = loader.facts.path
+    return _holds(program, path, _LIGHTNING) and not trains_on_one_device(program, program.imports.together(path))
 
 
 def is_distributed(program: Program, path: Path) -> bool:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, dotted_name
 
-__all__ = ["Declined", "Place", "find_place"]
+__all__ = ["Declined", "Place", "find_place", "receiver_of"]
 
 _ONE_LINE = "the body of the function is on the line of its def"
 
@@ -45,6 +45,8 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
     reason = _hopeless(document, call)
     if reason is not None:
         return Declined(reason)
+    if _is_held_by_a_dataset(document, call):
+        return Declined("a data set that holds a generator is copied into each worker with it")
     inline = False
     chain: list[tuple[cst.CSTNode, cst.BaseStatement]] = []
     inner: cst.CSTNode = call
@@ -92,3 +94,33 @@ def _hopeless(document: Document, call: cst.Call) -> str | None:
             return None if isinstance(inner, cst.IndentedBlock) else _ONE_LINE
         inner = outer
     return None
+
+
+def _is_held_by_a_dataset(document: Document, call: cst.Call) -> bool:
+    """Whether an object that gives samples keeps the loader: `self.loaders.append(DataLoader(...))`. Each worker has a
+    copy of the object, and would have one of the generator.
+    """
+    cls = document.enclosing_class(call)
+    receiver = receiver_of(document, document.function(call), cls)
+    if cls is None or receiver is None:
+        return False
+    match document.statement(call):
+        case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=kept)])]):
+            pass
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=kept))]):
+            pass
+        case _:
+            return False
+    if not (dotted_name(kept) or "").startswith(f"{receiver}."):
+        return False
+    named = any((dotted_name(base.value) or "").endswith("Dataset") for base in cls.bases)
+    return named or any(isinstance(one, cst.FunctionDef) and one.name.value == "__getitem__" for one in cls.body.body)
+
+
+def receiver_of(document: Document, function: cst.FunctionDef | None, cls: cst.ClassDef | None) -> str | None:
+    """What a method of the class calls its object; None for what is no method of an object."""
+    if function is None or cls is None or document.parent(document.parent(function) or cls) is not cls:
+        return None
+    first = (*function.params.posonly_params, *function.params.params)[:1]
+    decorators = {dotted_name(one.decorator) for one in function.decorators}
+    return first[0].name.value if first and not decorators & {"staticmethod", "classmethod"} else None

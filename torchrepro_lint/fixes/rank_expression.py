@@ -14,7 +14,10 @@ from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.seed_uses import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
-__all__ = ["find_rank", "knows_local_rank", "plus_rank", "rank_call"]
+__all__ = ["NAMES_OF_RANKS", "find_rank", "is_choice", "plus_rank", "rank_at", "rank_call"]
+
+#: What a variable with the rank of the process may be called.
+NAMES_OF_RANKS = ("rank", "global_rank", "process_rank")
 
 _DISTRIBUTED = "torch.distributed"
 #: A local rank is none of these: the first process of every node has the local rank 0.
@@ -29,7 +32,7 @@ _CHOICES = (
 
 def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement) -> str | None:
     """An expression of the program for the rank of the process that can be evaluated before the statement `at`."""
-    for name in ("rank", "global_rank"):
+    for name in NAMES_OF_RANKS:
         if is_bound_at(document, name, at):
             return f"{name} or 0" if may_be_none(document, name, at) else name
     found: list[tuple[bool, int, str]] = []
@@ -48,7 +51,7 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
         else:
             continue
         root = re.split(r"[.\[]", text)[0]
-        if not wanted or not is_bound_at(document, root, at):
+        if not wanted or not is_bound_at(document, root, at) or _is_written_out(document, root, at):
             continue
         here = document.function(node) is function
         if isinstance(node, cst.Call):
@@ -62,7 +65,25 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     return None
 
 
-def knows_local_rank(document: Document) -> bool:
+def _is_written_out(document: Document, name: str, at: cst.BaseStatement) -> bool:
+    """Whether a name holds a dict that is written in the code: its rank is the same in each process."""
+    owner = document.scope_of(at).resolve(name)
+    parents = [document.parent(binding.node) for binding in owner.bindings[name]] if owner is not None else []
+    made = [document.parent(one) if isinstance(one, cst.AssignTarget) else one for one in parents]
+    return any(isinstance(one, cst.Assign | cst.AnnAssign) and isinstance(one.value, cst.Dict) for one in made)
+
+
+def rank_at(document: Document, imports: ImportPlanner, at: cst.BaseStatement, *, has_ranks: bool) -> str | None:
+    """The rank of the process before the statement `at`: an expression of the program, or where it surely `has_ranks`
+    or knows local ones, the call that gives it.
+    """
+    rank = find_rank(document, imports, at)
+    if rank is None and (has_ranks or _knows_local_rank(document)):
+        return rank_call(document, imports, at)
+    return rank
+
+
+def _knows_local_rank(document: Document) -> bool:
     """Whether a file has the rank of the process on its node alone, so that it is one of several."""
     names = (node.value for node in document.nodes(cst.Name))
     return any(name.lower() == _LOCAL_RANK for name in names) or '"LOCAL_RANK"' in document.text
@@ -79,6 +100,11 @@ def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
     if any(_has_run(document, node, at) for node in starts):
         return f"{function}()"
     return _guarded(imports, function, at) if document.function(at) is not None else None
+
+
+def is_choice(rank: str) -> bool:
+    """Whether an expression for the rank asks first whether there are several processes."""
+    return " if " in rank
 
 
 def plus_rank(seed: str, rank: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, dotted_name
 
 __all__ = ["are_apart", "has_rank", "is_of_one_rank", "names_rank", "rank_terms"]
 
@@ -47,20 +47,31 @@ def has_rank(document: Document, seed: str, at: cst.CSTNode) -> bool:
     return any(_is_rank(document, term) for term in _summands(given))
 
 
-def is_of_one_rank(document: Document, rank: str, at: cst.CSTNode) -> bool:
-    """Whether only one rank comes to a place: `if rank == 0:`."""
+def is_of_one_rank(document: Document, rank: str | None, at: cst.CSTNode) -> bool:
+    """Whether only one rank comes to a place: `if rank == 0:`, and the arm of an `if` whose other arm makes the sampler
+    for several processes.
+    """
     inner = at
     for outer in document.ancestors(at):
         match outer:
             case cst.If(
                 test=cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.Equal(), cst.Integer())]),
                 body=body,
-            ) if body is inner and document.text_of(left) == rank:
+            ) if rank is not None and body is inner and document.text_of(left) == rank:
                 return True
+            case cst.If(body=body, orelse=orelse) if inner in (body, orelse):
+                other = orelse if inner is body else body
+                if other is not None and _distributes(document, other) and not _distributes(document, inner):
+                    return True
             case cst.FunctionDef() | cst.ClassDef():
                 return False
         inner = outer
     return False
+
+
+def _distributes(document: Document, arm: cst.CSTNode) -> bool:
+    """Whether an arm of an `if` gives each process its own part of the data."""
+    return any((dotted_name(call.func) or "").endswith("DistributedSampler") for call in document.nodes(cst.Call, arm))
 
 
 def _is_rank(document: Document, term: cst.BaseExpression) -> bool:

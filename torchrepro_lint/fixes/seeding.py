@@ -25,7 +25,6 @@ the same ones; but only where an expression for the rank is available. Else the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -35,13 +34,14 @@ from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generator_attribute import attribute_home
+from torchrepro_lint.fixes.generator_lines import assignment_source, generator_source
 from torchrepro_lint.fixes.generators import (
     MAX_IN_A_FUNCTION,
+    above_the_arms,
     are_too_many,
     find_generator,
     fresh_name,
     generator_name,
-    generator_source,
     is_one_of_many,
     place_among_loaders,
     plus,
@@ -51,10 +51,11 @@ from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_im
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
-from torchrepro_lint.fixes.rank_expression import find_rank, knows_local_rank, plus_rank, rank_call
+from torchrepro_lint.fixes.rank_expression import NAMES_OF_RANKS, is_choice, plus_rank, rank_at
 from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
+from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -63,8 +64,6 @@ from torchrepro_lint.knowledge.loaders import Role, torch_position
 __all__ = ["Declined", "plan_generator", "plan_worker_seeding"]
 
 _INIT_NAMES = ("seed_worker", "_seed_worker", "seed_loader_worker")
-# Comments that other tools apply to the line below them.
-_FOR_A_TOOL = re.compile(r"pylint:|fmt:|yapf:|isort:|type:|noqa|nosec|pragma|mypy:|pyright:|ruff:")
 _NOTHING_KNOWN = Surroundings()
 _NO_RANKS = Ranks()
 
@@ -212,7 +211,9 @@ class _Plan:
         name = fresh_name(_INIT_NAMES, document.scope)
         modules, imports = names_in_new_function(self.imports)
         below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
-        source = worker_init_source(document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below)
+        source = worker_init_source(
+            document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below, at=statement
+        )
         self.pending.append(Block(offset, source, above=2, below=2))
         return name
 
@@ -235,9 +236,7 @@ class _Plan:
         if isinstance(place, Declined):
             return place
         if are_too_many(document, self.call):
-            return Declined(
-                f"more than {MAX_IN_A_FUNCTION} loaders, splits and samplers are made here: make them in a loop"
-            )
+            return Declined(f"more than {MAX_IN_A_FUNCTION} loaders and splits are made here: make them in a loop")
         if around.again and document.function(self.call) is not None:
             return self._kept_generator(place)
         seed = self._own_seed(place.statement, around, several=place.inline)
@@ -253,6 +252,10 @@ class _Plan:
         self.is_one_of_many = is_one_of_many(document, self.call, at, around.known)
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
+        above, offset = above_the_arms(document, self.call, at, around.known), self.offset
+        if above is not None and self._own_seed(above, around) == seed:
+            at = above
+        self.offset = offset
         return self._new_generator(at, name, name, seed)
 
     def _kept_generator(self, place: Place) -> str | Declined:
@@ -299,7 +302,7 @@ class _Plan:
         known = around.torch_seed(at) if around.torch_seed is not None else None
         # Where the function itself seeds torch, or in programs without a seed, each of its loaders gets that seed.
         is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
-        begins_alike = seed.is_default or is_seeded_here
+        begins_alike = (seed.is_default and not around.of_each_item) or is_seeded_here
         if not several and (begins_alike or not around.several(at)):
             self.offset = place_among_loaders(self.document, self.call, at, around.known)
             return seed
@@ -322,22 +325,23 @@ class _Plan:
         return f"{torch}.Generator().manual_seed({text})"
 
     def _by_rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
-        """The seed before the statement `at`, apart from those of other loaders, and with the rank where ranks have to
-        differ.
-        """
-        document = self.document
+        """The seed before the statement `at`, apart from other loaders and, where it has to be, other ranks."""
         own = plus(seed.text, self.offset)
+        rank = self._rank(at, seed)
+        return rank if isinstance(rank, Declined) else plus_rank(own, rank) if rank else own
+
+    def _rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
+        """The rank that belongs into a seed before the statement `at`; empty where none does."""
+        document = self.document
         is_apart = seed.by_rank or has_rank(document, seed.text, at)
         if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
-            return own
-        rank = find_rank(document, self.imports, at)
-        if rank is not None and is_of_one_rank(document, rank, at):
-            return own
-        if rank is None and (self.ranks.in_seed or self.ranks.started or knows_local_rank(document)):
-            rank = rank_call(document, self.imports, at)
+            return ""
+        rank = rank_at(document, self.imports, at, has_ranks=self.ranks.in_seed or self.ranks.started)
+        if is_of_one_rank(document, rank, at):
+            return ""
         if rank is None and self.ranks.in_seed:
             return Declined("the generator has to be made at the top of the file, where no process has a rank")
-        return plus_rank(own, rank) if rank is not None else own
+        return rank or ""
 
     def _new_generator(
         self, at: cst.BaseStatement, name_there: str, name_here: str, seed: Seed, *, after: bool = False
@@ -346,12 +350,18 @@ class _Plan:
         call.
         """
         document = self.document
-        text = self._by_rank(at, seed)
-        torch = self._torch(at)
-        if isinstance(text, Declined) or isinstance(torch, Declined):
-            return text if isinstance(text, Declined) else torch
+        rank, torch = self._rank(at, seed), self._torch(at)
+        if isinstance(rank, Declined) or isinstance(torch, Declined):
+            return rank if isinstance(rank, Declined) else torch
         self.seeds.append(seed)
-        source = generator_source(document, name_there, torch, text, document.indentation(document.start(at)))
+        lines = ""
+        if is_choice(rank):
+            # As long as that, it is easier to read on a line of its own.
+            scopes = (document.scope_of(at), document.scope_of(self.call))
+            name = fresh_name(NAMES_OF_RANKS, *scopes)
+            lines, rank = assignment_source(document, name, rank, at), name
+        own = plus(seed.text, self.offset)
+        source = lines + generator_source(document, name_there, torch, plus_rank(own, rank) if rank else own, at)
         if after:
             offset = document.next_line(document.end(at))
             if not document.text[:offset].endswith(("\n", "\r")):
@@ -362,7 +372,7 @@ class _Plan:
         offset = above_title(document, at) if apart else document.lead_start(at)
         start = document.line_start(document.start(at))
         # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
-        if isinstance(at, cst.SimpleStatementLine) and not _FOR_A_TOOL.search(document.text[offset:start]):
+        if isinstance(at, cst.SimpleStatementLine) and not is_for_a_tool(document.text[offset:start]):
             offset = start
         below = 2 * apart
         if apart and follows_imports(document, at, offset):

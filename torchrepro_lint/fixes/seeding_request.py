@@ -71,6 +71,7 @@ class Surroundings:
         again: Why the function around the call may run again in one training; empty where it does not.
         shared: Whether loaders that are used beside each other may be made by the call, where `again` is not empty.
         several: Whether one run may come to a statement more than once.
+        of_each_item: Whether something that the program passes code to, such as `map`, makes a loader of each item.
         own_turns: The ranges in the text of the loops in each turn of which the call makes a loader of its own.
         constructor: The `__init__` of the object whose method the call is in, or why no generator is kept there.
         passed: Seeds that the function gets through its parameters.
@@ -83,6 +84,7 @@ class Surroundings:
     again: str = ""
     shared: bool = False
     several: Callable[[cst.BaseStatement], bool] = lambda at: False
+    of_each_item: bool = False
     own_turns: frozenset[tuple[int, int]] = frozenset()
     constructor: Constructor | str = "its class has no `__init__`"
     passed: Sequence[PassedSeed] = ()

@@ -39,19 +39,23 @@ class ExistingInit:
 
 
 def worker_init_source(
-    document: Document, name: str, modules: tuple[str, str, str], above: Sequence[str], below: Sequence[str]
+    document: Document,
+    name: str,
+    modules: tuple[str, str, str],
+    above: Sequence[str],
+    below: Sequence[str],
+    *,
+    at: cst.BaseStatement,
 ) -> str:
-    """The canonical definition, with further lines `above` and `below` the canonical ones.
+    """The canonical definition above the statement `at`, with further lines `above` and `below` the canonical ones.
 
     `modules` are the names under which the file knows torch, NumPy and random. The definition is annotated where the
     functions of the file are.
     """
     argument, returns = ("worker_id: int", " -> None") if document.once(is_annotated) else ("worker_id", "")
-    body = canonical_body(document.indent_unit, document.newline, *modules)
-    first, last = (
-        "".join(f"{document.indent_unit}{line}".rstrip() + document.newline for line in lines)
-        for lines in (above, below)
-    )
+    step = document.indent_unit(at)
+    body = canonical_body(step, document.newline, *modules)
+    first, last = ("".join(f"{step}{line}".rstrip() + document.newline for line in lines) for lines in (above, below))
     return f"def {name}({argument}){returns}:{document.newline}{first}{body}{last}"
 
 

@@ -12,9 +12,9 @@ __all__ = ["CallTable", "PackageTable", "known_calls", "known_packages"]
 
 CallTable = Literal[
     "without_gradient", "without_memory", "attention_backends", "module_holders", "starts_cuda", "starts_ranks",
-    "asks_for_the_worker", "present_process", "keeps_size", "seeds_of_32_bits", "seeds_and_gives_none",
-    "makes_generators", "seed_objects", "worker_seed", "worker_info", "makes_records", "notable",
-    "distinct_numbers", "same_numbers", "writes_init",
+    "makes_a_trainer", "asks_for_the_worker", "present_process", "keeps_size", "seeds_of_32_bits",
+    "seeds_and_gives_none", "makes_generators", "seed_objects", "worker_seed", "worker_info", "makes_records",
+    "notable", "distinct_numbers", "same_numbers", "writes_init",
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
     "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures", "compiles",
 ]  # fmt: skip

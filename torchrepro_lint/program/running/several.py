@@ -7,11 +7,14 @@ Trainings that come one after the other are apart: each has the data in the orde
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["makes_several", "serves_several"]
+__all__ = ["is_of_each_item", "makes_several", "serves_several"]
+
+_MAP = re.compile(rb"\bmap\(")
 
 
 def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
@@ -37,6 +42,8 @@ def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int)
 def _makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
     leading = _leading(program, facts, scope, site)
     if len(leading) > MAX_WAYS or any(_is_in_a_loop(program, way) for way in leading):
+        return True
+    if is_of_each_item(program, facts, scope, site):
         return True
     return any(_of_one_run(program, first, second) for first, second in combinations(leading, 2))
 
@@ -76,6 +83,51 @@ def _is_passed(way: Way) -> bool:
     return any(
         isinstance(inner.scope.node, tree.FunctionDef) and outer.scope.call_at(outer.site) is None
         for inner, outer in pairwise(way)
+    )
+
+
+def is_of_each_item(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    """Whether something that the program passes code to, such as `map`, makes an object of each item at a place."""
+    return any(_is_of_each_item(program, way) for way in _leading(program, facts, scope, site))
+
+
+def _is_of_each_item(program: Program, way: Way) -> bool:
+    """Whether a way leads through a lambda that is passed to something, which may call it with each of its items, or
+    through the `__init__` of a class of which `map` makes an object of each.
+    """
+    lambdas = (outer for inner, outer in pairwise(way) if isinstance(inner.scope.node, tree.Lambda))
+    return any(one.scope.call_at(one.site) is None for one in lambdas) or any(
+        isinstance(one.scope.node, tree.FunctionDef) and one.scope.node.name == "__init__" and _is_mapped(program, one)
+        for one in way
+    )
+
+
+def _is_mapped(program: Program, init: Waypoint) -> bool:
+    """Whether the class around an `__init__` is passed to `map`."""
+    around = init.scope.parent
+    if around is None or not isinstance(around.node, tree.ClassDef):
+        return False
+    node = around.node
+    return program.once(("mapped", init.facts.path, node.site), lambda: _is_class_mapped(program, node))
+
+
+def _is_class_mapped(program: Program, node: tree.ClassDef) -> bool:
+    return any(
+        _is_mapped_in(program, facts, scope, call, node)
+        for path in program.project.containing(node.name)
+        if program.project.holds(path, _MAP) and (facts := program.facts(path)) is not None
+        for scope in facts.walk_scopes()
+        for call, _ in scope.calls
+        if called_name(call.func) == "map" and call.args and called_name(call.args[0].value) == node.name
+    )
+
+
+def _is_mapped_in(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, node: tree.ClassDef) -> bool:
+    program.ev.begin_question()
+    return any(
+        isinstance(value, ClassValue) and value.node is node
+        for frame in contexts(program.ev, facts, scope)
+        for value in program.ev.values(call.args[0].value, frame)
     )
 
 

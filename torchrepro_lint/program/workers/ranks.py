@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Site
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.workers.loaders import Loader
 
-__all__ = ["distributed_start", "start_of_ranks"]
+__all__ = ["distributed_start", "start_of_ranks", "trains_on_one_device"]
 
 
 def distributed_start(program: Program, loader: Loader) -> Site | None:
@@ -56,3 +58,41 @@ def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:
                     is_start = any(isinstance(one, External) and canonical(one.name) in starts for one in functions)
                     if is_start and ev.may_run(call.site, arms, frame):
                         yield ev.site(call, frame), running_modules(ev, facts, scope)
+
+
+def trains_on_one_device(program: Program, files: frozenset[Path]) -> bool:
+    """Whether each Trainer that some files make is for one device, as its arguments in the code say; there is one."""
+
+    def find() -> bool:
+        word = any_word(last_parts(known_calls("makes_a_trainer")))
+        making = [path for path in sorted(files) if program.project.holds(path, word)]
+        found = [program.once(("trainers", path), partial(_trainers, program, path)) for path in making]
+        return any(found) and all(all(verdicts) for verdicts in found)
+
+    return program.once(("one device", files), find)
+
+
+def _trainers(program: Program, path: Path) -> tuple[bool, ...]:
+    """For each Trainer that a file makes, whether it is for one device."""
+    ev = program.ev
+    trainers = known_calls("makes_a_trainer")
+    facts = program.facts(path)
+    verdicts: list[bool] = []
+    for scope in facts.walk_scopes() if facts is not None else ():
+        for call, _ in scope.calls:
+            if called_name(call.func) not in last_parts(trainers):
+                continue
+            assert facts is not None
+            ev.begin_question()
+            for frame in contexts(ev, facts, scope)[:1]:
+                functions = ev.values(call.func, frame)
+                if any(isinstance(one, External) and canonical(one.name) in trainers for one in functions):
+                    verdicts.append(_is_for_one_device(ev.arguments(call.args, frame)))
+    return tuple(verdicts)
+
+
+def _is_for_one_device(arguments: Arguments) -> bool:
+    one = frozenset((Constant(1),))
+    devices = [argument(arguments, name, None) for name in ("devices", "gpus")]
+    nodes_given, nodes = argument(arguments, "num_nodes", None)
+    return (one in [values for _, values in devices]) and (not nodes_given or nodes == one)

@@ -40,7 +40,8 @@ How it is proven
 
 Fix safety
     Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
-    the object whose method creates the loader again. Where any other function runs again in one training, there is a
+    the object whose method creates the loader again, or, if a function makes loaders of one name in three arms of an
+    `if` or more, once above that. Where any other function runs again in one training, there is a
     fix only if torch is seeded in that function or at the top of its file. There is none where it makes loaders that
     are used beside each other, which would share the generator. The order changes once, when the fix is
     applied. The generator gets the program's own seed:
@@ -51,17 +52,22 @@ Fix safety
       seed shuffle equally long data in the same way.
     - `torch.randint(2**32, ()).item()`, which torch draws, where one call makes several loaders, for the same reason.
     - With the rank of the process added, where several ranks have workers that draw: these would draw the same numbers.
+      Not in the arm of an `if` whose other arm makes a `DistributedSampler`, nor where Lightning's Trainer has
+      `devices=1`: there is one process.
 
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
     copy of the one in `np.random.seed(0)`, in a program that does not seed torch before. So is `args.seed or 0` where
-    the user need not give a seed and the program has no default of its own for it. Unsafe where a function gives more
-    than three loaders one name: their generators would differ in a number.
+    the user need not give a seed and the program has no default of its own for it, and any seed where the program
+    seeds torch in some runs alone (`if args.deterministic:`). Unsafe where a function gives more than three loaders one
+    name: their generators would differ in a number.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
 
-    If the call also passes the `**kwargs` of its function, there is a fix only
-    if no caller in the project passes a generator; a caller elsewhere that does would get a TypeError.
+    If the call also passes the `**kwargs` of its function, there is a fix only if no caller in the project passes a
+    generator, and none in a public function of a package that the project builds: a caller elsewhere that passes one
+    would get a TypeError. Nor is there one for a loader that a data set keeps: each worker has a copy of the data set,
+    and would have one of the generator.
 
 Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
@@ -69,6 +75,9 @@ Not reported
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
+    - A loader of which only the length is asked: `len(DataLoader(...))`.
+    - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
+      with `shuffle=train and sampler is None`.
     - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
       seed of an augmentation, where only training augments.
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
