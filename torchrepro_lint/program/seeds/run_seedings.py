@@ -13,9 +13,10 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_walk import training_steps
+from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
-from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.seed_faults import is_of_init_functions, is_stand_in, runs_in_workers
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -30,7 +31,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     """Whether a seeding call is the program's own, and none of a worker, a test, a loop, a split or a mock, nor for a
     while.
     """
-    if is_undone(program.ev, one.frame.scope, one.site.number):
+    if is_undone(program.ev, one.frame.scope, one.site.number) or is_given_back(program, one):
         return False
     if program.is_test(one.site.path) or is_stand_in(program, one) or isinstance(one.frame.scope.node, tree.Lambda):
         return False
@@ -40,7 +41,9 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
     ways = ways_of(program, one)
-    if not _says_so(program, one) or runs_in_workers(ways) or repeats(program, ways):
+    if not _says_so(program, one) or repeats(program, ways):
+        return False
+    if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
     return not is_for_a_split(program, one)
 

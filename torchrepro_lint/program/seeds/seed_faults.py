@@ -22,6 +22,7 @@ from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
+from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.overridden_seeds import is_overridden
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ChangingSeed", "changing_seeds", "is_innocent", "is_stand_in", "runs_in_workers", "wants_fresh_numbers"]
+__all__ = [
+    "ChangingSeed",
+    "changing_seeds",
+    "is_innocent",
+    "is_of_init_functions",
+    "is_stand_in",
+    "runs_in_workers",
+    "wants_fresh_numbers",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,7 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         fault = _fault(program, one)
         if fault is None or is_innocent(program, one):
             continue
-        if (fault.fallback and _is_told(program, fault)) or _is_of_init_functions(program, fault):
+        if (fault.fallback and _is_told(program, fault)) or _is_made_in_init_functions(program, fault):
             continue
         if fault.seeded is None and is_overridden(program, one):
             continue
@@ -163,7 +172,7 @@ def is_innocent(program: Program, one: Evidence) -> bool:
     """Whether a seeding call may use another seed each time: that of a test, a worker or an environment, or a mock."""
     if program.is_test(one.site.path) or isinstance(one.frame.scope.node, tree.Lambda) or is_stand_in(program, one):
         return True
-    if is_undone(program.ev, one.frame.scope, one.site.number):
+    if is_undone(program.ev, one.frame.scope, one.site.number) or is_given_back(program, one):
         return True
     ways = ways_of(program, one)
     return runs_in_workers(ways) or any(
@@ -197,13 +206,21 @@ def runs_in_workers(ways: tuple[Way, ...]) -> bool:
     )
 
 
-def _is_of_init_functions(program: Program, fault: ChangingSeed) -> bool:
-    """Whether the seed is made in functions that loaders have as `worker_init_fn`, and that nothing else calls."""
-    ways = ways_of(program, fault.seeding)
+def is_of_init_functions(program: Program, one: Evidence) -> bool:
+    """Whether only functions seed here that loaders have as `worker_init_fn`, and that nothing else calls."""
     none: frozenset[int] = frozenset()
     functions = program.ev.remembered(("init-functions",), lambda: _init_functions(program), none)
-    if not all(any(id(one.scope.node) in functions and _is_not_called(program, one) for one in way) for way in ways):
+    return all(
+        any(id(waypoint.scope.node) in functions and _is_not_called(program, waypoint) for waypoint in way)
+        for way in ways_of(program, one)
+    )
+
+
+def _is_made_in_init_functions(program: Program, fault: ChangingSeed) -> bool:
+    """Whether the seed is made and set in functions that loaders have as `worker_init_fn`."""
+    if not is_of_init_functions(program, fault.seeding):
         return False
+    ways = ways_of(program, fault.seeding)
     return fault.source is None or any(waypoint.scope is fault.source.frame.scope for way in ways for waypoint in way)
 
 

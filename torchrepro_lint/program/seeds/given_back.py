@@ -1,0 +1,68 @@
+"""Seeds that are given back: `np.random.seed(10101)`, `np.random.shuffle(lines)`, `np.random.seed(None)`.
+
+The constant keeps what is drawn in between, and the seed from the system after it lets all other draws differ again, as
+they did before. Neither says that the run is to be repeated, and the second takes no seed from the run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.program.evaluation.conditions import is_none
+from torchrepro_lint.program.running.blocks import expressions_in
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.statements import block_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.switches.intent import Evidence
+
+__all__ = ["is_given_back"]
+
+#: Generators whose seed can be given back by a call without one.
+_SEEDS: Final = frozenset({"numpy.random.seed", "random.seed"})
+#: How many statements may stand between the two calls.
+_BETWEEN: Final = 4
+
+
+def is_given_back(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call is the first or the last of such a pair, in one block, with no other seed beside them."""
+    if one.name not in _SEEDS or not isinstance(one.node, tree.Call):
+        return False
+    parents = parents_of(program.ev, one.frame.facts)
+    block = block_of(parents, one.frame.facts, parents.statement(one.node))
+    seeds = _seeds_in(program, one, block)
+    here = next((at for at, two in seeds if two.site == one.site), None)
+    if here is None:
+        return False
+    near = [(at, two) for at, two in seeds if abs(at - here) <= _BETWEEN + 2]
+    if len(near) != 2:
+        return False
+    (first, given), (last, taken) = near
+    return (
+        1 < last - first <= _BETWEEN + 1
+        and given.name == taken.name
+        and not _is_without_a_seed(program, given)
+        and _is_without_a_seed(program, taken)
+    )
+
+
+def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> list[tuple[int, Evidence]]:
+    """The seeding calls in the statements of a block, in order, each with the place of its statement in the block."""
+    known = {two.site: two for two in program.evidence if two.effect == "seed" and two.site.path == one.site.path}
+    sites = {site.number: two for site, two in known.items()}
+    return [
+        (at, sites[node.site])
+        for at, statement in enumerate(block)
+        for node in walk(list(expressions_in((statement,))))
+        if node.site in sites
+    ]
+
+
+def _is_without_a_seed(program: Program, one: Evidence) -> bool:
+    if one.value is None:
+        return True
+    values = program.ev.values(one.value, one.frame)
+    return bool(values) and all(is_none(value) is True for value in values)
