@@ -13,7 +13,16 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf, Site, Unknown, Value
+from torchrepro_lint.program.evaluation.values import (
+    Constant,
+    External,
+    ExternalObject,
+    Instance,
+    MemberOf,
+    Site,
+    Unknown,
+    Value,
+)
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
 from torchrepro_lint.program.running.handed_parameters import may_be_handed
 from torchrepro_lint.program.running.ways import ways
@@ -26,6 +35,8 @@ __all__ = ["GlobalGenerator", "global_generators"]
 
 _GLOBAL: Final = "torch.default_generator"
 _WORDS: Final = re.compile(rb"(?<!\w)(?:generator\s*=|default_generator)|(?:random_split|Sampler)\(")
+#: Classes, whose objects draw later than they are made.
+_KEEPS: Final = re.compile(r"\.[A-Z]\w*$")
 #: The finding stands where the generator is passed, or where a call gives it.
 _MADE: Final = re.compile(_WORDS.pattern + rb"|seed|Generator")
 
@@ -72,6 +83,8 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
             if arg is None or not made or not all(_is_global(value) for value in made):
                 continue
             if not _is_known(program, call, frame):
+                continue
+            if _is_used_up(program, call, arg, frame):
                 continue
             use = Site(facts.path, arg.value.site)
             sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
@@ -120,6 +133,22 @@ def _is_known(program: Program, call: tree.Call, frame: Frame) -> bool:
     return any(
         not isinstance(value, (Unknown, ExternalObject, MemberOf)) for value in program.ev.values(call.func, frame)
     )
+
+
+def _is_used_up(program: Program, call: tree.Call, arg: tree.Arg, frame: Frame) -> bool:
+    """Whether the generator is seeded in the argument itself, for a call that draws at once and keeps nothing of it, a
+    function of torch or the `__call__` of an object (a pipeline): no other draw comes between.
+    """
+    if not isinstance(arg.value, tree.Call):
+        return False
+    called = program.ev.values(call.func, frame)
+    return bool(called) and all(isinstance(value, Instance) or _draws_at_once(value) for value in called)
+
+
+def _draws_at_once(value: Value) -> bool:
+    if not isinstance(value, External) or _KEEPS.search(value.name):
+        return False
+    return any(effect.kind == "draw" and effect.moment == "call" for effect in rng_effects(value.name))
 
 
 def _is_put_back(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:

@@ -21,6 +21,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.environment import environment_variables
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.ordering.set_order import ordered_sets
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.switches.cuda_use import first_use_before
@@ -35,11 +36,14 @@ __all__ = ["LateVariable", "late_variables"]
 
 @dataclass(frozen=True, slots=True)
 class LateVariable:
-    """An assignment that comes too late. `reader` is where CUDA has been started before; None for Python's own."""
+    """An assignment that comes too late. `reader` is where CUDA has been started before; None for Python's own.
+    `matters`: what it was to control is seen to decide something in one of its programs.
+    """
 
     name: str
     site: Site
     reader: Site | None
+    matters: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,10 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
     if not roots or _may_start_again(setting):
         return None
     if environment_variables()[setting.name].read_at_start_of == "python":
-        is_read = _starts_children(program, roots | {setting.facts.path})
-        return None if is_read else LateVariable(setting.name, site, None)
+        files = _files_run(program, roots | {setting.facts.path})
+        if any(program.project.holds(path, program_words("starts_python")) for path in files):
+            return None
+        return LateVariable(setting.name, site, None, _depends_on_hashes(program, files))
     started = _cuda_started(program, setting)
     return LateVariable(setting.name, site, Site(setting.facts.path, started)) if started is not None else None
 
@@ -123,20 +129,25 @@ def _may_start_again(setting: _Setting) -> bool:
 # --- who reads it -------------------------------------------------------------------------------------------------
 
 
-def _starts_children(program: Program, roots: frozenset[Path]) -> bool:
-    """Whether a program that comes by the assignment may start another process: any file of it speaks of one."""
+def _files_run(program: Program, roots: frozenset[Path]) -> frozenset[Path]:
+    """The files of all programs that come by the assignment."""
     programs = program.runs_with(roots)
     seen = set(programs)
     pending = list(programs)
     while pending:
-        path = pending.pop()
-        if program.project.holds(path, program_words("starts_python")):
-            return True
-        for below in program.imports.imported_by_file(path):
+        for below in program.imports.imported_by_file(pending.pop()):
             if below not in seen:
                 seen.add(below)
                 pending.append(below)
-    return False
+    return frozenset(seen)
+
+
+def _depends_on_hashes(program: Program, files: frozenset[Path]) -> bool:
+    """Whether one of the files asks for a hash, or lets the order of a set of texts decide something."""
+    if any(program.project.holds(path, program_words("hashes")) for path in files):
+        return True
+    ordered = program.once("ordered sets", lambda: tuple(ordered_sets(program)))
+    return any(one.site.path in files for one in ordered)
 
 
 def _cuda_started(program: Program, setting: _Setting) -> int | None:

@@ -37,6 +37,9 @@ Fix safety
     torch, the call is kept on a line above, so that all other draws stay the same.
 
 Not reported
+    A call that draws at once with `generator=torch.manual_seed(x)` written in it (`torch.randn`, `random_split`, the
+    `__call__` of a pipeline): nothing draws in between, so the seed alone decides what it gets.
+
     A parameter that defaults to the global generator, as in torch's own functions: the callers of the function decide.
 
 References

@@ -59,6 +59,8 @@ Not reported
       set the variable only if it is missing and then call something, which may start them again.
     - Helper functions that nothing calls, and tests.
     - `CUBLAS_WORKSPACE_CONFIG`, which is TRL303.
+    - `PYTHONHASHSEED` in a program in which nothing is seen to depend on it, neither a `hash` nor the order of a set of
+      strings: reported in the `strict` profile only.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References
@@ -85,6 +87,8 @@ class EnvironmentTooLate(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_variables(program):
+            if not late.matters and not program.strict:
+                continue
             trace = [Link(late.reader, "CUDA has started here")] if late.reader is not None else []
             yield self.finding(program, late.site, _message(late), trace)
 
