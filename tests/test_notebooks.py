@@ -200,12 +200,12 @@ def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> Non
         ('{"cells": torch', "a.ipynb:1:11: TRL900 this file cannot be read: not valid JSON"),
         ('{"nbformat": 3, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 3"),
         (
-            notebook(markdown("a"), "import torch", "x = 1\nif x:\ny = 2"),
+            notebook(markdown("a"), "import torch", "x = torch.rand(1)\nif x:\ny = 2"),
             "a.ipynb:cell 3:3:1: TRL900 this cell cannot be read: syntax error: expected an indented block after 'if' "
             "statement on line 2",
         ),
         (
-            notebook("import torch\nf(\n", "g()"),
+            notebook("import torch\nf(\n", "g()", "../runs/2024_05_01", "print(3)m"),
             "a.ipynb:cell 1:2:2: TRL900 this cell cannot be read: syntax error: '(",
         ),
     ],
@@ -223,7 +223,7 @@ SPLIT = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
 
 def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, capsys) -> None:
     """They never run: what they would seed is not seeded, and what they would split is not split."""
-    broken = f"print 'splitting'\ntorch.manual_seed(0)\n{SPLIT}", "if x:\n\n"
+    broken = f"print 'splitting'\ntorch.manual_seed(0)\n{SPLIT}", "if torch.rand(1):\n\n"
     text = notebook(
         "import torch\ntorch.manual_seed(1)\nprint(torch.rand(1))",
         broken[0],
@@ -249,7 +249,7 @@ def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, ca
 
 
 def test_a_cell_that_is_nested_too_deeply_is_given_to_no_parser_that_it_would_end(write, capsys) -> None:
-    text = notebook("x = f(\n" * 10_000, "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))")
+    text = notebook("x = shuffle(\n" * 10_000, "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))")
     root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
     assert main([str(root), "--no-cache", "-q", "--output-format", "concise"]) == 1
     broken, found = capsys.readouterr().out.splitlines()
@@ -275,7 +275,7 @@ def test_nothing_is_put_into_a_cell_that_cannot_be_read(write, monkeypatch, caps
 
 @pytest.mark.parametrize("comment", ["# torchrepro-lint: noqa: TRL900", "# torchrepro-lint: noqa"])
 def test_a_comment_silences_what_is_said_of_other_cells(write, capsys, comment: str) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.ipynb": notebook(f"{comment}\nimport torch", "f(")})
+    root = write({"torchrepro-lint.toml": "", "a.ipynb": notebook(f"{comment}\nimport torch", "shuffle(")})
     assert main([str(root)]) == 0
 
 

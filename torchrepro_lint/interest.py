@@ -63,10 +63,11 @@ def is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
 
 
 def broken_cells(files: Iterable[Path], project: Project, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
-    """Findings for the cells of readable notebooks that cannot be read themselves."""
+    """Findings for the cells of readable notebooks that cannot be read themselves, and whose text is missed."""
     for path in filter(is_notebook, files):
         if is_ignored(UNREADABLE_FILE, path, project.settings):
             continue
         text = overlay[path] if path in overlay else decode(path, read(path)).text
         for before, error in cell_errors(path, text).items():
-            yield UNREADABLE_FILE.finding(path, before + error.row, error.column, error.reason, "cell")
+            if error.matters:
+                yield UNREADABLE_FILE.finding(path, before + error.row, error.column, error.reason, "cell")

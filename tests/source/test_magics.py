@@ -57,6 +57,8 @@ def test_python_stays_as_it_is(cell: str) -> None:
         ("!pip install \\\n  torch\nx = 1", "0#############\n#######\nx = 1"),
         ("pip install torch\nimport torch", "0################\nimport torch"),
         ("cd ..", "0####"),
+        ("ls *.pt", "0######"),
+        ("timeit np.ones(3)", "0################"),
         ("%%time\nx = 1\n", "#%%###\nx = 1\n"),
         ("\n\n%%capture out\n!ls\nx = 1", "\n\n#%%##########\n0##\nx = 1"),
         ("%%bash\nls 'x\n\ndone", "#%%###\n#####\n\n####"),

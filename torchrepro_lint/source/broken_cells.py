@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -12,14 +13,25 @@ from torchrepro_lint.source.magics import commented, parses
 
 __all__ = ["CellError", "as_comment", "error_in", "explained"]
 
+# What makes a cell one whose text is missed where it cannot be read: it draws, seeds, loads, splits or lists, or other
+# cells may use what it imports or defines. A path, or a mistyped print, is not missed.
+_MISSED = re.compile(
+    r"oader|rand|andom|seed|enerator|eterminis|cudnn|listdir|scandir|iterdir|glob|walk\(|_split|set\(|sample|shuffle"
+    r"|\b(?:import|def|class|lambda)\b"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class CellError:
-    """What is wrong in a cell, and where: `row` and `column` start at 1 and count in its source."""
+    """What is wrong in a cell, and where: `row` and `column` start at 1 and count in its source.
+
+    `matters`: the cell has something that a rule could be at, or that other cells may use.
+    """
 
     row: int
     column: int
     reason: str
+    matters: bool = True
 
 
 def error_in(cell: str) -> CellError | None:
@@ -35,7 +47,7 @@ def error_in(cell: str) -> CellError | None:
         if _is_read_by_libcst(source):
             return None
         reason, row, column = explained(source, error)
-        return CellError(row, column, reason)
+        return CellError(row, column, reason, _MISSED.search(source) is not None)
     except (ValueError, RecursionError, MemoryError):
         return None  # what is nested too deeply is said of the whole file
     return None

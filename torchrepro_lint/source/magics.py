@@ -21,7 +21,7 @@ _ESCAPES = frozenset("%!?/,;")
 _INDENTATION = re.compile(r"[ \t]*")
 _CELL_MAGIC = re.compile(r"\s*^%%(?P<name>\w*)[^\r\n]*", re.MULTILINE)
 # Two words in a row are no Python, but for its own operators; `pip = 1` and `ls -la` are.
-_AUTOMATIC = re.compile(r"[ \t]*(?P<name>[a-z_]+)[ \t]+(?!(?:and|as|else|for|if|in|is|not|or)\b)[\w./~\"'$]")
+_AUTOMATIC = re.compile(r"[ \t]*(?P<name>[a-z_]+)[ \t]+(?!(?:and|as|else|for|if|in|is|not|or)\b)[\w./~*\"'$]")
 _LINE_MAGIC = re.compile(r"%(?P<name>\w+)[ \t]+")
 # Options take a number or a name after a blank: `-n 10`, `-s cumulative`, `-f function`.
 _OPTIONS = re.compile(r"(?:-[nrp][ \t]*\d+[ \t]+|-[slTDfm][ \t]*\S+[ \t]+|-[a-zA-Z]+[ \t]+)*")
