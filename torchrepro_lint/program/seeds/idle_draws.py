@@ -32,12 +32,26 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
         scope = event.frame.scope
         if not draws_weights(event):  # `self.cls_token` is a weight, and no token of a session
             names.extend(scope.given_to(event.call))
+            names.extend(_given_with(scope, event.call))
             while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
                 names.extend(scope.parent.given_to(scope.node))
                 scope = scope.parent
         if isinstance(scope.node, tree.FunctionDef):
             names.append(scope.node.name)
     return any(function_words("idle_draws").search(name) for name in names)
+
+
+def _given_with(scope: Scope, draw: tree.Call) -> Iterator[str]:
+    """The keyword of a call that is given a draw, or the text that stands before it: `update(cfg, "seed", draw)`."""
+    for call, _ in scope.calls:
+        texts = ""
+        for arg in call.args:
+            if isinstance(arg.value, tree.Const) and isinstance(arg.value.value, str):
+                texts = arg.value.value.rpartition(".")[2]
+            elif any(node is draw for node in walk([arg.value])):
+                if arg.keyword or texts:
+                    yield arg.keyword or texts
+                break
 
 
 def _names_of_folders(scope: Scope) -> frozenset[int]:

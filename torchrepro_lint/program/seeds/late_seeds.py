@@ -12,10 +12,10 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.partings import one_comes_before
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.seeds.first_weights import built_at
+from torchrepro_lint.program.seeds.first_weights import built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
-from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         if evidence is None or not is_for_the_run(program, evidence):
             continue
         before = [early for step in steps if (early := _early(run, step, seed, rng)) is not None]
+        if is_of_a_framework(evidence):
+            before = [step for step in before if draws_weights(step.event)]
         early = next((step for step in before if one_comes_before(program, [step.event], seed.event)), None)
         if early is None and one_comes_before(program, (step.event for step in before), seed.event):
             early = before[0]  # one of several, of which one surely runs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
@@ -24,7 +25,7 @@ from torchrepro_lint.program.switches.intent_at import ways_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_for_the_run"]
+__all__ = ["is_for_the_run", "is_of_a_framework"]
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
@@ -46,6 +47,13 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
     return not is_for_a_split(program, one)
+
+
+def is_of_a_framework(one: Evidence) -> bool:
+    """Whether nobody asks for a seed: what is made to train (`TrainingArguments`) seeds with a number of its own."""
+    known = seeding_call(one.name)
+    made = last_part(one.name)[:1].isupper()
+    return made and one.value is None and known is not None and known.default is not None
 
 
 def _is_of_test(program: Program, one: Evidence) -> bool:

@@ -49,6 +49,8 @@ Not reported
     - Splits and samplers (TRL202, TRL209).
     - Draws that no result depends on, such as a part of the path of a folder that the same function makes; the default
       of a parameter that each call in the program is given.
+    - A number that is drawn for a seed, and put into a configuration under that name.
+    - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed.
     - Branches of an `if` that do not run together with the seed.
     - Programs in which something that cannot be followed may have seeded before.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.

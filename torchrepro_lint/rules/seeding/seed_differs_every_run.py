@@ -55,6 +55,7 @@ Not reported
       that seeds its run: reported in the `strict` profile only.
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
     - Worker init functions, which are TRL105.
+    - `np.random.seed(None)` right after a draw for which a constant seed stands alone: it gives back what was there.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
     - A seed that the same function replaces with a given one before anything that can be seen is drawn.
     - A generator of the program's own that only chooses a name, a port or a delay, as far as names tell.
