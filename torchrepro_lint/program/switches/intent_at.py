@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Store
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.callers import called_name
@@ -126,7 +127,7 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
         return True
     if one is not None and (_is_given_a_wish(one) or begins_a_region(one) or ends_a_region(program, one)):
         return True
-    if all(any(_other_arm_is_deterministic(waypoint) for waypoint in way) for way in places):
+    if all(any(_other_arm_is_deterministic(waypoint) or _turns_off(waypoint) for waypoint in way) for way in places):
         return True
     return any(
         other.level == "deterministic" and never_together(ways_of(program, other), places)
@@ -148,6 +149,30 @@ def _other_arm_is_deterministic(waypoint: Waypoint) -> bool:
         *(path for call, path in waypoint.scope.calls if called_name(call.func) == "use_deterministic_algorithms"),
     ]
     return any(arms.get(branch, arm) != arm for path in switches for branch, arm in path)
+
+
+def _turns_off(waypoint: Waypoint) -> bool:
+    """Whether an arm of an `if` around the place turns off what the function has just switched on: an option takes
+    determinism back, `if args.debugmode < 1: cudnn.deterministic = False`.
+    """
+    path = waypoint.path
+    if not any(isinstance(waypoint.scope.branches.get(branch), tree.If) for branch, _ in path):
+        return False
+    stores = [store for store in waypoint.scope.stores if _is_of_determinism(store)]
+    is_on = any(
+        _is_deterministic_store(store) and store.statement.site < waypoint.site and _holds_in(store.path, path)
+        for store in stores
+    )
+    return is_on and any(not _is_deterministic_store(store) and store.path == path for store in stores)
+
+
+def _holds_in(path: ArmPath, inner: ArmPath) -> bool:
+    """Whether what runs on a path runs in each run that comes to an arm inside of it."""
+    return len(path) < len(inner) and inner[: len(path)] == path
+
+
+def _is_of_determinism(store: Store) -> bool:
+    return isinstance(store.target, tree.Attribute) and store.target.attr == "deterministic"
 
 
 def _is_deterministic_store(store: Store) -> bool:

@@ -134,7 +134,11 @@ def _shares_a_program(program: Program, setting: Setting, one: Evidence) -> bool
 
 
 def _set_by_a_framework(program: Program, one: Evidence) -> bool:
+    """Whether a framework that is asked for determinism sets the variable, in a program with the switch in it."""
+    files = frozenset().union(*(program.imports.together(root) for root in one.roots))
     return any(
-        other.effect.startswith("algorithms") and not other.name.startswith("torch.") and other.roots & one.roots
+        other.effect.startswith("algorithms")
+        and not other.name.startswith("torch.")
+        and (other.roots & one.roots or other.site.path in files)
         for other in program.evidence
     )

@@ -44,7 +44,8 @@ Fix safety
 
 Not reported
     - Programs that do not ask for determinism anywhere else.
-    - The branch of an `if` that is not the deterministic one.
+    - The branch of an `if` that is not the deterministic one, or in which the helper that has just asked for
+      determinism turns it off again (`if args.debugmode < 1: cudnn.deterministic = False`).
     - A switch that is set back to `True` on the same path, or next to the request for determinism (`if
       args.deterministic: cudnn.deterministic = True`).
     - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.deterministic`,
