@@ -6,6 +6,7 @@ held_operations.py       those under another name
 op_arguments.py          their arguments
 proven_rows.py           which rows of the table are proven for a call
 op_collisions.py         whether anything can meet in one that adds; unique_indices.py: whether an index repeats
+made_indices.py          indices that are made with one place in a row
 
 Where they run:
 op_runs.py               on which device, with gradients or without, under the flag or not

@@ -10,6 +10,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Values
+from torchrepro_lint.program.ops.made_indices import is_made_with_one_place
 from torchrepro_lint.program.ops.op_arguments import argument_of, numbers_of, unmoved
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.single_dimensions import single_by_index
@@ -33,6 +34,9 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
         return True
     dimension = argument_of(operation, "dim", 0)
     if dimension is not None and _shows_one_place(ev, written, ev.values(dimension, frame), frame, _MAX_CALLS):
+        return True
+    places = numbers_of(ev.values(dimension, frame)) if dimension is not None else []
+    if len(places) == 1 and is_made_with_one_place(ev, index, places[0], frame):
         return True
     found = tensor(ev, index, frame)
     if (found is not None and found.distinct) or _is_named_a_permutation(written):
