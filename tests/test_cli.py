@@ -245,7 +245,7 @@ def test_names_relative_to_the_current_folder(project: Path, capsys, monkeypatch
     [
         (["--selct", "TRL1"], 'unrecognized arguments: --selct; did you mean "--select"?'),
         (["--format", "json"], 'unrecognized arguments: --format; did you mean "--output-format"?'),
-        (["--extend-ignore", "TRL1"], 'unrecognized arguments: --extend-ignore; did you mean "--ignore"?'),
+        (["--ignores", "TRL1"], 'unrecognized arguments: --ignores; did you mean "--ignore"?'),
         (["--extend"], "unrecognized arguments: --extend\n"),
         (["verfy", "x"], 'verfy: no such file or folder; did you mean the command "verify"?'),
         (["a.py", "-q", "-"], "check standard input, and cannot be combined with other paths"),

@@ -17,7 +17,8 @@ from torchrepro_lint.settings import Settings, load_settings
 
 SCHEMA = json.loads((Path(torchrepro_lint.__file__).parent / "settings.schema.json").read_text(encoding="utf-8"))
 PROPERTIES: dict[str, Any] = SCHEMA["properties"]
-FIELDS = {field.name.replace("_", "-"): field for field in fields(Settings) if field.name not in ("base", "files")}
+NAMES = {name.replace("-", "_") for name in Settings.names()}
+FIELDS = {field.name.replace("_", "-"): field for field in fields(Settings) if field.name in NAMES}
 
 
 def test_it_is_a_schema_with_every_setting_and_its_default() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,6 +103,10 @@ def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
             from torchrepro_lint.commands.rule import rule
 
             return rule(rest)
+        case ["explain", word] if _is_rule(word):
+            from torchrepro_lint.commands.rule import rule
+
+            return rule([word])
         case ["explain", *rest]:
             from torchrepro_lint.commands.explain import explain
 
@@ -120,13 +127,15 @@ def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
             from torchrepro_lint.commands.completion import completion
 
             return completion(rest)
-    from torchrepro_lint.arguments import check_parser, misspelt_command, refuse_contradictions
+    from torchrepro_lint.arguments import apply_environment, check_parser, misspelt_command, refuse_contradictions
 
     parser = check_parser()
     options = parser.parse_with_paths(arguments)
+    apply_environment(parser, options, os.environ)
     refuse_contradictions(parser, options)
     try:
-        return _check(options, owns_process=owns_process)
+        with _output_of(options):
+            return _check(options, owns_process=owns_process)
     except TorchReproLintError as error:
         meant = misspelt_command(options.paths)
         raise TorchReproLintError(f"{error}{meant}") from error
@@ -137,6 +146,7 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
     from torchrepro_lint.commands.check import CheckOptions
 
     override = settings_override(options)
+    _take_settings(options, override)
     return _action(options)(
         CheckOptions(
             paths=_checked_paths(options, override),
@@ -149,7 +159,8 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
             through_links=options.write_through_links,
             output_format=options.output_format,
             exit_zero=options.exit_zero,
-            quiet=options.quiet,
+            quiet=options.quiet or options.silent,
+            verbose=options.verbose,
             statistics=options.statistics,
             colour=options.color,
             jobs=options.jobs,
@@ -157,6 +168,58 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
             owns_process=owns_process,
         )
     )
+
+
+def _is_rule(word: str) -> bool:
+    return re.fullmatch(r"TRL\d{1,3}", word, re.IGNORECASE) is not None and not Path(word).exists()
+
+
+@contextmanager
+def _output_of(options: argparse.Namespace) -> Iterator[None]:
+    """Standard output as the options want it: as it is, in a file, or nowhere. The file is written at the end, and not
+    at all where the work ends with an error. TorchReproLintError where it cannot be written.
+    """
+    if options.output_file is None and not options.silent:
+        yield
+        return
+    kept = io.BytesIO()
+    text = io.TextIOWrapper(kept, encoding="utf-8", errors="backslashreplace", write_through=True)
+    with redirect_stdout(text):
+        yield
+    if options.output_file is None:
+        return
+    try:
+        options.output_file.write_bytes(kept.getvalue())
+    except OSError as error:
+        raise TorchReproLintError(f"{options.output_file}: cannot be written: {error.strerror}") from error
+
+
+def _take_settings(options: argparse.Namespace, override: SettingsOverride) -> None:
+    """What the settings of the first path say about the command line, where no option says it."""
+    from torchrepro_lint.source.project import Projects
+    from torchrepro_lint.source.root import absolute
+
+    named = options.stdin_filename or Path()
+    first = absolute(named if options.paths[:1] == [Path("-")] else options.paths[0])
+    folder = first if os.path.isdir(first) else first.parent  # noqa: PTH112 (Path.is_dir raises where a name is too long)
+    settings = Projects(override).of(folder / "x.py").settings
+    if options.output_format is None:
+        options.output_format = "full" if options.statistics else settings.output_format
+    if options.cache_dir is None:
+        options.cache_dir = settings.cache_dir
+    if options.show_fixes is None:
+        options.show_fixes = settings.show_fixes
+    if options.fix is None:
+        # It is a check that settings may make a fix of, and not what is done in its place.
+        instead = (
+            options.add_noqa is not None,
+            options.write_baseline,
+            options.diff,
+            options.statistics,
+            options.watch,
+        )
+        from_input = Path("-") in options.paths or options.stdin_filename is not None
+        options.fix = settings.fix and not any(instead) and not from_input
 
 
 def _checked_paths(options: argparse.Namespace, override: SettingsOverride) -> tuple[Path, ...]:

@@ -150,8 +150,11 @@ def is_severe_enough(finding: Finding, settings: Settings) -> bool:
 
 
 def is_fixable(rule: Named, settings: Settings) -> bool:
-    """Whether `--fix` may fix what the rule finds: `fixable` against `unfixable`, the longer prefix decides."""
-    return _weight(rule, settings.fixable) > _weight(rule, settings.unfixable)
+    """Whether `--fix` may fix what the rule finds: `fixable` and `extend-fixable` against `unfixable`. The longer
+    prefix decides.
+    """
+    fixable = max(_weight(rule, settings.fixable), _weight(rule, settings.extend_fixable))
+    return fixable > _weight(rule, settings.unfixable)
 
 
 def _names(selectors: Sequence[str], rule: Named) -> bool:
@@ -161,7 +164,7 @@ def _names(selectors: Sequence[str], rule: Named) -> bool:
 
 def _all_selectors(settings: Settings) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every list of selectors, with the name of its setting."""
-    for name in ("select", "extend_select", "ignore", "fixable", "unfixable"):
+    for name in ("select", "extend_select", "ignore", "fixable", "extend_fixable", "unfixable"):
         yield name.replace("_", "-"), getattr(settings, name)
     for pattern, selectors in settings.per_file_ignores:
         yield f'per-file-ignores: "{pattern}"', selectors

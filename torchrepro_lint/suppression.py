@@ -64,7 +64,7 @@ def settled(
     used: dict[Path, list[Silenced]] = {}
 
     def is_silenced(finding: Finding) -> bool:
-        found = comments.silencing(finding)
+        found = comments.silencing(finding) if not settings.ignore_noqa else {}
         for path, silenced in found.items():
             used.setdefault(path, []).append(silenced)
         return bool(found)
@@ -78,7 +78,7 @@ def settled(
         left += [finding for finding in told if not is_silenced(finding)]
     others = [one for one in checked.elsewhere if not is_ignored_in(one.location.path, one, settings)]
     elsewhere = [one for one in without_repeated(others) if not is_silenced(one)]
-    for path in sorted(checked.commented):
+    for path in sorted(checked.commented) if not settings.ignore_noqa else ():
         left += _unused(path, checked, settings, comments, used.get(path, ()))
     return [one if one.fix is None or is_fixable(one, settings) else _unfixable(one) for one in left], elsewhere
 

@@ -2,6 +2,7 @@
 
 parser.py          argparse's parser, as all commands use it
 options.py         the options of a check
+environment.py     environment variables that stand for options
 commands.py        the other commands, and what a misspelt one meant
 contradictions.py  options that contradict each other
 """
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 from torchrepro_lint.arguments.commands import COMMANDS, misspelt_command
 from torchrepro_lint.arguments.contradictions import refuse_contradictions
+from torchrepro_lint.arguments.environment import apply_environment
 from torchrepro_lint.arguments.options import check_parser, settings_override
 from torchrepro_lint.arguments.parser import ArgumentParser, at_least, file_named, path_named, seconds
 
 __all__ = [
     "COMMANDS",
     "ArgumentParser",
+    "apply_environment",
     "at_least",
     "check_parser",
     "file_named",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from torchrepro_lint.arguments.parser import ArgumentParser
-from torchrepro_lint.report.formats import is_for_people
+from torchrepro_lint.report.formats import OutputFormat, is_for_people
 
 __all__ = ["refuse_contradictions"]
 
@@ -35,5 +35,6 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
         apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
     if len(apart) > 1:
         parser.error(f"{written(apart[0])} and {written(apart[1])} cannot be used together")
-    if options.statistics and options.output_format != "json" and not is_for_people(options.output_format):
-        parser.error(f"--statistics is printed as text or json, not as {options.output_format}")
+    style: OutputFormat = options.output_format or "full"
+    if options.statistics and style != "json" and not is_for_people(style):
+        parser.error(f"--statistics is printed as text or json, not as {style}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -12,8 +13,9 @@ from torchrepro_lint.arguments.commands import listed_commands
 from torchrepro_lint.arguments.parser import ArgumentParser, at_least, file_named, path_named
 from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.formats import FORMATS
-from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride
+from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride, override_from_table, settings_table
 from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.source.project import THROUGH_LINKS
 from torchrepro_lint.source.root import absolute
@@ -39,7 +41,7 @@ def check_parser() -> ArgumentParser:
         metavar="PATH",
         help="files and folders; - for standard input (default: .)",
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.add_argument("--version", "-V", action="version", version=f"{PROGRAM} {__version__}")
     _add_files(parser)
     _add_settings(parser)
     _add_rules(parser)
@@ -63,16 +65,33 @@ def _add_files(parser: ArgumentParser) -> None:
     files.add_argument(
         "--stdin-filename", type=file_named, metavar="FILE", help="the name of the file that standard input contains"
     )
+    gitignore = files.add_mutually_exclusive_group()
+    gitignore.add_argument(
+        "--respect-gitignore",
+        action="store_true",
+        default=None,
+        help="skip what .gitignore files leave out, as by default",
+    )
+    gitignore.add_argument(
+        "--no-respect-gitignore",
+        action="store_false",
+        dest="respect_gitignore",
+        help="check what .gitignore files leave out, too",
+    )
     files.add_argument("--show-files", action="store_true", help="list the files that would be checked")
 
 
 def _add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings")
-    settings = group.add_mutually_exclusive_group()
-    settings.add_argument(
-        "--config", type=file_named, metavar="FILE", help="use this settings file instead of the nearest one"
+    group.add_argument(
+        "--config",
+        action="append",
+        type=_config,
+        metavar="FILE|SETTING",
+        help="use this settings file instead of the nearest one; or a setting in TOML that goes before those of files, "
+        "such as \"profile = 'strict'\"",
     )
-    settings.add_argument("--isolated", action="store_true", help="read no settings file")
+    group.add_argument("--isolated", action="store_true", help="read no settings file")
     group.add_argument("--show-settings", action="store_true", help="print the settings in effect for the first PATH")
 
 
@@ -83,9 +102,11 @@ def _add_rules(parser: ArgumentParser) -> None:
         ("--ignore", _listed, "do not run these rules"),
         ("--extend-select", _listed, "run these rules in addition"),
     ):
-        rules.add_argument(option, action="append", type=kind, metavar="RULE,...", help=text)
+        options = (option, "--extend-ignore") if option == "--ignore" else (option,)
+        rules.add_argument(*options, action="append", type=kind, metavar="RULE,...", help=text)
     rules.add_argument(
         "--per-file-ignores",
+        "--extend-per-file-ignores",
         action="append",
         type=_patterns_and_rules,
         metavar="PATTERN:RULE,...",
@@ -108,7 +129,11 @@ def _add_rules(parser: ArgumentParser) -> None:
 
 def _add_fixes(parser: ArgumentParser) -> None:
     fixes = parser.add_argument_group("fixes")
-    fixes.add_argument("--fix", action="store_true", help="fix what can be fixed safely")
+    whether = fixes.add_mutually_exclusive_group()
+    whether.add_argument("--fix", action="store_true", default=None, help="fix what can be fixed safely")
+    whether.add_argument(
+        "--no-fix", action="store_false", dest="fix", help="fix nothing, also where the settings say `fix = true`"
+    )
     fixes.add_argument(
         "--fixable",
         action="append",
@@ -117,12 +142,21 @@ def _add_fixes(parser: ArgumentParser) -> None:
         help="fix only the findings of these rules (default: ALL)",
     )
     fixes.add_argument(
+        "--extend-fixable",
+        action="append",
+        type=_listed,
+        metavar="RULE,...",
+        help="fix the findings of these rules in addition",
+    )
+    fixes.add_argument(
         "--unfixable", action="append", type=_listed, metavar="RULE,...", help="do not fix the findings of these rules"
     )
     fixes.add_argument("--diff", action="store_true", help="show what --fix would change, but change nothing")
     fixes.add_argument("--unsafe-fixes", action="store_true", help="also make fixes that should be reviewed afterwards")
     fixes.add_argument("--fix-only", action="store_true", help="--fix, and do not report what is left")
-    fixes.add_argument("--show-fixes", action="store_true", help="list the fixes that were made, by file and rule")
+    fixes.add_argument(
+        "--show-fixes", action="store_true", default=None, help="list the fixes that were made, by file and rule"
+    )
     fixes.add_argument(
         THROUGH_LINKS,
         action="store_true",
@@ -141,6 +175,7 @@ def _add_known(parser: ArgumentParser) -> None:
         action="store_true",
         help=f"record the present findings in the --baseline file (default: {DEFAULT_BASELINE})",
     )
+    known.add_argument("--ignore-noqa", action="store_true", help="report what `# noqa` comments suppress, too")
     known.add_argument(
         "--add-noqa",
         type=_one_line,
@@ -154,13 +189,23 @@ def _add_output(parser: ArgumentParser) -> None:
     output.add_argument(
         "--output-format",
         choices=FORMATS,
-        default="full",
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: full)",
     )
+    output.add_argument(
+        "--output-file", "-o", type=file_named, metavar="FILE", help="write to this file what is for standard output"
+    )
     output.add_argument("--statistics", action="store_true", help="print the number of findings per rule instead")
-    output.add_argument("--quiet", "-q", action="store_true", help="print nothing but findings and errors")
-    output.add_argument("--exit-zero", action="store_true", help="exit with status 0 even if there are findings")
+    how_much = output.add_mutually_exclusive_group()
+    how_much.add_argument(
+        "--verbose",
+        "-v",
+        action="store_true",
+        help="also say by which settings and for which torch it checks",
+    )
+    how_much.add_argument("--quiet", "-q", action="store_true", help="print nothing but findings and errors")
+    how_much.add_argument("--silent", "-s", action="store_true", help="print nothing but errors")
+    output.add_argument("--exit-zero", "-e", action="store_true", help="exit with status 0 even if there are findings")
     output.add_argument(
         "--color",
         choices=["auto", "always", "never"],
@@ -175,10 +220,22 @@ def _add_running(parser: ArgumentParser) -> None:
     running.add_argument(
         "--jobs", "-j", type=at_least(1), metavar="N", help="use up to N processes (default: one per core)"
     )
-    running.add_argument("--no-cache", action="store_true", help="do not use or store cached results")
+    running.add_argument("--no-cache", "-n", action="store_true", help="do not use or store cached results")
     running.add_argument(
         "--cache-dir", type=path_named, metavar="DIR", help=f"the folder for cached results (default: {FOLDER})"
     )
+
+
+def _config(text: str) -> Path | Mapping[str, object]:
+    """A settings file, or settings in TOML: what has an equals sign and is no file that is there."""
+    path = file_named(text)
+    if "=" not in text or os.path.exists(path):  # noqa: PTH110 (Path.exists raises where a name is too long)
+        return path
+    try:
+        table = settings_table(text)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(f'"{text}" is neither a file nor a setting in TOML: {wrong}') from None
+    return table
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -219,13 +276,21 @@ def _patterns_and_rules(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 # Options that are called as the settings are: lists that may be said more than once, and single words.
-_LISTS = ("select", "ignore", "extend_select", "fixable", "unfixable", "exclude", "extend_exclude")
-_SINGLE = ("profile", "min_severity", "target_torch")
+_LISTS = ("select", "ignore", "extend_select", "fixable", "extend_fixable", "unfixable", "exclude", "extend_exclude")
+_SINGLE = ("profile", "min_severity", "target_torch", "respect_gitignore")
 
 
 def settings_override(options: argparse.Namespace) -> SettingsOverride:
-    """What the command line says over the settings file: nothing where an option was not given."""
-    said: dict[str, object] = {name: _flat(given) for name in _LISTS if (given := getattr(options, name)) is not None}
+    """What the command line says over the settings file: nothing where an option was not given.
+
+    TorchReproLintError where a setting in `--config` is none, or two files are named.
+    """
+    said: dict[str, object] = {}
+    given_files = [one for one in options.config or () if isinstance(one, Path)]
+    for table in options.config or ():
+        if not isinstance(table, Path):
+            said |= override_from_table(table, "--config: ")
+    said |= {name: _flat(given) for name in _LISTS if (given := getattr(options, name)) is not None}
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:
         said["per_file_ignores"] = _flat(options.per_file_ignores)
@@ -234,8 +299,10 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
     for name in ("exclude", "extend_exclude"):
         for pattern in _flat(getattr(options, name) or ()):
             require_pattern(pattern, f"--{name.replace('_', '-')}")
-    if options.config is not None:
-        said["config"] = absolute(options.config)
+    if len(given_files) > 1 or (given_files and options.isolated):
+        raise TorchReproLintError("--config names one settings file at most, and none with --isolated")
+    if given_files:
+        said["config"] = absolute(given_files[0])
     if options.isolated:
         said["config"] = None
     if options.baseline is not None:
@@ -244,4 +311,6 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
         said["cache"] = False
     if options.unsafe_fixes:
         said["unsafe_fixes"] = True
+    if options.ignore_noqa:
+        said["ignore_noqa"] = True
     return cast("SettingsOverride", said)

@@ -13,6 +13,9 @@ from torchrepro_lint.console import did_you_mean
 
 __all__ = ["ArgumentParser", "HelpFormatter", "at_least", "file_named", "path_named", "seconds"]
 
+# What other linters call an option.
+_ELSEWHERE = {"--target-version": "--target-torch", "--format": "--output-format", "--output": "--output-file"}
+
 # Options whose value can only be written with `=`, and may be left out.
 _WITHOUT_REASON = ("--add-noqa",)
 
@@ -100,7 +103,9 @@ class ArgumentParser(argparse.ArgumentParser):
         """Print the usage and the message, with what was meant, and end with exit status 2."""
         unknown = re.match(r"unrecognized arguments: (--?[^\s=]+)", message)
         if unknown is not None:
-            message += did_you_mean(unknown[1], list(self._option_string_actions))
+            same = _ELSEWHERE.get(unknown[1])
+            known = self._option_string_actions
+            message += f'; did you mean "{same}"?' if same in known else did_you_mean(unknown[1], list(known))
         choice = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
         if choice is not None:
             message += did_you_mean(choice[2], self._choices(choice[1]))

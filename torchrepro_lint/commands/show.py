@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions, print_notices
+from torchrepro_lint.console import counted
 from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -16,7 +19,20 @@ from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import described
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["show_files", "show_settings"]
+__all__ = ["print_projects", "show_files", "show_settings"]
+
+
+def print_projects(options: CheckOptions) -> None:
+    """Print to standard error, for each project, how many files are checked, by which settings, and for which torch.
+
+    TorchReproLintError where a path is not there.
+    """
+    texts, projects = Texts(), Projects(options.override)
+    counts = Counter(projects.of(path) for path in projects.files(options.paths))
+    for project, count in sorted(counts.items(), key=lambda item: item[0].root):
+        files = ", which extends ".join(map(texts.name, project.settings.files)) or "defaults"
+        print(f"{texts.name(project.root)}: {counted(count, 'file')}, settings: {files}", file=sys.stderr)
+        print(f"{texts.name(project.root)}: torch: {described(project.target)}", file=sys.stderr)
 
 
 def show_files(options: CheckOptions) -> int:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import get_args
 
 from torchrepro_lint.report.report_input import ReportInput
+from torchrepro_lint.settings.values import OutputFormat
 
 __all__ = ["FORMATS", "OutputFormat", "is_for_people", "says_notes", "written"]
 
-OutputFormat = Literal[
-    "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson"
-]
 FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
 _FOR_PEOPLE: tuple[OutputFormat, ...] = ("full", "concise", "grouped")
@@ -55,6 +53,10 @@ def written(name: OutputFormat, reported: ReportInput) -> Iterator[str]:
             from torchrepro_lint.report.junit import junit_report
 
             yield from junit_report(reported)
+        case "pylint":
+            from torchrepro_lint.report.text import pylint_report
+
+            yield from pylint_report(reported)
         case "rdjson":
             from torchrepro_lint.report.rdjson import rdjson_report
 

@@ -10,11 +10,11 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity, TraceS
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.report.frames import code_frame, shown_line
-from torchrepro_lint.report.places import place
+from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
 
-__all__ = ["concise", "concise_report", "full", "full_report", "grouped_report"]
+__all__ = ["concise", "concise_report", "full", "full_report", "grouped_report", "pylint_report"]
 
 # A chain goes in by two columns a step, as far as a reader follows; then it goes straight down.
 _DEEPEST = 8
@@ -30,6 +30,14 @@ def concise_report(reported: ReportInput) -> Iterator[str]:
     """A line for each finding."""
     for finding in reported.findings:
         yield concise(finding, reported.texts, reported.colours, reported.may_fix(finding))
+
+
+def pylint_report(reported: ReportInput) -> Iterator[str]:
+    """A line for each finding as pylint writes it, for tools that read its output: `path:line: [TRL101] message`."""
+    for finding in reported.findings:
+        at = place(finding.location, reported.texts)
+        row = file_range(finding.location, reported.texts).start_row
+        yield f"{printable(at.name)}:{row}: [{finding.code}] {printable(finding.message)}"
 
 
 def grouped_report(reported: ReportInput) -> Iterator[str]:

@@ -22,13 +22,17 @@ else:
 __all__ = ["load_settings"]
 
 NAME = "torchrepro-lint"
-SETTINGS_FILE = f"{NAME}.toml"
+SETTINGS_FILES = (f".{NAME}.toml", f"{NAME}.toml")
 PROJECT_FILE = "pyproject.toml"
 TABLE = f"tool.{NAME}"
 
 # The name, also as it comes out when it is written from memory.
 _NAME = re.compile(rb"torch[-_]?repro[-_]?lint(?:er)?", re.IGNORECASE)
 
+
+#: Files in which other linters have their settings, and the head of a section there that is called like this tool.
+_FILES_OF_OTHERS = ("setup.cfg", "tox.ini")
+_SECTION = re.compile(rb"^\[(?:tool[:.])?" + _NAME.pattern + rb"\]", re.IGNORECASE | re.MULTILINE)
 
 _LONGEST_CHAIN = 100
 
@@ -84,8 +88,19 @@ def _nearest_table(root: Path) -> _Table | None:
 
 
 def _table_in(folder: Path) -> _Table | None:
-    """The settings that `folder` holds, if it holds any."""
-    return _table_of(folder / SETTINGS_FILE) or _table_of(folder / PROJECT_FILE)
+    """The settings that `folder` holds, if it holds any. TorchReproLintError where they are in a file of another kind,
+    in which nobody looks for them.
+    """
+    for name in (*SETTINGS_FILES, PROJECT_FILE):
+        table = _table_of(folder / name)
+        if table is not None:
+            return table
+    for name in _FILES_OF_OTHERS:
+        data = _read(folder / name, named=False)
+        if data is not None and (section := _SECTION.search(data)) is not None:
+            there = section[0].decode("ascii")
+            raise TorchReproLintError(f"{folder / name}: {there}: settings belong in [{TABLE}] of {PROJECT_FILE}")
+    return None
 
 
 def _table_of(path: Path, *, named: bool = False) -> _Table | None:

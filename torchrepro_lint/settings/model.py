@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from torchrepro_lint.settings.values import target_torch
+from torchrepro_lint.settings.values import OutputFormat, target_torch
 
 __all__ = [
     "DEFAULT_BASELINE",
@@ -60,6 +60,10 @@ DEFAULT_EXCLUDE = (
 )
 
 
+#: What is no setting of a file: where the settings come from, and what the command line alone can say.
+_OF_NO_FILE = ("base", "files", "ignore_noqa")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of one project.
@@ -69,7 +73,9 @@ class Settings:
     and `extend_exclude`, are written as in a .gitignore file and are relative to `base`, the folder of the settings
     file, which is None if there is no file. `src` are the folders (absolute) in which absolute imports are looked up;
     if empty, they are detected. `min_severity` is the least severity that is reported. `baseline` is a file (absolute)
-    with known findings that are not reported. `files` are the files that the settings come from, the nearest first.
+    with known findings that are not reported. `output_format`, `fix`, `show_fixes` and `cache_dir` (a folder, absolute)
+    are for the command line alone, where its options do not say otherwise. With `ignore_noqa`, which no file can say,
+    comments suppress nothing. `files` are the files that the settings come from, the nearest first.
     """
 
     select: tuple[str, ...] = ("TRL",)
@@ -77,32 +83,39 @@ class Settings:
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     fixable: tuple[str, ...] = ("ALL",)
+    extend_fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
     profile: Profile = "default"
     min_severity: MinSeverity = "warning"
     target_torch: str | None = None
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
     src: tuple[Path, ...] = ()
     seed: int = 0
     intent: Intent | None = None
     cache: bool = True
+    cache_dir: Path | None = None
+    fix: bool = False
     unsafe_fixes: bool = False
+    show_fixes: bool = False
+    output_format: OutputFormat = "full"
     baseline: Path | None = None
+    ignore_noqa: bool = False
     base: Path | None = None
     files: tuple[Path, ...] = field(default=(), compare=False)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The settings by the names that they have in a file."""
-        return tuple(one.name.replace("_", "-") for one in fields(cls) if one.name not in ("base", "files"))
+        return tuple(one.name.replace("_", "-") for one in fields(cls) if one.name not in _OF_NO_FILE)
 
     def overridden(self, override: SettingsOverride) -> Settings:
         """These settings with those of the command line applied.
 
         `select` on the command line replaces all lists of the file that select or ignore rules. Without it,
-        `extend_select` and `ignore` are added to those of the file. `per_file_ignores`, `unfixable` and
-        `extend_exclude` are always added.
+        `extend_select` and `ignore` are added to those of the file. `fixable` replaces `extend_fixable` too, which is
+        added without it. `per_file_ignores`, `unfixable` and `extend_exclude` are always added.
         """
         changes: dict[str, Any] = {name: value for name, value in override.items() if name != "config"}
         if "select" in changes:
@@ -111,6 +124,10 @@ class Settings:
             for name in ("extend_select", "ignore"):
                 if name in changes:
                     changes[name] = (*getattr(self, name), *changes[name])
+        if "fixable" in changes:
+            changes = {"extend_fixable": ()} | changes
+        elif "extend_fixable" in changes:
+            changes["extend_fixable"] = (*self.extend_fixable, *changes["extend_fixable"])
         for name in ("per_file_ignores", "unfixable", "extend_exclude"):
             if name in changes:
                 changes[name] = (*getattr(self, name), *changes[name])
@@ -134,13 +151,23 @@ class SettingsOverride(TypedDict, total=False):
     ignore: tuple[str, ...]
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
     fixable: tuple[str, ...]
+    extend_fixable: tuple[str, ...]
     unfixable: tuple[str, ...]
     profile: Profile
     min_severity: MinSeverity
     target_torch: str | None
+    respect_gitignore: bool
+    src: tuple[Path, ...]
+    seed: int
+    intent: Intent
     cache: bool
+    cache_dir: Path
+    fix: bool
     unsafe_fixes: bool
+    show_fixes: bool
+    output_format: OutputFormat
     baseline: Path | None
+    ignore_noqa: bool
 
 
 #: Every rule and all that it finds, whatever the settings select or ignore and whatever the profile is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +10,23 @@ from typing import Any, cast
 from torchrepro_lint.settings.model import SettingsOverride
 from torchrepro_lint.settings.values import checked, require_known
 
-__all__ = ["override_from_table"]
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["override_from_table", "settings_table"]
+
+#: What an option of the command line alone can say.
+_OF_OPTIONS = ("ignore_noqa",)
+
+
+def settings_table(text: str) -> dict[str, Any]:
+    """The settings that a text in TOML gives, such as `profile = "strict"`. ValueError where it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverride:
@@ -17,7 +34,7 @@ def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverrid
 
     A value of None says nothing. TorchReproLintError, which begins with `where`, where it does not say what it should.
     """
-    keys = [name.replace("_", "-") for name in SettingsOverride.__annotations__]
+    keys = [name.replace("_", "-") for name in SettingsOverride.__annotations__ if name not in _OF_OPTIONS]
     values: dict[str, Any] = {}
     for key, value in table.items():
         require_known(key, keys, f"{where}{key}")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from torchrepro_lint.console import did_you_mean
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.settings.specifier import admits_nothing, normalised_specifier
 
-__all__ = ["checked", "require_known", "target_torch", "typed"]
+__all__ = ["OutputFormat", "checked", "require_known", "target_torch", "typed"]
+
+
+OutputFormat = Literal[
+    "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "pylint", "rdjson"
+]
 
 
 def require_known(key: str, keys: Iterable[str], where: str) -> None:
@@ -24,6 +29,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "profile": ("default", "strict"),
     "min-severity": ("warning", "error"),
     "intent": ("seeded", "deterministic"),
+    "output-format": get_args(OutputFormat),
 }
 
 
@@ -38,10 +44,10 @@ def checked(key: str, value: Any, where: str, base: Path) -> Any:
         if not 0 <= seed < 2**32:
             raise TorchReproLintError(f"{where}: {seed} is outside 0..2**32-1, the range of seeds that NumPy accepts")
         return seed
-    if key in ("cache", "unsafe-fixes"):
+    if key in ("cache", "fix", "respect-gitignore", "show-fixes", "unsafe-fixes"):
         return typed(value, bool, "a boolean", where)
-    if key in ("baseline", "config"):
-        return _inside(base, typed(value, str, "a string", where), where)
+    if key in ("baseline", "cache-dir", "config"):
+        return _inside(base, typed(value, str, "a string", where), where, "--" + key)
     if key == "per-file-ignores":
         table: Mapping[str, Any] = typed(value, dict, "a table of lists of rules", where)
         return tuple(
@@ -61,9 +67,10 @@ def _folder(base: Path, name: str, where: str) -> Path:
         raise TorchReproLintError(f"{where}: not a path of a folder") from None
 
 
-def _inside(base: Path, name: str, where: str) -> Path:
+def _inside(base: Path, name: str, where: str, option: str) -> Path:
     """The file that `name` means in a settings file of the folder `base`. TorchReproLintError where it lies outside the
-    repository, or outside `base` if that is in none: who runs the tool on a project has not agreed to write there.
+    repository, or outside `base` if that is in none: who runs the tool on a project has not agreed to write there, as
+    who gives the option of the command line has.
     """
     try:
         path = (base / name).resolve()
@@ -72,7 +79,7 @@ def _inside(base: Path, name: str, where: str) -> Path:
     folder = base.resolve()
     top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
     if not path.is_relative_to(top):
-        raise TorchReproLintError(f"{where}: {path} lies outside the project; name it with --baseline instead")
+        raise TorchReproLintError(f"{where}: {path} lies outside the project; name it with {option} instead")
     return path
 
 

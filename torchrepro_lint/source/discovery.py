@@ -25,13 +25,15 @@ _ALL = ("*",)
 
 class ProjectTree:
     """What of the folder `root` belongs to the project: .gitignore files, `exclude` and `extend-exclude` say it. What
-    git tracks belongs to it whatever a .gitignore file says, as it does for git.
+    git tracks belongs to it whatever a .gitignore file says, as it does for git. With `respect-gitignore = false` those
+    files say nothing.
 
     The answers are kept: an instance is for one run, not for a process that outlives changes on the disk.
     """
 
     def __init__(self, root: Path, settings: Settings) -> None:
         self.root = root
+        self._respects_gitignore = settings.respect_gitignore
         self._excludes = Layer(settings.base or root, (*settings.exclude, *settings.extend_exclude))
         self._excludes = self._excludes.without_those_that_match(_posix(root))
         self._layers: dict[Path, tuple[Layer, ...] | None] = {root: self._layers_at_root()}
@@ -75,7 +77,7 @@ class ProjectTree:
         excludes = self._excludes
         if layers is None:
             above = [layer.without_those_that_match(_posix(start)) for layer in self._layers_above(start)]
-            own = gitignore_layer(start)
+            own = self._gitignore_in(start)
             layers = (*above, own) if own else tuple(above)
             excludes = excludes.without_those_that_match(_posix(start))
         stack = [(start, layers)]
@@ -83,7 +85,7 @@ class ProjectTree:
             current, inner = stack.pop()
             entries = self._listed(current)
             if current != start and any(entry.name == ".gitignore" for entry in entries):
-                own = gitignore_layer(current)
+                own = self._gitignore_in(current)
                 inner = (*inner, own) if own else inner
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
@@ -115,11 +117,14 @@ class ProjectTree:
             self.unread[folder] = error.strerror or str(error)
             return []
 
+    def _gitignore_in(self, folder: Path) -> Layer | None:
+        return gitignore_layer(folder) if self._respects_gitignore else None
+
     def _layers_at_root(self) -> tuple[Layer, ...]:
         top = git_top(self.root) or self.root
         folders = [self.root, *self.root.parents]
         folders = folders[: folders.index(top) + 1][::-1]
-        layers = [info_exclude_layer(top), *map(gitignore_layer, folders)]
+        layers = [info_exclude_layer(top), *map(gitignore_layer, folders)] if self._respects_gitignore else []
         # The user chose this root: what leaves it out as a whole does not count.
         return tuple(layer.without_those_that_match(_posix(self.root)) for layer in layers if layer is not None)
 
@@ -134,7 +139,7 @@ class ProjectTree:
             else:
                 if is_ignored(_posix(folder), True, outer):
                     outer = (*outer, Layer(folder, _ALL))
-                own = gitignore_layer(folder)
+                own = self._gitignore_in(folder)
                 self._layers[folder] = (*outer, own) if own else outer
         return self._layers[folder]
 

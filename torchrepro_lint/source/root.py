@@ -13,7 +13,7 @@ from torchrepro_lint.source.imported_folders import ImportedFolders
 
 __all__ = ["absolute", "folder_above", "is_installed", "is_marked", "is_shared_folder", "local_root", "project_root"]
 
-MARKERS = ("torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
+MARKERS = (".torchrepro-lint.toml", "torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MANY = 3
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
