@@ -122,7 +122,6 @@ def settings_page(schema: dict[str, Any]) -> str:
         "They stand in `[tool.torchrepro-lint]` of `pyproject.toml`, or in `torchrepro-lint.toml` or "
         "`.torchrepro-lint.toml` without the table's name. The nearest file at or above the top of a project counts. "
         "Editors can take them from [a JSON schema](settings.schema.json).",
-    ](settings.schema.json).",
     ]
     for name, setting in schema["properties"].items():
         parts += [f"## {name}", setting["description"], f"Type: {kind(setting)}."]
