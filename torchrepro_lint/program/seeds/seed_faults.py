@@ -43,6 +43,7 @@ __all__ = [
     "changing_seeds",
     "is_innocent",
     "is_of_init_functions",
+    "is_recorded",
     "is_stand_in",
     "runs_in_workers",
     "wants_fresh_numbers",
@@ -253,7 +254,14 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
 # --- a seed that is told ------------------------------------------------------------------------------------------
 
 
-def _is_told(program: Program, fault: ChangingSeed) -> bool:
+def is_recorded(program: Program, fault: ChangingSeed) -> bool:
+    """Whether a seed of the clock or the system is printed or saved where it is chosen or set: its run can be repeated
+    by whoever writes that number there.
+    """
+    return fault.source is not None and _is_told(program, fault, returned=False)
+
+
+def _is_told(program: Program, fault: ChangingSeed, *, returned: bool = True) -> bool:
     """Whether the function that chooses the seed, or seeds with it, or calls the one that does, prints or keeps it."""
     scopes: dict[int, Scope] = {}
     homes = [(fault.seeding.frame.facts, fault.seeding.frame.scope)]
@@ -264,4 +272,4 @@ def _is_told(program: Program, fault: ChangingSeed) -> bool:
         if isinstance(scope.node, tree.FunctionDef):
             for one in calling_places(program.ev, facts, scope):
                 scopes[id(one.scope)] = one.scope
-    return any(tells_seed(scope) for scope in scopes.values())
+    return any(tells_seed(scope, returned=returned) for scope in scopes.values())

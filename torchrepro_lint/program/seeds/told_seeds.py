@@ -10,8 +10,12 @@ from torchrepro_lint.knowledge.function_words import function_words
 __all__ = ["root_of", "tells_seed"]
 
 
-def tells_seed(scope: Scope) -> bool:
-    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves."""
+def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
+    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves; or is
+    returned, for others to do so.
+
+    Without `returned`, nothing else counts that the settings hold.
+    """
     called_a_seed = function_words("is_a_seed").search
     holders = {"seed"} | {
         root
@@ -28,12 +32,15 @@ def tells_seed(scope: Scope) -> bool:
     }
     is_told_by = function_words("tells").fullmatch
     for call, _ in scope.calls:
-        if is_told_by(_last(call.func)) and any(_mentions(arg.value, holders) for arg in call.args):
+        if is_told_by(_last(call.func)) and any(_mentions(arg.value, holders, parts=returned) for arg in call.args):
             return True
+    if not returned:
+        return False
     return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
 
 
-def _mentions(root: tree.Expr, holders: set[str]) -> bool:
+def _mentions(root: tree.Expr, holders: set[str], *, parts: bool = True) -> bool:
+    """Whether a seed, or what holds it, is in an expression; with `parts` also another part of that, `config.size`."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -41,7 +48,8 @@ def _mentions(root: tree.Expr, holders: set[str]) -> bool:
             case tree.Name(id=name) | tree.Attribute(attr=name):
                 if name in holders or function_words("is_a_seed").search(name):
                     return True
-        pending.extend(sub_expressions(node))
+        if parts or not isinstance(node, tree.Attribute):
+            pending.extend(sub_expressions(node))
     return False
 
 
