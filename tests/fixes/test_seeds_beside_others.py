@@ -80,6 +80,7 @@ def test_a_dead_switch_that_would_turn_cudnn_off(switch: str, is_safe: bool, tmp
 
 SOMETIMES = """import argparse
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
@@ -87,6 +88,7 @@ from torch.utils.data import DataLoader
 def main(args):
     if TEST:
         torch.manual_seed(args.number)
+    OTHER
     for batch in DataLoader(range(8), shuffle=True):
         print(batch, torch.rand(2))
 
@@ -100,12 +102,16 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("test", "fix"),
-    [("args.deterministic", "unsafe"), ("args.number is not None", "safe")],
+    ("test", "other", "fix"),
+    [
+        ("args.deterministic", "pass", "unsafe"),
+        ("args.seed is not None", "pass", "safe"),
+        ("torch.cuda.is_available()", "np.random.seed(args.seed)", "safe"),
+    ],
 )
-def test_a_seed_that_some_runs_set(test: str, fix: str, tmp_path: Path) -> None:
+def test_a_seed_that_some_runs_set(test: str, other: str, fix: str, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
-    text = SOMETIMES.replace("TEST", test).replace("number", "seed")
+    text = SOMETIMES.replace("TEST", test).replace("OTHER", other).replace("number", "seed")
     (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
     assert found.fix is not None
     assert found.fix.applicability.value == fix

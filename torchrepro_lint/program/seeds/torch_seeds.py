@@ -64,7 +64,7 @@ class TorchSeed:
         for_others: Whether the place is code for the programs of others, who choose the seed.
         each_call: Whether the function around the place seeds torch above it whenever it is called, whatever the user
             gives: each call begins anew.
-        on_condition: Whether torch is seeded in some runs alone, for another reason than that the user gives a seed:
+        on_condition: Whether anything is seeded in some runs alone, for another reason than that the user gives a seed:
             `if args.deterministic:`.
     """
 
@@ -115,16 +115,19 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
         fixed=all(alone for _, alone in numbers),
         for_others=is_for_others(program, place.facts.path),
         each_call=always and all(_is_seeded_in_call(way, usable) for way in found or ()),
-        on_condition=not always and bool(usable) and not _is_seeded_in_each_run(usable),
+        on_condition=not always and bool(usable) and not _is_seeded_in_each_run(program, near),
     )
 
 
-def _is_seeded_in_each_run(seedings: list[tuple[Evidence, tuple[Way, ...]]]) -> bool:
-    """Whether one of some calls is under no condition but that there is a seed, or if each arm of an `if` has one."""
+def _is_seeded_in_each_run(program: Program, seedings: list[Evidence]) -> bool:
+    """Whether one of some calls that seed is under no condition but that there is a seed, or each arm of an `if` has
+    one.
+    """
     arms: set[tuple[int, str]] = set()
-    for _, leading in seedings:
-        for way in leading:
-            chosen = [arm for one in way for arm in one.path if _is_of_an_if(one, arm) and not _is_passed(one, arm)]
+    for one in seedings:
+        is_for_torch = "torch" in one.seeds
+        for way in ways_of(program, one) if not is_for_torch or _is_of_the_run(program, one) else ():
+            chosen = [arm for at in way for arm in at.path if _is_of_an_if(at, arm) and not _is_passed(at, arm)]
             if not chosen:
                 return True
             arms.update(chosen)
