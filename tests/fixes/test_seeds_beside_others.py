@@ -115,3 +115,39 @@ def test_a_seed_that_some_runs_set(test: str, other: str, fix: str, tmp_path: Pa
     (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
     assert found.fix is not None
     assert found.fix.applicability.value == fix
+
+
+MADE = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.rand(2)
+
+
+def make_init(base_seed):
+    def init(worker_id):
+        np.random.seed(base_seed + worker_id)
+    REST
+    return init
+
+
+torch.manual_seed(3)
+for epoch in range(2):
+    for batch in DataLoader(Noise(), num_workers=2, worker_init_fn=make_init(3)):
+        print(batch)
+"""
+
+
+@pytest.mark.parametrize(("rest", "is_safe"), [("pass", False), ("print(base_seed)", True)])
+def test_a_worker_seed_that_callers_choose(rest: str, is_safe: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    (found,) = check([path], {"select": ("TRL104",)}, overlay={path: MADE.replace("REST", rest)}).findings
+    assert found.fix is not None
+    assert (found.fix.applicability is Applicability.SAFE) is is_safe

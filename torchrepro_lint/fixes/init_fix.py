@@ -154,7 +154,8 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part
-    and cannot be kept, or does not keep the ranks apart. None where comments say something about the body.
+    and cannot be kept, or does not keep the ranks apart, and where the function around it would not read a parameter of
+    its own any more: its callers choose the seed with that. None where comments say something about the body.
     """
     found = definition_of(program, run)
     if found is None or run.function is None or run.site is None or is_called(program, run):
@@ -169,7 +170,21 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     rank = _rank_terms(document, located)
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")
     plain = are_apart(rank) if rank else not names_rank(document.text_of(function))
+    plain = plain and not _leaves_unread(document, function)
     return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
+
+
+def _leaves_unread(document: Document, function: cst.FunctionDef) -> bool:
+    """Whether a parameter of the function around another one is read in that alone, `def make_init(base_seed):`."""
+    around = document.function(function)
+    if around is None:
+        return False
+    inside = {id(node) for node in document.nodes(cst.Name, function.body)}
+    names = document.nodes(cst.Name, around.body)
+    here = {node.value for node in names if id(node) in inside}
+    there = {node.value for node in names if id(node) not in inside}
+    params = (*around.params.posonly_params, *around.params.params, *around.params.kwonly_params)
+    return any(param.name.value in here - there for param in params)
 
 
 def _rank_terms(document: Document, calls: Sequence[cst.Call]) -> str | None:

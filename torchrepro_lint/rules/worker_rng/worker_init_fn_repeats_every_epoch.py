@@ -67,8 +67,9 @@ How it is proven
 Fix safety
     Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
     stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
-    for the workers of each rank, or this cannot be determined. Also unsafe if the function does other things as well,
-    or the project calls it elsewhere: then only the seeds are replaced.
+    for the workers of each rank, or this cannot be determined, and if the function is made by another, whose parameter
+    nothing else reads (`def make_init(base_seed):`). Also unsafe if the function does other things as well, or the
+    project calls it elsewhere: then only the seeds are replaced.
 
 Not reported
     - Seeds that depend on an epoch, a step or torch's base seed.
