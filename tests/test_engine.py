@@ -225,3 +225,26 @@ def test_only_some_files_are_looked_at_in_the_context_of_all(write) -> None:
     whole = check([root], toolkit=toolkit(BAD))
     assert len(whole.findings) > 1
     assert whole.files_checked == report.files_checked == 3
+
+
+def test_installed_packages_are_libraries_to_each_other(write) -> None:
+    """Each is checked for itself, be it that all lie in one folder from which they import each other."""
+    draws = "import numpy as np\n\n\ndef draw():\n    return np.random.rand()\n"
+    program = (
+        "import torch\nfrom torch.utils.data import DataLoader, Dataset\nfrom {0} import draw\n\n\n"
+        "class Draws(Dataset):\n    def __getitem__(self, index):\n        return draw()\n\n\n"
+        "DataLoader(Draws(), num_workers=2)\n"
+    )
+    root = write(
+        {
+            "site-packages/own/__init__.py": "",
+            "site-packages/own/draws.py": draws,
+            "site-packages/own/use.py": program.format("own.draws"),
+            "site-packages/own/use_of_other.py": program.format("other.draws"),
+            "site-packages/other/__init__.py": "import torch\ntorch.compile\n",
+            "site-packages/other/draws.py": draws,
+        }
+    )
+    report = check([root / "site-packages" / "own"], {"select": ("TRL101",)})
+    assert [one.location.path.name for one in report.findings] == ["use.py"]
+    assert "target-torch" in report.findings[0].message, "what the other package uses says nothing of this one's torch"

@@ -13,7 +13,7 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
 from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.imported_folders import ImportedFolders
-from torchrepro_lint.source.root import absolute, folder_above, is_marked, local_root
+from torchrepro_lint.source.root import absolute, folder_above, holds_installed, is_marked, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 from torchrepro_lint.source.write import link_out_of
 
@@ -42,15 +42,20 @@ class Project:
 
     def program_of(self, files: Collection[Path], read: Read) -> list[Path]:
         """The files of the project that are of one program with `files`, these included, in order: all of it where a
-        project file says where it begins; else what imports connect with them.
+        project file says where it begins; else what imports connect with them. Among installed packages, those of other
+        packages are libraries to it.
         """
         everything = in_order({*self.files, *files})
+        if holds_installed(self.root):
+            own = {file.relative_to(self.root).parts[0] for file in files}
+            everything = [file for file in everything if file.relative_to(self.root).parts[0] in own]
         return everything if is_marked(self.root) else connected(everything, self.root, frozenset(files), read)
 
     @cached_property
     def target(self) -> TargetTorch:
         """The torch that the project is written for."""
-        own = find_target(self.root, self.settings, lambda: self.files)
+        # What other installed packages use says nothing of the torch that this one is written for.
+        own = find_target(self.root, self.settings, lambda: () if holds_installed(self.root) else self.files)
         return self.outer.target if self.outer is not None and not own.known else own
 
 

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from torchrepro_lint.source.imported_folders import ImportedFolders
 
-__all__ = ["absolute", "folder_above", "is_installed", "is_marked", "is_shared_folder", "local_root", "project_root"]
+__all__ = [
+    "absolute",
+    "folder_above",
+    "holds_installed",
+    "is_installed",
+    "is_marked",
+    "is_shared_folder",
+    "local_root",
+    "project_root",
+]
 
 MARKERS = (".torchrepro-lint.toml", "torchrepro-lint.toml", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MANY = 3
@@ -80,6 +89,11 @@ def folder_above(folder: Path, imported: ImportedFolders, below: Path | None = N
 def is_installed(path: Path) -> bool:
     """Whether a file is part of an installed package: nobody's project, and all packages there would be one program."""
     return not _INSTALLED.isdisjoint(path.parts)
+
+
+def holds_installed(folder: Path) -> bool:
+    """Whether a folder is one in which packages are installed side by side."""
+    return folder.name in _INSTALLED
 
 
 def is_shared_folder(folder: Path) -> bool:
