@@ -147,9 +147,16 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
 
     override = settings_override(options)
     _take_settings(options, override)
+    paths = _checked_paths(options, override)
+    if options.verbose and not options.watch:
+        from torchrepro_lint.commands.show import print_projects
+        from torchrepro_lint.source.project import Projects
+
+        projects = Projects(override)
+        print_projects(projects, _given(options) if _is_from_input(options) else projects.files(paths))
     return _action(options)(
         CheckOptions(
-            paths=_checked_paths(options, override),
+            paths=paths,
             override=override,
             fix=options.fix,
             diff=options.diff,
@@ -160,6 +167,7 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
             output_format=options.output_format,
             exit_zero=options.exit_zero,
             quiet=options.quiet or options.silent,
+            silent=options.silent and options.output_file is None,
             verbose=options.verbose,
             statistics=options.statistics,
             colour=options.color,
@@ -176,18 +184,16 @@ def _is_rule(word: str) -> bool:
 
 @contextmanager
 def _output_of(options: argparse.Namespace) -> Iterator[None]:
-    """Standard output as the options want it: as it is, in a file, or nowhere. The file is written at the end, and not
-    at all where the work ends with an error. TorchReproLintError where it cannot be written.
+    """Standard output as the options want it: as it is, or in a file. The file is written at the end, and not at all
+    where the work ends with an error. TorchReproLintError where it cannot be written.
     """
-    if options.output_file is None and not options.silent:
+    if options.output_file is None:
         yield
         return
     kept = io.BytesIO()
     text = io.TextIOWrapper(kept, encoding="utf-8", errors="backslashreplace", write_through=True)
     with redirect_stdout(text):
         yield
-    if options.output_file is None:
-        return
     try:
         options.output_file.write_bytes(kept.getvalue())
     except OSError as error:
@@ -195,18 +201,21 @@ def _output_of(options: argparse.Namespace) -> Iterator[None]:
 
 
 def _take_settings(options: argparse.Namespace, override: SettingsOverride) -> None:
-    """What the settings of the first path say about the command line, where no option says it."""
+    """What the settings of the first path say about the command line, where no option says it. Files are fixed only
+    where the settings of every path say so.
+    """
+    from torchrepro_lint.settings import Settings
     from torchrepro_lint.source.project import Projects
-    from torchrepro_lint.source.root import absolute
 
-    named = options.stdin_filename or Path()
-    first = absolute(named if options.paths[:1] == [Path("-")] else options.paths[0])
-    folder = first if os.path.isdir(first) else first.parent  # noqa: PTH112 (Path.is_dir raises where a name is too long)
-    settings = Projects(override).of(folder / "x.py").settings
+    projects, given = Projects(override), _given(options)
+    try:
+        settings = projects.around(given[0]).settings
+    except TorchReproLintError:
+        if not options.watch:
+            raise
+        settings = Settings()  # a watch says what is wrong, and waits until it is mended
     if options.output_format is None:
         options.output_format = "full" if options.statistics else settings.output_format
-    if options.cache_dir is None:
-        options.cache_dir = settings.cache_dir
     if options.show_fixes is None:
         options.show_fixes = settings.show_fixes
     if options.fix is None:
@@ -218,8 +227,21 @@ def _take_settings(options: argparse.Namespace, override: SettingsOverride) -> N
             options.statistics,
             options.watch,
         )
-        from_input = Path("-") in options.paths or options.stdin_filename is not None
-        options.fix = settings.fix and not any(instead) and not from_input
+        may_fix = settings.fix and not any(instead) and not _is_from_input(options)
+        options.fix = may_fix and all(projects.around(path).settings.fix for path in given)
+
+
+def _is_from_input(options: argparse.Namespace) -> bool:
+    """Whether a text from standard input is checked."""
+    return Path("-") in options.paths or options.stdin_filename is not None
+
+
+def _given(options: argparse.Namespace) -> list[Path]:
+    """The files and folders that are checked, absolute; for standard input, the file in whose place it is."""
+    from torchrepro_lint.source.root import absolute
+
+    paths = [options.stdin_filename or Path("stdin.py")] if _is_from_input(options) else options.paths
+    return [absolute(path) for path in paths]
 
 
 def _checked_paths(options: argparse.Namespace, override: SettingsOverride) -> tuple[Path, ...]:
@@ -248,7 +270,7 @@ def _action(options: argparse.Namespace) -> Callable[[CheckOptions], int]:
         from torchrepro_lint.commands.write_baseline import write_baseline
 
         return write_baseline
-    if Path("-") in options.paths or options.stdin_filename is not None:
+    if _is_from_input(options):
         from torchrepro_lint.commands.stdin import check_stdin
 
         return partial(check_stdin, name=options.stdin_filename, force_exclude=options.force_exclude)

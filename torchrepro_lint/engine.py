@@ -46,8 +46,8 @@ Progress: TypeAlias = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class CacheChoice:
-    """Where results are cached: in `folder`, or without it in the root of the first project. The settings may turn the
-    cache off.
+    """Where results are cached: in `folder`, or without it where the settings of the first project say, or else in its
+    root. The settings may turn the cache off.
 
     `wait` is for processes that are started together and make the same check: one of them makes it, while the others
     wait for its result, so many seconds at most.
@@ -76,7 +76,9 @@ def _part_of(progress: Progress, number: int, count: int) -> Progress:
 
 
 # What the command line may say that names rules.
-_OF_RULES = {"select", "extend_select", "ignore", "per_file_ignores", "fixable", "unfixable"}
+_OF_RULES = {
+    "select", "extend_select", "ignore", "per_file_ignores", "fixable", "extend_fixable", "unfixable", "over_files"
+}  # fmt: skip
 
 
 def check(

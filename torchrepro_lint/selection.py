@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -78,7 +79,9 @@ def require_known_rules(override: SettingsOverride, rules: Iterable[RuleLike], w
     """TorchReproLintError for a selector in `override` that matches no rule. It begins with `where` and the name of the
     setting; `--` makes the name that of an option.
     """
-    selected_rules(rules, Settings().overridden(override), where)
+    known = list(rules)
+    selected_rules(known, replace(Settings(), **override.get("over_files", {})), "--config: ")
+    selected_rules(known, Settings().overridden(override), where)
 
 
 def is_selected(rule: RuleMetadata, settings: Settings) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from torchrepro_lint import __version__
+from torchrepro_lint.arguments import apply_environment, check_parser
 from torchrepro_lint.arguments.environment import VARIABLES
 from torchrepro_lint.cli import main
 
@@ -30,6 +34,12 @@ def project(write, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in (*VARIABLES, "FORCE_COLOR"):
         monkeypatch.delenv(variable, raising=False)
     return root
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a text on standard input."""
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 def settings(text: str) -> None:
@@ -115,6 +125,18 @@ def test_settings_in_toml_go_before_those_of_the_file(capsys: pytest.CaptureFixt
     assert FOUND in capsys.readouterr().out
 
 
+def test_a_setting_in_toml_is_in_the_place_of_that_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    settings('ignore = ["TRL203"]\noutput-format = "concise"')
+    assert main([]) == 0
+    assert main(["--config", 'select = ["TRL2"]']) == 0, "what the file ignores is another setting"
+    assert main(["--config", "ignore = []"]) == 1
+    # What an option adds, it adds to both.
+    assert main(["--config", 'ignore = ["TRL203"]', "--ignore", "TRL1"]) == 0
+    capsys.readouterr()
+    assert main(["--config", 'ignore = ["TRL1"]', "--show-settings"]) == 0
+    assert 'ignore = ["TRL1"]' in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -122,6 +144,9 @@ def test_settings_in_toml_go_before_those_of_the_file(capsys: pytest.CaptureFixt
         (["--config", "profile = 'strct'"], 'did you mean "strict"?'),
         (["--config", "a.toml", "--config", "b.toml"], "--config names one settings file at most"),
         (["--config", "pyproject.toml", "--isolated"], "none with --isolated"),
+        (["--config", 'config = "a.toml"'], "--config: config: unknown setting"),
+        (["--config", 'ignore = ["TRL999"]'], '--config: ignore: unknown rule "TRL999"'),
+        (["--extend-fixable", "TRL999"], '--extend-fixable: unknown rule "TRL999"'),
     ],
 )
 def test_what_is_no_setting(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,6 +161,8 @@ def test_what_is_no_setting(arguments: list[str], message: str, capsys: pytest.C
         (["--target-version", "2.1"], 'did you mean "--target-torch"?'),
         (["--format", "json"], 'did you mean "--output-format"?'),
         (["--output", "a"], 'did you mean "--output-file"?'),
+        (["--no-fix", "--fix-only"], "--no-fix and --fix-only cannot be used together"),
+        (["--watch", "-o", "a"], "--watch and --output-file cannot be used together"),
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,6 +196,23 @@ def test_environment_variables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert not Path("other").exists()
 
 
+def test_a_variable_says_nothing_beside_what_it_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHREPRO_LINT_OUTPUT_FORMAT", "sarif")
+    assert main(["--statistics"]) == 1
+    options = (parser := check_parser()).parse_with_paths(["--watch"])
+    apply_environment(parser, options, {"TORCHREPRO_LINT_OUTPUT_FILE": "out.txt"})
+    assert options.output_file is None
+    Path("strict.toml").write_text('ignore = ["TRL203"]\n', encoding="utf-8")
+    monkeypatch.setenv("TORCHREPRO_LINT_CONFIG", "strict.toml")
+    assert main(["--config", "profile = 'strict'"]) == 0, "the file of the variable counts beside a setting"
+    assert main(["--config", "ignore = []"]) == 1
+    Path("loose.toml").write_text("ignore = []\n", encoding="utf-8")
+    assert main(["--config", "loose.toml"]) == 1
+    monkeypatch.setenv("TORCHREPRO_LINT_CONFIG", "ignore = ['TRL203']")
+    assert main([]) == 0
+    assert main(["--isolated"]) == 0
+
+
 def test_an_environment_variable_that_is_wrong_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,6 +235,75 @@ def test_settings_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert FIXED in Path("a.py").read_text(encoding="utf-8")
     assert "1 x TRL203" in capsys.readouterr().out
+
+
+def test_the_settings_of_one_project_do_not_fix_another(write) -> None:
+    root = write(
+        {
+            "fixed/pyproject.toml": "[tool.torchrepro-lint]\nfix = true\nunsafe-fixes = true\n",
+            "fixed/b.py": PROGRAM,
+            "left/pyproject.toml": "[tool.torchrepro-lint]\nunsafe-fixes = true\n",
+            "left/b.py": PROGRAM,
+        }
+    )
+    for order in (["fixed", "left"], ["left", "fixed"]):
+        assert main(order) == 1
+        assert {(root / name / "b.py").read_text(encoding="utf-8") for name in order} == {PROGRAM}
+    assert main(["fixed"]) == 0
+    assert FIXED in (root / "fixed" / "b.py").read_text(encoding="utf-8")
+
+
+def test_each_project_has_its_cache(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write({"b/pyproject.toml": '[tool.torchrepro-lint]\ncache-dir = "kept"\n', "b/b.py": PROGRAM})
+    main(["b"])
+    assert (root / "b" / "kept").is_dir()
+    main(["."])
+    capsys.readouterr()
+    assert main(["clean", "b"]) == 0
+    assert capsys.readouterr().out == f"removed {root / 'b' / 'kept'}\n"
+    assert main(["clean", "--cache-dir", ".torchrepro-lint-cache"]) == 0
+
+
+def test_a_fixed_text_is_not_lost_in_silence(given: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
+    given(PROGRAM)
+    assert main(["-", "-s", "--fix", "--unsafe-fixes", "--stdin-filename", "a.py"]) == 0
+    out, err = capsys.readouterr()
+    assert FIXED in out and err == ""
+    given(PROGRAM)
+    assert main(["-", "-s", "--stdin-filename", "a.py"]) == 1
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_silent_run_prints_what_is_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-s", "--show-files"]) == 0
+    assert capsys.readouterr().out == "a.py\n"
+    assert main(["-s", "--statistics"]) == 1
+    assert capsys.readouterr() == ("", "")
+    assert main(["-s", "-o", "out.txt", "--output-format", "concise"]) == 1
+    assert Path("out.txt").read_text(encoding="utf-8").startswith(FOUND)
+
+
+@pytest.mark.parametrize("arguments", [["-", "--stdin-filename", "a.py"], ["--add-noqa"], ["--write-baseline"]])
+def test_what_is_said_of_a_project_is_said_by_whatever_checks(
+    arguments: list[str], given: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(PROGRAM)
+    main(["-v", *arguments])
+    assert ".: 1 file, settings: defaults\n" in capsys.readouterr().err
+
+
+def test_a_watch_waits_where_the_settings_are_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", stop)
+    settings("profile = 1")
+    monkeypatch.setattr("torchrepro_lint.commands.watch.watch.__defaults__", (stop, None))
+    assert main(["--watch"]) == 130
+    err = capsys.readouterr().err
+    assert "profile: expected a string" in err and "waiting for changes" in err
 
 
 def test_a_cache_outside_of_the_project_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from torchrepro_lint.arguments.parser import ArgumentParser
-from torchrepro_lint.report.formats import OutputFormat, is_for_people
+from torchrepro_lint.report.formats import OutputFormat, has_statistics
 
 __all__ = ["refuse_contradictions"]
 
@@ -35,6 +35,12 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
         apart = [name for name in beside if name in ("--diff", "--fix-only", "--statistics")]
     if len(apart) > 1:
         parser.error(f"{written(apart[0])} and {written(apart[1])} cannot be used together")
+    for one, other, both in (
+        ("--no-fix", "--fix-only", options.fix is False and options.fix_only),
+        ("--watch", "--output-file", options.watch and options.output_file is not None),
+    ):
+        if both:
+            parser.error(f"{one} and {other} cannot be used together")
     style: OutputFormat = options.output_format or "full"
-    if options.statistics and style != "json" and not is_for_people(style):
+    if options.statistics and not has_statistics(style):
         parser.error(f"--statistics is printed as text or json, not as {style}")

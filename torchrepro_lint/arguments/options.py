@@ -15,7 +15,7 @@ from torchrepro_lint.cache.store import FOLDER
 from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.formats import FORMATS
-from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride, override_from_table, settings_table
+from torchrepro_lint.settings import DEFAULT_BASELINE, SettingsOverride, settings_over_files, settings_table
 from torchrepro_lint.settings.patterns import require_pattern
 from torchrepro_lint.source.project import THROUGH_LINKS
 from torchrepro_lint.source.root import absolute
@@ -86,7 +86,7 @@ def _add_settings(parser: ArgumentParser) -> None:
     group.add_argument(
         "--config",
         action="append",
-        type=_config,
+        type=config_value,
         metavar="FILE|SETTING",
         help="use this settings file instead of the nearest one; or a setting in TOML that goes before those of files, "
         "such as \"profile = 'strict'\"",
@@ -204,7 +204,7 @@ def _add_output(parser: ArgumentParser) -> None:
         help="also say by which settings and for which torch it checks",
     )
     how_much.add_argument("--quiet", "-q", action="store_true", help="print nothing but findings and errors")
-    how_much.add_argument("--silent", "-s", action="store_true", help="print nothing but errors")
+    how_much.add_argument("--silent", "-s", action="store_true", help="as --quiet, and print no findings")
     output.add_argument("--exit-zero", "-e", action="store_true", help="exit with status 0 even if there are findings")
     output.add_argument(
         "--color",
@@ -226,7 +226,7 @@ def _add_running(parser: ArgumentParser) -> None:
     )
 
 
-def _config(text: str) -> Path | Mapping[str, object]:
+def config_value(text: str) -> Path | Mapping[str, object]:
     """A settings file, or settings in TOML: what has an equals sign and is no file that is there."""
     path = file_named(text)
     if "=" not in text or os.path.exists(path):  # noqa: PTH110 (Path.exists raises where a name is too long)
@@ -287,9 +287,11 @@ def settings_override(options: argparse.Namespace) -> SettingsOverride:
     """
     said: dict[str, object] = {}
     given_files = [one for one in options.config or () if isinstance(one, Path)]
-    for table in options.config or ():
-        if not isinstance(table, Path):
-            said |= override_from_table(table, "--config: ")
+    tables = [one for one in options.config or () if not isinstance(one, Path)]
+    if tables:
+        said["over_files"] = {
+            key: value for one in tables for key, value in settings_over_files(one, "--config: ").items()
+        }
     said |= {name: _flat(given) for name in _LISTS if (given := getattr(options, name)) is not None}
     said |= {name: given for name in _SINGLE if (given := getattr(options, name)) is not None}
     if options.per_file_ignores is not None:

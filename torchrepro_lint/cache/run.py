@@ -32,7 +32,12 @@ from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 from torchrepro_lint.source.write import link_out_of
 
-__all__ = ["CachedRun"]
+__all__ = ["CachedRun", "cache_folder"]
+
+
+def cache_folder(project: Project) -> Path:
+    """Where the results for a project are kept, unless the command line says where."""
+    return project.settings.cache_dir or project.root / FOLDER
 
 
 class CachedRun:
@@ -57,7 +62,7 @@ class CachedRun:
             return  # nobody could tell what this user has kept from what somebody else has put there
         files = in_order({*requested, *(path for project in concerned for path in project.files)})
         metadata = {path for root in roots for path in files_beside(root)}
-        store = Store(folder or concerned[0].root / FOLDER, secret)
+        store = Store(folder or cache_folder(concerned[0]), secret)
         if (refusal := _leads_out(store.folder, tops) or store.refusal()) is not None:
             self.notices = ((store.folder, refusal),)
             return

@@ -32,8 +32,8 @@ __all__ = ["CheckOptions", "print_all", "print_notices", "print_report", "run_ch
 class CheckOptions:
     """The arguments of the command. With `diff`, nothing is written; `fix_only` says nothing of what is left.
     `through_links`: files outside of the project that links in it lead to may be written. Without `jobs`, there may be
-    one for each core. `verbose`: say by which settings files are checked. `owns_process`: the process ends with the
-    command.
+    one for each core. `quiet`: print nothing but findings and errors; `silent`: no findings either. `verbose`: say by
+    which settings files are checked, in each round of a watch. `owns_process`: the process ends with the command.
     """
 
     paths: tuple[Path, ...] = (Path(),)
@@ -47,6 +47,7 @@ class CheckOptions:
     output_format: OutputFormat = "full"
     exit_zero: bool = False
     quiet: bool = False
+    silent: bool = False
     verbose: bool = False
     statistics: bool = False
     colour: ColourChoice = "auto"
@@ -65,10 +66,6 @@ def run_check(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
 
     TorchReproLintError where the paths or the settings are wrong.
     """
-    if options.verbose:
-        from torchrepro_lint.commands.show import print_projects
-
-        print_projects(options)
     if options.is_fixing:
         from torchrepro_lint.commands.fix import run_fix
 
@@ -134,7 +131,9 @@ def print_report(
     """
     for_people = is_for_people(options.output_format)
     left_out = left_to_strict(report.left, texts)
-    if options.statistics:
+    if options.silent:
+        pass
+    elif options.statistics:
         write = statistics_text if for_people else statistics_json
         print_all(write(statistics(report.everything, report.may_fix)), stream)
     else:

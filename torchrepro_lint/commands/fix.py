@@ -43,8 +43,8 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
     """Print a difference on standard output or what is left on `stream`, what else is to be said beside it, and give
     the exit status.
     """
-    silent = options.diff or options.fix_only
-    if silent or options.output_format != "full":
+    without_findings = options.diff or options.fix_only
+    if (without_findings or options.output_format != "full") and not options.silent:
         _print_rejected(result, texts)
     if options.diff:
         _print_difference(result, options, texts)
@@ -53,7 +53,7 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
     sys.stdout.flush()
     if options.show_fixes and not options.quiet:
         print_all(list_fixes(result.fixed, texts, written=not options.diff), notes)
-    if not silent:
+    if not without_findings:
         colours = Colours(wants_colour(options.colour, stream, os.environ))
         print_report(result.report, options, texts, colours, toolkit, fixed=result.fixed, stream=stream)
     else:

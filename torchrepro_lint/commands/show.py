@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions, print_notices
@@ -22,16 +24,15 @@ from torchrepro_lint.toolkit import Toolkit
 __all__ = ["print_projects", "show_files", "show_settings"]
 
 
-def print_projects(options: CheckOptions) -> None:
-    """Print to standard error, for each project, how many files are checked, by which settings, and for which torch.
-
-    TorchReproLintError where a path is not there.
+def print_projects(projects: Projects, files: Iterable[Path]) -> None:
+    """Print to standard error, for each project that has some of `files` (absolute), how many of them it has, by which
+    settings they are checked, and for which torch.
     """
-    texts, projects = Texts(), Projects(options.override)
-    counts = Counter(projects.of(path) for path in projects.files(options.paths))
+    texts = Texts()
+    counts = Counter(map(projects.of, files))
     for project, count in sorted(counts.items(), key=lambda item: item[0].root):
-        files = ", which extends ".join(map(texts.name, project.settings.files)) or "defaults"
-        print(f"{texts.name(project.root)}: {counted(count, 'file')}, settings: {files}", file=sys.stderr)
+        named = ", which extends ".join(map(texts.name, project.settings.files)) or "defaults"
+        print(f"{texts.name(project.root)}: {counted(count, 'file')}, settings: {named}", file=sys.stderr)
         print(f"{texts.name(project.root)}: torch: {described(project.target)}", file=sys.stderr)
 
 
@@ -52,7 +53,7 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     TorchReproLintError where the path is not there.
     """
     path = present(options.paths[0])
-    project = Projects(options.override).of(path / "x.py" if path.is_dir() else path)
+    project = Projects(options.override).around(path)
     settings, target = project.settings, project.target
     known = list((toolkit or Toolkit()).rules())
     require_known_rules(options.override, known)

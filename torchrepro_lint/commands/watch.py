@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.commands.check import CheckOptions, run_check
+from torchrepro_lint.commands.show import print_projects
 from torchrepro_lint.console import print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.program.kept.programs import KeptPrograms
@@ -45,6 +46,9 @@ def watch(options: CheckOptions, wait: Callable[[float], None] = time.sleep, rou
         if sys.stdout.isatty():
             print(_CLEAR, end="")
         try:
+            if options.verbose:
+                projects = Projects(options.override)
+                print_projects(projects, projects.files(options.paths))
             run_check(options, toolkit)
         except TorchReproLintError as error:
             print_errors([f"error: {error}"])

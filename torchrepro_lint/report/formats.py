@@ -8,7 +8,7 @@ from typing import get_args
 from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.settings.values import OutputFormat
 
-__all__ = ["FORMATS", "OutputFormat", "is_for_people", "says_notes", "written"]
+__all__ = ["FORMATS", "OutputFormat", "has_statistics", "is_for_people", "says_notes", "written"]
 
 FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
@@ -18,6 +18,11 @@ _FOR_PEOPLE: tuple[OutputFormat, ...] = ("full", "concise", "grouped")
 def is_for_people(name: OutputFormat) -> bool:
     """Whether sentences may stand beside what the format writes: a program that reads it would stumble over them."""
     return name in _FOR_PEOPLE
+
+
+def has_statistics(name: OutputFormat) -> bool:
+    """Whether numbers of findings can be printed in the format."""
+    return name == "json" or is_for_people(name)
 
 
 def says_notes(name: OutputFormat) -> bool:

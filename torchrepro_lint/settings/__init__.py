@@ -20,7 +20,7 @@ from torchrepro_lint.settings.model import (
     Settings,
     SettingsOverride,
 )
-from torchrepro_lint.settings.override import override_from_table, settings_table
+from torchrepro_lint.settings.override import override_from_table, settings_over_files, settings_table
 from torchrepro_lint.settings.specifier import normalised_specifier
 
 __all__ = [
@@ -34,5 +34,6 @@ __all__ = [
     "load_settings",
     "normalised_specifier",
     "override_from_table",
+    "settings_over_files",
     "settings_table",
 ]

@@ -54,7 +54,7 @@ def load_settings(root: Path, override: SettingsOverride | None = None) -> Setti
         # Patterns of a file that serves many projects count from each of them.
         named = override["config"]
         settings = replace(_of_chain(_chain(_named_table(named))), base=root) if named is not None else Settings()
-    return settings.overridden(override)
+    return replace(settings, **override.get("over_files", {})).overridden(override)
 
 
 def _of_chain(chain: list[_Table]) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -63,6 +64,9 @@ DEFAULT_EXCLUDE = (
 #: What is no setting of a file: where the settings come from, and what the command line alone can say.
 _OF_NO_FILE = ("base", "files", "ignore_noqa")
 
+#: What the command line says about the files themselves.
+_OF_FILES = ("config", "over_files")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -117,7 +121,7 @@ class Settings:
         `extend_select` and `ignore` are added to those of the file. `fixable` replaces `extend_fixable` too, which is
         added without it. `per_file_ignores`, `unfixable` and `extend_exclude` are always added.
         """
-        changes: dict[str, Any] = {name: value for name, value in override.items() if name != "config"}
+        changes: dict[str, Any] = {name: value for name, value in override.items() if name not in _OF_FILES}
         if "select" in changes:
             changes = {"extend_select": (), "ignore": ()} | changes
         else:
@@ -140,10 +144,13 @@ class SettingsOverride(TypedDict, total=False):
     """Settings from the command line, which take precedence over the settings file. A missing key leaves a setting as
     it is.
 
-    `config` is the file to read instead of the nearest one, None to read none.
+    `config` is the file to read instead of the nearest one, None to read none. `over_files` are settings, by the names
+    of their fields, that stand in the place of those of the files, as those of a nearer file do; all else goes before
+    them too.
     """
 
     config: Path | None
+    over_files: Mapping[str, Any]
     exclude: tuple[str, ...]
     extend_exclude: tuple[str, ...]
     select: tuple[str, ...]
@@ -161,11 +168,7 @@ class SettingsOverride(TypedDict, total=False):
     seed: int
     intent: Intent
     cache: bool
-    cache_dir: Path
-    fix: bool
     unsafe_fixes: bool
-    show_fixes: bool
-    output_format: OutputFormat
     baseline: Path | None
     ignore_noqa: bool
 

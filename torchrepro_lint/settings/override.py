@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from torchrepro_lint.settings.model import SettingsOverride
+from torchrepro_lint.settings.model import Settings, SettingsOverride
 from torchrepro_lint.settings.values import checked, require_known
 
 if sys.version_info >= (3, 11):
@@ -15,10 +15,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["override_from_table", "settings_table"]
+__all__ = ["override_from_table", "settings_over_files", "settings_table"]
 
-#: What an option of the command line alone can say.
-_OF_OPTIONS = ("ignore_noqa",)
+#: What options of the command line alone can say.
+_OF_OPTIONS = ("ignore_noqa", "over_files")
 
 
 def settings_table(text: str) -> dict[str, Any]:
@@ -35,9 +35,21 @@ def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverrid
     A value of None says nothing. TorchReproLintError, which begins with `where`, where it does not say what it should.
     """
     keys = [name.replace("_", "-") for name in SettingsOverride.__annotations__ if name not in _OF_OPTIONS]
+    return cast("SettingsOverride", _by_field(table, keys, where))
+
+
+def settings_over_files(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """A table of settings as `over_files` of `SettingsOverride` holds it. Paths count from the current folder.
+
+    TorchReproLintError, which begins with `where`, where it does not say what it should.
+    """
+    return _by_field(table, Settings.names(), where)
+
+
+def _by_field(table: Mapping[str, Any], keys: Iterable[str], where: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         require_known(key, keys, f"{where}{key}")
         if value is not None:
             values[key.replace("-", "_")] = checked(key, value, f"{where}{key}", Path())
-    return cast("SettingsOverride", values)
+    return values

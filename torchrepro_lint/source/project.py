@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,6 +97,15 @@ class Projects:
         if file not in self._of:
             self._of[file] = self._find(file)
         return self._of[file]
+
+    def around(self, path: Path) -> Project:
+        """The project of a file, or that of the modules in a folder (absolute). Of what is not there, the project that
+        a module beside it would be in.
+        """
+        # os.path, unlike Path, does not raise where a name is too long.
+        if os.path.isfile(path):  # noqa: PTH113
+            return self.of(path)
+        return self.of((path if os.path.isdir(path) else path.parent) / "x.py")  # noqa: PTH112
 
     def _find(self, file: Path) -> Project:
         root = self._root(file.parent)
