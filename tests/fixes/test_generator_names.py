@@ -7,6 +7,8 @@ from textwrap import dedent
 
 import pytest
 
+from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 
 HEAD = """\
@@ -221,3 +223,69 @@ def test_many_generators_of_one_name_are_left_to_a_person(write) -> None:
     assert len(fix([root], {"unsafe_fixes": True}).fixed) == 4
     root = write({"train.py": "\n".join(text.splitlines()[:-2])})
     assert len(fix([root]).fixed) == 3
+
+
+PAIRS_IN_ARMS = """
+def make(kind):
+    if kind == 1:
+        return DataLoader(data, shuffle=True), DataLoader(data, batch_size=2, shuffle=True)
+    elif kind == 2:
+        return DataLoader(data, batch_size=3, shuffle=True), DataLoader(data, batch_size=4, shuffle=True)
+    else:
+        return DataLoader(data, batch_size=5, shuffle=True), DataLoader(data, batch_size=6, shuffle=True)
+
+
+print(make(args.seed))
+"""
+
+
+def test_more_generators_in_a_function_than_a_person_takes_unread_are_unsafe(write) -> None:
+    """Also where some of them are in an arm of their own: no single one is made above the `if` for these."""
+    root = write({"pyproject.toml": "", "main.py": HEAD + PAIRS_IN_ARMS})
+    found = check([root / "main.py"], {"select": ("TRL201",)}).findings
+    assert [one.fix is not None and one.fix.applicability for one in found] == [Applicability.UNSAFE] * 6
+
+
+SETS = """
+import torch
+from torch.utils.data import DataLoader
+
+
+class Images:
+    def __init__(self, seed):
+        self.data = list(range(9))
+        self.seed = seed
+
+    def get_loader(self, mode):
+        return DataLoader(self.data, shuffle=mode == "train")
+"""
+CALLS = "\n".join(f'    show(held.images.get_loader("{mode}"))' for mode in ("train", "test", "val") * 2)
+
+
+def test_a_method_whose_calls_are_not_all_known_gives_its_loaders_no_generator_in_common(write) -> None:
+    """What it makes for training may be used beside what it makes for validation, by objects that are not known."""
+    use = f"import torch\n\ntorch.manual_seed(1)\n\n\ndef run(held, show):\n{CALLS}\n"
+    root = write({"pyproject.toml": "", "sets.py": SETS, "use.py": use, "main.py": "import sets\nimport use\n"})
+    (one,) = check([root], {"select": ("TRL201",), "profile": "strict"}).findings
+    assert one.fix is None
+    assert one.fix_declined == (
+        "not every call of `get_loader` is known, and loaders that are used beside each other would share it: "
+        "pass each a generator"
+    )
+
+
+def test_a_generator_is_not_called_after_the_verb_of_a_method(write) -> None:
+    epochs = """
+
+def fit(seed):
+    torch.manual_seed(seed)
+    images = Images(seed)
+    for epoch in range(3):
+        print(*images.get_loader("train"))
+
+
+fit(1)
+"""
+    root = write({"pyproject.toml": "", "sets.py": SETS + epochs})
+    fix([root], {"select": ("TRL201",), "profile": "strict"})
+    assert "self.loader_generator = torch.Generator()" in (root / "sets.py").read_text(encoding="utf-8")

@@ -86,7 +86,14 @@ def _generators_of_one_function(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "make them in a loop" in past[0][1]
 
 
+def _generators_to_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
+    monkeypatch.setattr(generators, "MAX_UNREAD", 2)
+    assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
+
+
 DRIVEN = {
+    "generators.py:MAX_UNREAD": _generators_to_be_read,
     "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,
     "generators.py:MAX_NUMBERED": _generators_of_one_name,
     "passed_seed.py:_MAX_CALLERS": _seed_through_functions,

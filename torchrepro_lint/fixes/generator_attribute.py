@@ -89,10 +89,10 @@ def _stem(document: Document, call: cst.Call) -> str:
     """
     method = document.function(call)
     name = method.name.value if method is not None else ""
-    found = re.fullmatch(r"(?:_|get_|make_|build_|create_)*(\w+?)_?(?:data_?)?loader", name)
+    found = re.fullmatch(r"_*(?:(?:get|make|build|create)_)*(\w*?)_?(?:data_?)?loaders?", name)
     if found is None and (dotted_name(call.func) or "").endswith("Sampler"):
         return made_name(document, call) or "sampler"
-    return made_name(document, call) or (found[1] if found is not None else "loader")
+    return made_name(document, call) or (found[1] if found is not None else "") or "loader"
 
 
 def _places(document: Document, body: cst.IndentedBlock, receiver: str) -> Iterator[tuple[cst.BaseStatement, bool]]:

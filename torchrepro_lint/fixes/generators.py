@@ -37,6 +37,8 @@ __all__ = [
 
 #: How many generators of one function may be told apart by a number alone.
 MAX_NUMBERED = 3
+#: How many generators one function may get unread: who reads more of them would rather write a loop or a helper.
+MAX_UNREAD = 4
 #: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
 MAX_IN_A_FUNCTION = 64
 #: In how many arms of one `if` loaders are made that get a generator above it.
@@ -141,24 +143,40 @@ def above_the_arms(
             continue
         inside = [one for one in alike if document.start(outer) <= document.start(one) < document.end(outer)]
         if len(inside) + 1 >= MIN_ARMS:
-            return outer if all(id(one) in instead for one in inside) else None
+            are_alone = all(id(one) in instead for one in inside) and _exclude_each_other(document, inside)
+            return outer if are_alone else None
     return None
 
 
+def _exclude_each_other(document: Document, calls: Sequence[cst.Call]) -> bool:
+    """Whether one of the calls at most is made in a run of their function, as far as the arms around them say."""
+    return all(
+        made_instead(document, one, document.statement(one), others).issuperset(map(id, others))
+        for number, one in enumerate(calls)
+        if (others := calls[number + 1 :])
+    )
+
+
 def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
-    """Whether a function makes so many splits, samplers or loaders of one name that a person would give them generators
-    in another way than one after the other.
+    """Whether a function makes so many splits, samplers or loaders, or so many of one name, that a person would give
+    them generators in another way than one after the other. Of the code of a module itself the second alone holds,
+    and where one generator is made for all arms of an `if`.
     """
     alike = _alike(document, call, made_name(document, call), known)
     instead = made_instead(document, call, home, alike)
-    lacking = (
-        one
-        for one in alike
-        if id(one) not in instead
-        and given(one, "generator", torch_position("generator")) is None
-        and not _is_idle(known, one)
-    )
-    return next(islice(lacking, MAX_NUMBERED, None), None) is not None
+    of_one_name = (one for one in alike if id(one) not in instead and _lacks_one(known, one))
+    if next(islice(of_one_name, MAX_NUMBERED, None), None) is not None:
+        return True
+    function = document.function(call)
+    if function is None or above_the_arms(document, call, home, known) is not None:
+        return False
+    beside = document.once(_that_want_one).get(id(function), ())
+    return sum(_lacks_one(known, one) for one in beside) > MAX_UNREAD
+
+
+def _lacks_one(known: KnownLoaders | None, call: cst.Call) -> bool:
+    """Whether a call that may want a generator is given none, and may draw."""
+    return given(call, "generator", torch_position("generator")) is None and not _is_idle(known, call)
 
 
 def _alike(document: Document, call: cst.Call, stem: str, known: KnownLoaders | None) -> Sequence[cst.Call]:

@@ -266,7 +266,9 @@ class _Plan:
         if place.inline:
             return Declined(f"{around.again}, and a comprehension makes several loaders there")
         if around.shared:
-            return Declined(f"{around.again}, also for loaders that are used beside each other: pass each a generator")
+            return Declined(
+                f"{around.again}, and loaders that are used beside each other would share it: pass each a generator"
+            )
         again = f"{around.again}: create the loader once, or pass a generator to it"
         if document.enclosing_class(self.call) is not None:
             home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)

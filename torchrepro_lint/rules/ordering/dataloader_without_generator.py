@@ -59,7 +59,7 @@ Fix safety
     copy of the one in `np.random.seed(0)`, in a program that does not seed torch before. So is `args.seed or 0` where
     the user need not give a seed and the program has no default of its own for it, and any seed where the program
     seeds torch in some runs alone (`if args.deterministic:`). Unsafe where a function gives more than three loaders one
-    name: their generators would differ in a number.
+    name, so that their generators would differ in a number, or makes more than four loaders and splits that need one.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
