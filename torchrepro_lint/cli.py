@@ -178,8 +178,12 @@ def _check(options: argparse.Namespace, *, owns_process: bool) -> int:
     )
 
 
+# A code, the beginning of one, or a name; the place of a line has a colon.
+_RULE = re.compile(r"TRL\d{0,3}|[a-z0-9]+(?:-[a-z0-9]+)+", re.IGNORECASE)
+
+
 def _is_rule(word: str) -> bool:
-    return re.fullmatch(r"TRL\d{1,3}", word, re.IGNORECASE) is not None and not Path(word).exists()
+    return _RULE.fullmatch(word) is not None and not Path(word).exists()
 
 
 @contextmanager

@@ -162,7 +162,9 @@ def test_what_is_no_setting(arguments: list[str], message: str, capsys: pytest.C
         (["--format", "json"], 'did you mean "--output-format"?'),
         (["--output", "a"], 'did you mean "--output-file"?'),
         (["--no-fix", "--fix-only"], "--no-fix and --fix-only cannot be used together"),
+        (["--add-noqa", "--ignore-noqa"], "--add-noqa and --ignore-noqa cannot be used together"),
         (["--watch", "-o", "a"], "--watch and --output-file cannot be used together"),
+        (["-o", "a.py"], "a.py is code, which --output-file would overwrite"),
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,11 +266,34 @@ def test_each_project_has_its_cache(write, capsys: pytest.CaptureFixture[str]) -
     assert main(["clean", "--cache-dir", ".torchrepro-lint-cache"]) == 0
 
 
+def test_a_cache_in_a_file_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    settings('cache-dir = "a.py"')
+    assert main([]) == 1
+    assert "a.py: is not a folder: the run goes on without a cache" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('cache-dir = ""', "pyproject.toml: tool.torchrepro-lint.cache-dir: the path is empty"),
+        ('output-format = "html"', 'tool.torchrepro-lint.output-format: "html" is none of "full", "concise", '),
+    ],
+)
+def test_a_setting_that_is_wrong(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    settings(text)
+    assert main([]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_a_fixed_text_is_not_lost_in_silence(given: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
     given(PROGRAM)
     assert main(["-", "-s", "--fix", "--unsafe-fixes", "--stdin-filename", "a.py"]) == 0
     out, err = capsys.readouterr()
     assert FIXED in out and err == ""
+    given(PROGRAM)
+    assert main(["-", "--fix", "--unsafe-fixes", "-o", "a.py", "--stdin-filename", "a.py"]) == 0
+    assert FIXED in Path("a.py").read_text(encoding="utf-8")
+    capsys.readouterr()
     given(PROGRAM)
     assert main(["-", "-s", "--stdin-filename", "a.py"]) == 1
     assert capsys.readouterr() == ("", "")
@@ -343,3 +368,9 @@ def test_explain_of_a_rule_is_its_documentation(capsys: pytest.CaptureFixture[st
     explained = capsys.readouterr().out
     assert main(["rule", "TRL203"]) == 0
     assert explained == capsys.readouterr().out
+    assert main(["explain", "generator-never-seeded"]) == 0
+    assert explained == capsys.readouterr().out
+    assert main(["explain", "TRL20"]) == 0
+    assert "TRL203 generator-never-seeded" in capsys.readouterr().out
+    assert main(["explain", "generator-never-sown"]) == 2
+    assert "unknown rule" in capsys.readouterr().err

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from torchrepro_lint.arguments.parser import ArgumentParser
 from torchrepro_lint.report.formats import OutputFormat, has_statistics
+from torchrepro_lint.source.discovery import SUFFIXES
 
 __all__ = ["refuse_contradictions"]
 
@@ -37,10 +39,19 @@ def refuse_contradictions(parser: ArgumentParser, options: argparse.Namespace) -
         parser.error(f"{written(apart[0])} and {written(apart[1])} cannot be used together")
     for one, other, both in (
         ("--no-fix", "--fix-only", options.fix is False and options.fix_only),
+        ("--add-noqa", "--ignore-noqa", options.add_noqa is not None and options.ignore_noqa),
         ("--watch", "--output-file", options.watch and options.output_file is not None),
     ):
         if both:
             parser.error(f"{one} and {other} cannot be used together")
+    if options.output_file is not None and _is_code(options.output_file) and not is_given("-"):
+        # A word is missing behind the option, more likely than not.
+        parser.error(f"{options.output_file} is code, which --output-file would overwrite")
     style: OutputFormat = options.output_format or "full"
     if options.statistics and not has_statistics(style):
         parser.error(f"--statistics is printed as text or json, not as {style}")
+
+
+def _is_code(path: Path) -> bool:
+    """Whether a file that is there is one of those that are checked."""
+    return path.suffix in SUFFIXES and os.path.exists(path)  # noqa: PTH110 (Path.exists raises where a name is too long)

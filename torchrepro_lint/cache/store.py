@@ -53,11 +53,13 @@ class Store:
         self._secret = secret
 
     def refusal(self) -> str | None:
-        """Why nothing may be read or written here: the folder is a link, or holds a file of that name that is not of a
-        cache. None where it may.
+        """Why nothing may be read or written here: the folder is a link, is none, or holds a file of that name that is
+        not of a cache. None where it may.
         """
         if self.folder.is_symlink():
             return "is a link: the run goes on without a cache"
+        if self.folder.is_file():
+            return "is not a folder: the run goes on without a cache"
         files = [self.folder / name for name in (RESULTS, DIGESTS)]
         if not _is_ours(self.folder / _TAG) and any(os.path.lexists(file) and not _is_ours(file) for file in files):
             return "holds files that torchrepro-lint has not written: the run goes on without a cache"

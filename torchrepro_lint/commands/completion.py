@@ -44,7 +44,7 @@ def _whole_command() -> ArgumentParser:
             action.complete = {"bash": _RULE, "zsh": _RULE}  # type: ignore[attr-defined]
         elif action.dest == "cache_dir":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.dest in ("stdin_filename", "baseline", "config"):
+        elif action.dest in ("stdin_filename", "baseline", "config", "output_file"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     return parser
 

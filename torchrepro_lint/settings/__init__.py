@@ -6,6 +6,7 @@ files.py      which file counts, and what it extends
 override.py   tables of an editor or of another tool
 patterns.py   what is not a pattern of files
 specifier.py  versions of torch
+toml.py       what all of it is written in
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from torchrepro_lint.settings.model import (
     Settings,
     SettingsOverride,
 )
-from torchrepro_lint.settings.override import override_from_table, settings_over_files, settings_table
+from torchrepro_lint.settings.override import override_from_table, settings_over_files
 from torchrepro_lint.settings.specifier import normalised_specifier
+from torchrepro_lint.settings.toml import settings_table
 
 __all__ = [
     "DEFAULT_BASELINE",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,8 @@ from typing import Any, TypeAlias
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.regular_files import NotRegular, note, read_regular
 from torchrepro_lint.settings.model import Settings, SettingsOverride
+from torchrepro_lint.settings.toml import settings_table
 from torchrepro_lint.settings.values import checked, require_known, typed
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["load_settings"]
 
@@ -28,7 +23,6 @@ TABLE = f"tool.{NAME}"
 
 # The name, also as it comes out when it is written from memory.
 _NAME = re.compile(rb"torch[-_]?repro[-_]?lint(?:er)?", re.IGNORECASE)
-
 
 #: Files in which other linters have their settings, and the head of a section there that is called like this tool.
 _FILES_OF_OTHERS = ("setup.cfg", "tox.ini")
@@ -149,12 +143,9 @@ def _read(path: Path, *, named: bool) -> bytes | None:
 
 def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        raise TorchReproLintError(f"{path}: not valid TOML: nested too deeply") from None
-    except ValueError as error:  # of TOML, of UTF-8, or an integer of thousands of digits
-        reason = str(error).splitlines()[0]
-        raise TorchReproLintError(f"{path}: not valid TOML: {reason}") from error
+        return settings_table(data.decode("utf-8-sig"))
+    except ValueError as error:  # of TOML, or of UTF-8
+        raise TorchReproLintError(f"{path}: not valid TOML: {error}") from error
 
 
 def _chain(nearest: _Table) -> list[_Table]:

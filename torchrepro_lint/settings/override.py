@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -10,23 +9,10 @@ from typing import Any, cast
 from torchrepro_lint.settings.model import Settings, SettingsOverride
 from torchrepro_lint.settings.values import checked, require_known
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-__all__ = ["override_from_table", "settings_over_files", "settings_table"]
+__all__ = ["override_from_table", "settings_over_files"]
 
 #: What options of the command line alone can say.
 _OF_OPTIONS = ("ignore_noqa", "over_files")
-
-
-def settings_table(text: str) -> dict[str, Any]:
-    """The settings that a text in TOML gives, such as `profile = "strict"`. ValueError where it is not TOML."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 def override_from_table(table: Mapping[str, Any], where: str) -> SettingsOverride:

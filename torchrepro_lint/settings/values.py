@@ -72,6 +72,8 @@ def _inside(base: Path, name: str, where: str, option: str) -> Path:
     repository, or outside `base` if that is in none: who runs the tool on a project has not agreed to write there, as
     who gives the option of the command line has.
     """
+    if not name:
+        raise TorchReproLintError(f"{where}: the path is empty")
     try:
         path = (base / name).resolve()
     except (OSError, RuntimeError, ValueError):  # a loop of links, a null character
@@ -90,8 +92,9 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
 def _choice(value: Any, choices: tuple[str, ...], where: str) -> str:
     text: str = typed(value, str, "a string", where)
     if text not in choices:
-        allowed = " or ".join(f'"{choice}"' for choice in choices)
-        raise TorchReproLintError(f'{where}: "{text}" is not {allowed}{did_you_mean(text, list(choices))}')
+        words = [f'"{choice}"' for choice in choices]
+        allowed = f"not {' or '.join(words)}" if len(words) == 2 else f"none of {', '.join(words)}"
+        raise TorchReproLintError(f'{where}: "{text}" is {allowed}{did_you_mean(text, list(choices))}')
     return text
 
 

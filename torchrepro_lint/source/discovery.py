@@ -16,8 +16,9 @@ from torchrepro_lint.source.git_index import tracked_files
 from torchrepro_lint.source.ignore import Layer, git_folder, git_top, gitignore_layer, info_exclude_layer, is_ignored
 from torchrepro_lint.source.root import absolute, is_shared_folder
 
-__all__ = ["ProjectTree", "expand", "in_order", "present"]
+__all__ = ["SUFFIXES", "ProjectTree", "expand", "in_order", "present"]
 
+#: How the names of files end that are checked.
 SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 #: The pattern of a folder that is left out, of which only what git tracks is taken.
 _ALL = ("*",)

@@ -51,8 +51,7 @@ def is_given_back(program: Program, one: Evidence) -> bool:
 
 def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> list[tuple[int, Evidence]]:
     """The seeding calls in the statements of a block, in order, each with the place of its statement in the block."""
-    known = {two.site: two for two in program.evidence if two.effect == "seed" and two.site.path == one.site.path}
-    sites = {site.number: two for site, two in known.items()}
+    sites = {two.site.number: two for two in program.evidence_of("seed") if two.site.path == one.site.path}
     return [
         (at, sites[node.site])
         for at, statement in enumerate(block)
