@@ -363,6 +363,16 @@ def test_settings_in_files_of_other_tools_are_refused(name: str, head: str, caps
     assert main([]) == 1, "they count nowhere, and these do"
 
 
+def test_the_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    _, _, commands = capsys.readouterr().out.partition("other commands")
+    below = "  torchrepro-lint rule [CODE]        show the documentation of a rule, or list\n" + " " * 37 + "all rules"
+    assert below in commands
+    assert max(map(len, commands.splitlines())) <= 80
+
+
 def test_explain_of_a_rule_is_its_documentation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "TRL203"]) == 0
     explained = capsys.readouterr().out

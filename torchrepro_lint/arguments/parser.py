@@ -55,12 +55,30 @@ def seconds(text: str) -> float:
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """argparse's formatter, which breaks no name of a file or an option at its hyphens."""
+    """argparse's formatter, which breaks no name of a file or an option at its hyphens, and keeps the lines of a text,
+    such as a list of commands with what each does: one that is too long goes on below the beginning of its last column.
+    """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         import textwrap  # which a check does not wait for
 
         return textwrap.wrap(text, width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        import textwrap
+
+        lines = (f"{indent}{line}" for line in text.splitlines())
+        return "\n".join(
+            line
+            if len(line) <= width
+            else textwrap.fill(line, width, subsequent_indent=" " * _last_column(line), break_on_hyphens=False)
+            for line in lines
+        )
+
+
+def _last_column(line: str) -> int:
+    """Where the last column of a line begins, which two or more blanks set apart; 0 where it has one column."""
+    return max((gap.end() for gap in re.finditer(r"(?<=\S) {2,}(?=\S)", line)), default=0)
 
 
 class ArgumentParser(argparse.ArgumentParser):
