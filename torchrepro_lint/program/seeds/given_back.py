@@ -6,7 +6,9 @@ they did before. Neither says that the run is to be repeated, and the second tak
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from bisect import bisect_left
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
@@ -27,17 +29,25 @@ _SEEDS: Final = frozenset({"numpy.random.seed", "random.seed"})
 _BETWEEN: Final = 4
 
 
+#: The seeding calls in the statements of a block, in order, each with the place of its statement in the block; and
+#: these places by the sites of the calls.
+_Seeds: TypeAlias = "tuple[tuple[tuple[int, Evidence], ...], dict[int, int]]"
+
+
 def is_given_back(program: Program, one: Evidence) -> bool:
     """Whether a seeding call is the first or the last of such a pair, in one block, with no other seed beside them."""
     if one.name not in _SEEDS or not isinstance(one.node, tree.Call):
         return False
     parents = parents_of(program.ev, one.frame.facts)
     block = block_of(parents, one.frame.facts, parents.statement(one.node))
-    seeds = _seeds_in(program, one, block)
-    here = next((at for at, two in seeds if two.site == one.site), None)
+    none: _Seeds = ((), {})
+    key = ("seeds-in", id(one.frame.facts), block[0].site if block else None)
+    seeds, places = program.ev.remembered(key, lambda: _seeds_in(program, one, block), none)
+    here = places.get(one.site.number)
     if here is None:
         return False
-    near = [(at, two) for at, two in seeds if abs(at - here) <= _BETWEEN + 2]
+    start = bisect_left(seeds, here - _BETWEEN - 2, key=lambda two: two[0])
+    near = list(takewhile(lambda two: two[0] <= here + _BETWEEN + 2, seeds[start : start + 3]))
     if len(near) != 2:
         return False
     (first, given), (last, taken) = near
@@ -49,15 +59,15 @@ def is_given_back(program: Program, one: Evidence) -> bool:
     )
 
 
-def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> list[tuple[int, Evidence]]:
-    """The seeding calls in the statements of a block, in order, each with the place of its statement in the block."""
+def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> _Seeds:
     sites = {two.site.number: two for two in program.evidence_of("seed") if two.site.path == one.site.path}
-    return [
+    seeds = tuple(
         (at, sites[node.site])
         for at, statement in enumerate(block)
         for node in walk(list(expressions_in((statement,))))
         if node.site in sites
-    ]
+    )
+    return seeds, {two.site.number: at for at, two in seeds}
 
 
 def _is_without_a_seed(program: Program, one: Evidence) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
@@ -32,7 +33,9 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
         scope = event.frame.scope
         if not draws_weights(event):  # `self.cls_token` is a weight, and no token of a session
             names.extend(scope.given_to(event.call))
-            names.extend(_given_with(scope, event.call))
+            none: dict[int, list[str]] = {}
+            given_with = ev.remembered(("given with", id(scope)), partial(_given_with, scope), none)
+            names.extend(given_with.get(event.call.site, ()))
             while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
                 names.extend(scope.parent.given_to(scope.node))
                 scope = scope.parent
@@ -41,17 +44,21 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
     return any(function_words("idle_draws").search(name) for name in names)
 
 
-def _given_with(scope: Scope, draw: tree.Call) -> Iterator[str]:
-    """The keyword of a call that is given a draw, or the text that stands before it: `update(cfg, "seed", draw)`."""
+def _given_with(scope: Scope) -> dict[int, list[str]]:
+    """For the calls in the arguments of others, by their sites: the keywords that they are given with, or the texts
+    before them, as in `update(cfg, "seed", draw())`.
+    """
+    found: dict[int, list[str]] = {}
     for call, _ in scope.calls:
-        texts = ""
+        text = ""
         for arg in call.args:
             if isinstance(arg.value, tree.Const) and isinstance(arg.value.value, str):
-                texts = arg.value.value.rpartition(".")[2]
-            elif any(node is draw for node in walk([arg.value])):
-                if arg.keyword or texts:
-                    yield arg.keyword or texts
-                break
+                text = arg.value.value.rpartition(".")[2]
+            elif name := arg.keyword or text:
+                for node in walk([arg.value]):
+                    if isinstance(node, tree.Call):
+                        found.setdefault(node.site, []).append(name)
+    return found
 
 
 def _names_of_folders(scope: Scope) -> frozenset[int]:
