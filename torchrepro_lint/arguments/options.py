@@ -97,13 +97,12 @@ def _add_settings(parser: ArgumentParser) -> None:
 
 def _add_rules(parser: ArgumentParser) -> None:
     rules = parser.add_argument_group("rules", "RULE is a code, a prefix of codes (TRL1), a name, or ALL")
-    for option, kind, text in (
-        ("--select", _some_listed, "run only these rules, whatever the settings file selects or ignores"),
-        ("--ignore", _listed, "do not run these rules"),
-        ("--extend-select", _listed, "run these rules in addition"),
+    for names, kind, text in (
+        (("--select",), _some_listed, "run only these rules, whatever the settings file selects or ignores"),
+        (("--ignore", "--extend-ignore"), _listed, "do not run these rules"),
+        (("--extend-select",), _listed, "run these rules in addition"),
     ):
-        options = (option, "--extend-ignore") if option == "--ignore" else (option,)
-        rules.add_argument(*options, action="append", type=kind, metavar="RULE,...", help=text)
+        rules.add_argument(*names, action="append", type=kind, metavar="RULE,...", help=text)
     rules.add_argument(
         "--per-file-ignores",
         "--extend-per-file-ignores",
@@ -232,10 +231,9 @@ def config_value(text: str) -> Path | Mapping[str, object]:
     if "=" not in text or os.path.exists(path):  # noqa: PTH110 (Path.exists raises where a name is too long)
         return path
     try:
-        table = settings_table(text)
+        return settings_table(text)
     except ValueError as wrong:
         raise argparse.ArgumentTypeError(f'"{text}" is neither a file nor a setting in TOML: {wrong}') from None
-    return table
 
 
 def _listed(text: str) -> tuple[str, ...]:

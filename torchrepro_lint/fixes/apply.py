@@ -10,12 +10,14 @@ from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Edit, Fix
 
-__all__ = ["apply_edits", "in_order", "merge_edits", "select_compatible"]
+__all__ = ["NAMES_OF_RANKS", "apply_edits", "in_order", "merge_edits", "select_compatible"]
 
 _DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"""\benviron\.setdefault\(["'](\w+)""")
 _GENERATOR = re.compile(r"^([ \t]*)(\w+) = [\w.]*Generator\(", re.MULTILINE)
-_RANK = re.compile(r"^[ \t]+(rank|global_rank|process_rank) = ", re.MULTILINE)
+#: What a variable with the rank of the process may be called.
+NAMES_OF_RANKS = ("rank", "global_rank", "process_rank")
+_RANK = re.compile(rf"^[ \t]+({'|'.join(NAMES_OF_RANKS)}) = ", re.MULTILINE)
 _Insertions: TypeAlias = dict[tuple[Path, int], list[str]]
 
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.fixes.document import Document, dotted_name
-from torchrepro_lint.fixes.generators import calls_that_want_one, made_name, number_to_come, numbered_name
+from torchrepro_lint.fixes.generators import calls_that_want_one, number_to_come, numbered_name
+from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.placement import Declined, receiver_of
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed
 from torchrepro_lint.fixes.seeding_request import Constructor

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, islice
@@ -13,6 +11,7 @@ import libcst as cst
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.arms import arms_apart, has_arms, made_instead
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
@@ -27,7 +26,6 @@ __all__ = [
     "fresh_name",
     "generator_name",
     "is_one_of_many",
-    "made_name",
     "number_to_come",
     "numbered_name",
     "place_among_loaders",
@@ -261,44 +259,6 @@ def plus(seed: str, number: int) -> str:
     if seed.isdecimal():
         return str(int(seed) + number)
     return f"{as_summand(seed)} + {number}"
-
-
-def made_name(document: Document, call: cst.Call) -> str:
-    """What is made by a call, after what it is assigned to: `train` for `self.train_loader = DataLoader(...)`, `split`
-    for several at once; "" where that says nothing.
-    """
-    inner: cst.CSTNode = call
-    for outer in document.ancestors(call):
-        match outer:
-            case cst.DictElement(key=cst.SimpleString() as key) if inner is outer.value:
-                return _stem(str(key.evaluated_value))
-            case cst.Arg(keyword=cst.Name(value=name)):
-                return _stem(name)
-            case cst.Assign(targets=(cst.AssignTarget(target=target), *_)):
-                return _stem_of(target)
-            case cst.AnnAssign(target=target):
-                return _stem_of(target)
-            case cst.BaseStatement():
-                return ""
-        inner = outer
-    return ""
-
-
-def _stem_of(target: cst.BaseExpression) -> str:
-    match target:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return _stem(name)
-        case cst.Subscript(slice=(cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key)),)):
-            return _stem(str(key.evaluated_value))
-        case cst.Tuple() | cst.List():
-            return "split"
-    return ""
-
-
-def _stem(name: str) -> str:
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", parted, flags=re.IGNORECASE).lower().strip("_")
-    return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 
 def calls_that_want_one(

@@ -258,14 +258,11 @@ def _starts_ranks(program: Program, loader: Loader) -> bool:
     if distributed_start(program, loader) is not None:
         return True
     path = loader.facts.path
-    return _holds(program, path, _LIGHTNING) and not trains_on_one_device(program, program.imports.together(path))
+    return program.imports.any_together(path, _LIGHTNING) and not trains_on_one_device(
+        program, program.imports.together(path)
+    )
 
 
 def is_distributed(program: Program, path: Path) -> bool:
     """Whether the programs that run a file start several ranks."""
-    return _holds(program, path, _DISTRIBUTED)
-
-
-def _holds(program: Program, path: Path, words: re.Pattern[bytes]) -> bool:
-    """Whether a program that runs a file mentions any of the words."""
-    return program.imports.any_together(path, words)
+    return program.imports.any_together(path, _DISTRIBUTED)

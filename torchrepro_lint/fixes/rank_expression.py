@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.apply import NAMES_OF_RANKS
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.optional_seed import may_be_none
@@ -14,10 +15,7 @@ from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.seed_uses import is_configuration, string_key
 from torchrepro_lint.fixes.visibility import is_bound_at
 
-__all__ = ["NAMES_OF_RANKS", "find_rank", "is_choice", "plus_rank", "rank_at", "rank_call"]
-
-#: What a variable with the rank of the process may be called.
-NAMES_OF_RANKS = ("rank", "global_rank", "process_rank")
+__all__ = ["find_rank", "is_choice", "plus_rank", "rank_at", "rank_call"]
 
 _DISTRIBUTED = "torch.distributed"
 #: A local rank is none of these: the first process of every node has the local rank 0.
@@ -108,7 +106,9 @@ def is_choice(rank: str) -> bool:
 
 
 def plus_rank(seed: str, rank: str) -> str:
-    """The text of a seed that is another one for each rank."""
+    """The text of a seed that is another one for each rank; the seed itself where `rank` is empty."""
+    if not rank:
+        return seed
     if seed == "0":
         return rank
     return f"{as_summand(seed)} + {as_summand(rank)}"

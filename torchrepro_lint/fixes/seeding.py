@@ -31,6 +31,7 @@ from dataclasses import replace
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit
+from torchrepro_lint.fixes.apply import NAMES_OF_RANKS
 from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.generator_attribute import attribute_home
@@ -51,7 +52,7 @@ from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_im
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
-from torchrepro_lint.fixes.rank_expression import NAMES_OF_RANKS, is_choice, plus_rank, rank_at
+from torchrepro_lint.fixes.rank_expression import is_choice, plus_rank, rank_at
 from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
@@ -328,9 +329,8 @@ class _Plan:
 
     def _by_rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
         """The seed before the statement `at`, apart from other loaders and, where it has to be, other ranks."""
-        own = plus(seed.text, self.offset)
         rank = self._rank(at, seed)
-        return rank if isinstance(rank, Declined) else plus_rank(own, rank) if rank else own
+        return rank if isinstance(rank, Declined) else plus_rank(plus(seed.text, self.offset), rank)
 
     def _rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
         """The rank that belongs into a seed before the statement `at`; empty where none does."""
@@ -362,8 +362,8 @@ class _Plan:
             scopes = (document.scope_of(at), document.scope_of(self.call))
             name = fresh_name(NAMES_OF_RANKS, *scopes)
             lines, rank = assignment_source(document, name, rank, at), name
-        own = plus(seed.text, self.offset)
-        source = lines + generator_source(document, name_there, torch, plus_rank(own, rank) if rank else own, at)
+        text = plus_rank(plus(seed.text, self.offset), rank)
+        source = lines + generator_source(document, name_there, torch, text, at)
         if after:
             offset = document.next_line(document.end(at))
             if not document.text[:offset].endswith(("\n", "\r")):

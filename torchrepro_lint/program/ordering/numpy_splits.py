@@ -27,7 +27,7 @@ from torchrepro_lint.program.workers.workers import argument, condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["NumpySplit", "may_be_seeded_unseen", "numpy_splits", "seeding_before"]
+__all__ = ["NumpySplit", "may_seed_numpy_unseen", "numpy_splits", "seeding_before"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +142,7 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
     return next(import_seeds(program, call.facts.path, "numpy"), None)
 
 
-def may_be_seeded_unseen(program: Program, call: KnownCall) -> bool:
+def may_seed_numpy_unseen(program: Program, call: KnownCall) -> bool:
     """Whether the program calls a helper of another library that seeds by its name, and perhaps NumPy's generator."""
     files = program.imports.ordered(program.imports.together(call.facts.path))
     return any(calls_foreign_seeding(program, path) for path in files)

@@ -27,7 +27,6 @@ from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.callers import (
     BASES_THAT_CALL_NOTHING,
     frame_without_callers,
-    has_further_calls,
     is_called_unseen,
 )
 from torchrepro_lint.program.running.epochs import (
@@ -53,6 +52,7 @@ from torchrepro_lint.program.running.turns import (
     trains_in_turn,
     turns_of,
 )
+from torchrepro_lint.program.running.way_frames import may_have_further_calls
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, own_way, ways
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
             answer = _of_the_end(program, way)
             if answer.often is Often.AGAIN:
                 return answer
-    if len(leading) > MAX_WAYS or any(has_further_calls(ev, one.facts, one.scope) for one in _functions(leading)):
+    if len(leading) > MAX_WAYS or any(may_have_further_calls(ev, way) for way in leading):
         return Frequency(Often.UNKNOWN, f"not every call of {_called(scope)} is known")
     return _called_again(program, leading) if answer is _ONCE else answer
 
@@ -156,12 +156,6 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
 def _is_of_a_test(program: Program, way: Way) -> bool:
     """Whether a test runs what is not in one."""
     return program.is_test(way[-1].facts.path) and not program.is_test(way[0].facts.path)
-
-
-def _functions(leading: list[Way]) -> list[Waypoint]:
-    """The functions that ways lead through, which are called by their names; a constructor is not."""
-    functions = [one for way in leading for one in way if isinstance(one.scope.node, tree.FunctionDef)]
-    return [one for one in functions if one.scope.name != "__init__"]
 
 
 def _called(scope: Scope) -> str:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.callers import contexts, has_further_calls
+from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
+from torchrepro_lint.program.running.way_frames import may_have_further_calls
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -67,7 +68,7 @@ def _serves_several(program: Program, facts: ModuleFacts, scope: Scope, site: in
     leading = _leading(program, facts, scope, site)
     if len(leading) > MAX_WAYS or any(_is_passed(way) or _is_put_away(program, way) for way in leading):
         return True
-    if any(_has_further_calls(program, way) for way in leading):
+    if any(may_have_further_calls(program.ev, way) for way in leading):
         return True
     frames = contexts(program.ev, facts, scope)
     arms = scope.path_at(site)
@@ -78,12 +79,6 @@ def _serves_several(program: Program, facts: ModuleFacts, scope: Scope, site: in
         for first, second in combinations(leading, 2)
         if not (is_of_one_call and first[:2] != second[:2])
     )
-
-
-def _has_further_calls(program: Program, way: Way) -> bool:
-    """Whether a function on a way may have calls that are not looked at: a method whose name many objects have."""
-    functions = (one for one in way if isinstance(one.scope.node, tree.FunctionDef) and one.scope.name != "__init__")
-    return any(has_further_calls(program.ev, one.facts, one.scope) for one in functions)
 
 
 def _is_passed(way: Way) -> bool:

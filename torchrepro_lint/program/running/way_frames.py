@@ -1,17 +1,18 @@
-"""Whether the calls on a way give arguments with which the functions come to where the way leads."""
+"""The calls on a way: whether these are all, and whether their arguments come to where the way leads."""
 
 from __future__ import annotations
 
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.program.running.callers import frame_without_callers, frames_of_call
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.running.callers import frame_without_callers, frames_of_call, has_further_calls
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.running.ways import Way
 
-__all__ = ["may_come_through"]
+__all__ = ["may_come_through", "may_have_further_calls"]
 
 _MAX_FRAMES: Final = 8
 
@@ -34,3 +35,11 @@ def may_come_through(ev: Evaluator, way: Way) -> bool:
         if not frames:
             return False
     return True
+
+
+def may_have_further_calls(ev: Evaluator, way: Way) -> bool:
+    """Whether a function that a way leads through, which is called by its name, as a constructor is not, may have calls
+    that are not looked at: a method whose name many objects have.
+    """
+    functions = (one for one in way if isinstance(one.scope.node, tree.FunctionDef) and one.scope.name != "__init__")
+    return any(has_further_calls(ev, one.facts, one.scope) for one in functions)

@@ -76,7 +76,7 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
     if not roots or _may_start_again(setting):
         return None
     if environment_variables()[setting.name].read_at_start_of == "python":
-        files = _files_run(program, roots | {setting.facts.path})
+        files = program.imports.with_imports(program.runs_with(roots | {setting.facts.path}))
         if any(program.project.holds(path, program_words("starts_python")) for path in files):
             return None
         return LateVariable(setting.name, site, None, _depends_on_hashes(program, files))
@@ -127,19 +127,6 @@ def _may_start_again(setting: _Setting) -> bool:
 
 
 # --- who reads it -------------------------------------------------------------------------------------------------
-
-
-def _files_run(program: Program, roots: frozenset[Path]) -> frozenset[Path]:
-    """The files of all programs that come by the assignment."""
-    programs = program.runs_with(roots)
-    seen = set(programs)
-    pending = list(programs)
-    while pending:
-        for below in program.imports.imported_by_file(pending.pop()):
-            if below not in seen:
-                seen.add(below)
-                pending.append(below)
-    return frozenset(seen)
 
 
 def _depends_on_hashes(program: Program, files: frozenset[Path]) -> bool:

@@ -65,7 +65,7 @@ def trains_on_one_device(program: Program, files: frozenset[Path]) -> bool:
 
     def find() -> bool:
         word = any_word(last_parts(known_calls("makes_a_trainer")))
-        making = [path for path in sorted(files) if program.project.holds(path, word)]
+        making = [path for path in program.imports.ordered(files) if program.project.holds(path, word)]
         found = [program.once(("trainers", path), partial(_trainers, program, path)) for path in making]
         return any(found) and all(all(verdicts) for verdicts in found)
 

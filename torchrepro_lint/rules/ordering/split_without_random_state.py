@@ -58,7 +58,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import random_state_fix
 from torchrepro_lint.program.ordering.numpy_splits import (
     NumpySplit,
-    may_be_seeded_unseen,
+    may_seed_numpy_unseen,
     numpy_splits,
     seeding_before,
 )
@@ -78,7 +78,7 @@ class SplitWithoutRandomState(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in numpy_splits(program):
             seeding = seeding_before(program, one.call)
-            seeded = seeding is not None or may_be_seeded_unseen(program, one.call)
+            seeded = seeding is not None or may_seed_numpy_unseen(program, one.call)
             if seeded and not program.strict:
                 continue
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
