@@ -75,6 +75,8 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.device == "all":
         raise TorchReproLintError("--device all is for fixtures; a script takes --device cpu or cuda, or none")
     halves = _halves(options, words)
+    if halves is not None and options.steps is not None:
+        raise TorchReproLintError("--steps would end the halves of a resumed training as well; limit the script itself")
     return verify_script(
         ScriptOptions(
             command=(*words, *arguments),
@@ -86,6 +88,8 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
             output_format=options.output_format,
             halves=halves,
             report=options.report,
+            steps=options.steps,
+            scratch=options.scratch,
         ),
         cuda_is_there=options.device == "cuda" and has_cuda(),
     )
@@ -172,7 +176,8 @@ def _parser() -> ArgumentParser:
         type=seconds,
         default=TIMEOUT,
         metavar="S",
-        help=f"seconds after which a run and all its processes are stopped (default: {TIMEOUT:g})",
+        help=f"seconds after which a run and all its processes are stopped (default: {TIMEOUT:g}); "
+        "--steps shortens a script's runs",
     )
     both.add_argument(
         "--device",
@@ -183,6 +188,19 @@ def _parser() -> ArgumentParser:
     both.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     script = parser.add_argument_group("a script of your own")
     script.add_argument("-m", dest="module", metavar="MODULE", help="run a module, like python -m")
+    script.add_argument(
+        "--steps",
+        type=at_least(1),
+        metavar="N",
+        help="end each run after N optimizer steps, as sys.exit would: for trainings that take long. Without an "
+        "optimizer, N backward passes; where nothing is trained, N batches",
+    )
+    script.add_argument(
+        "--scratch",
+        action="store_true",
+        help="run the script in a copy-on-write view of the working folder (Linux; else a copy), thrown away after "
+        "each run, so that your checkpoints and logs are not overwritten",
+    )
     script.add_argument(
         "--perturb", metavar="NAME,...", help="vary what should not matter, one thing at a time; `all` for all of them"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,10 @@ class Runs:
 
     folder = Path("/nowhere")
 
-    def __init__(self, *runs: Run, leaves: Path | None = None) -> None:
+    def __init__(self, *runs: Run) -> None:
         self._runs = list(runs)
-        self._leaves = leaves
 
     def run(self, *arguments: Any) -> Run:
-        if self._leaves is not None:
-            self._leaves.write_text("state")
         return self._runs.pop(0) if len(self._runs) > 1 else self._runs[0]
 
 
@@ -37,8 +35,8 @@ def made(*losses: str, trouble: str | None = None, failed: bool = False) -> Run:
     return Run(record(entries), Path("record"), 1.0, trouble, failed)
 
 
-def said(folder: Path, *runs: Run, leaves: Path | None = None) -> Result:
-    return Experiment(("train.py",), str(folder), Runs(*runs, leaves=leaves)).plain(2)  # type: ignore[arg-type]
+def said(folder: Path, *runs: Run) -> Result:
+    return Experiment(("train.py",), str(folder), Runs(*runs)).plain(2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +59,15 @@ def test_two_runs(tmp_path: Path, first: Run, second: Run, outcome: Outcome) -> 
     assert said(tmp_path, first, second).outcome is outcome
 
 
-def test_what_the_first_run_left_is_said_where_it_may_be_the_cause(tmp_path: Path) -> None:
-    (tmp_path / "before.pt").write_text("")
-    left = tmp_path / "checkpoint.pt"
-    differed = said(tmp_path, made("1"), made("2"), leaves=left)
-    words = "the first run left checkpoint.pt in its folder, and the next run found it there: the runs may not have started from the same state"
-    assert words in list(notes(differed))
-    agreed = said(tmp_path, made("1"), made("1"), leaves=left)
-    assert not any("left" in note for note in notes(agreed))
+def test_what_the_first_run_left_is_said(tmp_path: Path) -> None:
+    def left(run: Run, *overwrote: str) -> Run:
+        return replace(run, wrote={"checkpoint.pt": "1", "log.txt": "2"}, overwrote=overwrote)
+
+    how = "; --scratch runs the script in a scratch folder"
+    differed = said(tmp_path, left(made("1")), made("2"))
+    words = "the first run left checkpoint.pt, log.txt in its folder, and the next run found it there: the runs may not have started from the same state"
+    assert words + how in list(notes(differed))
+    agreed = said(tmp_path, left(made("1"), "log.txt"), made("1"))
+    words = "the first run left checkpoint.pt, log.txt in its folder (log.txt had been there before and is overwritten)"
+    assert list(notes(agreed)) == [words + how]
+    assert list(notes(said(tmp_path, made("1"), made("1")))) == []

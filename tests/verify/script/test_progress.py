@@ -32,9 +32,17 @@ def test_the_line_names_the_run_and_is_removed(tmp_path: Path) -> None:
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
-def test_nothing_is_written_to_a_file() -> None:
+def test_without_a_terminal_a_line_is_written_now_and_then(tmp_path: Path) -> None:
+    record = tmp_path / "run-1.jsonl"
+    record.write_text("{}\n" + json.dumps({"kind": "loss", "step": 3, "shown": "0.5"}) + "\n")
     stream = io.StringIO()
     with Progress.on(stream) as progress:
-        progress.show(Header(("train.py",), "/project"), Path("record"), 1.0)
+        for number in (1, 2):
+            for seconds in range(100):
+                progress.show(Header(("train.py",), "/project", run=number, steps=20), record, float(seconds))
         progress.show_linter()
-    assert stream.getvalue() == ""
+    assert stream.getvalue().splitlines() == [
+        f"torchrepro-lint verify: run {number}: {seconds} s, step 3 of 20, loss 0.5"
+        for number in (1, 2)
+        for seconds in (15, 75)
+    ]

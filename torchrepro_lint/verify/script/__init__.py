@@ -5,6 +5,7 @@ differ, they are repeated with every operation and draw recorded in the step tha
 
 In the watched process, the only part that touches torch and numpy:
 child.py            runs the script as `__main__` under the instruments
+overlay.py          a copy-on-write view of the working folder
 watch/              the instruments
 perturb/            what varies in a perturbed run
 
@@ -18,6 +19,7 @@ plan.py             what is recorded in a run
 perturbations.py    what can be varied and should not matter, by name
 resume.py           compares training in one go with training in two halves
 leftovers.py        files that a run leaves for the next one to find
+scratch.py          folders of its own for each run, so that the user's stays as it is
 entries.py          the contents of a record: entries, places, the header
 record.py           the file of one run: its writer and its reader
 recording_names.py  what these files are called

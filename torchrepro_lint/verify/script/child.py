@@ -25,6 +25,8 @@ _OURS = (__file__, runpy.__file__, "<frozen runpy>")  # what is around a script 
 def main() -> None:
     """Run the script under the instruments; the process ends as the script's own would."""
     job: dict[str, Any] = json.loads(sys.argv[1])
+    if job.get("view") is not None:
+        _enter_view(job["view"])
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     sys.path[0] = root
     from torchrepro_lint.verify.script.entries import Header
@@ -50,6 +52,12 @@ def main() -> None:
     _run(header.command, recorder)
 
 
+def _enter_view(arguments: dict[str, Any]) -> None:
+    # Its module needs nothing of ours, and this process must not have a thread yet.
+    view = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "overlay.py"), run_name="overlay")
+    view["enter_view"](**arguments)
+
+
 def _run(command: tuple[str, ...], recorder: Recorder) -> None:
     status = 0
     ended = "exit"
@@ -71,6 +79,9 @@ def _run(command: tuple[str, ...], recorder: Recorder) -> None:
         status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         raise
     except BaseException as error:
+        if type(error).__name__ == "Stopped" and type(error).__module__.startswith("torchrepro_lint.verify."):
+            ended = "stopped"  # in a pool of this process
+            return
         from torchrepro_lint.verify.script.watch.places import innermost
 
         ended, status = "exception", 1

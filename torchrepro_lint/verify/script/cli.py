@@ -29,6 +29,7 @@ from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
 from torchrepro_lint.verify.script.result import Outcome, Result
+from torchrepro_lint.verify.script.scratch import Scratch
 from torchrepro_lint.verify.script.time_limit import TooLong
 
 AGREED, DIFFERED, COULD_NOT_RUN = 0, 1, 2
@@ -39,7 +40,8 @@ class ScriptOptions:
     """What the command line asks for.
 
     `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
-    the page to write.
+    the page to write. `steps` is the number of optimizer steps after which each run ends, and with `scratch` each run
+    writes into a folder of its own.
     """
 
     command: tuple[str, ...]
@@ -51,6 +53,8 @@ class ScriptOptions:
     output_format: str
     halves: Halves | None = None
     report: Path | None = None
+    steps: int | None = None
+    scratch: bool = False
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
@@ -66,15 +70,19 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     if options.report is not None and not options.report.absolute().parent.is_dir():
         # Said now, and not when all has run.
         raise TorchReproLintError(f"{options.report}: the folder {options.report.parent} does not exist")
-    with _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
+    with contextlib.ExitStack() as ended, _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
         environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
         launcher = Launcher(folder, options.timeout, environment, progress.show)
+        where = os.getcwd()  # noqa: PTH109 - as text: it goes into a record
+        home = ended.enter_context(scratch_folder()) if options.scratch else None
         experiment = Experiment(
             options.command,
-            os.getcwd(),  # noqa: PTH109 - as text: it goes into a record
+            where,
             launcher,
             contend=options.device == "cuda",
             one_hash_seed=bool(options.perturb),
+            steps=options.steps,
+            scratch=None if home is None else Scratch(where, Path(home).resolve()),
         )
         results = [experiment.plain(options.runs)]
         # Where the script does not agree with itself, nothing can be said of what else it depends on.

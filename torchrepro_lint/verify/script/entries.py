@@ -33,6 +33,7 @@ COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter",
 
 MAIN = "main"
 BEFORE_TRAINING = " before training"  # the end of the name of parameters that no step has changed yet
+STOPPED = "stopped"  # the name of the note that a process was ended by the limit on steps
 TOOK_EFFECT = "varied"  # the name of the note that a perturbation has met what it varies
 
 
@@ -94,7 +95,8 @@ class Header:
 
     `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `stage` is
     how closely it was watched: 1, or 2 for every operation and draw. `run` counts from 1. `perturbation` names the one
-    thing that was varied. `started` is the time in ISO 8601.
+    thing that was varied. `started` is the time in ISO 8601. `steps` is the number of optimizer steps after which the
+    run was to end; None for no limit.
     """
 
     command: tuple[str, ...]
@@ -104,3 +106,4 @@ class Header:
     perturbation: str | None = None
     started: str = ""
     tool: str = ""
+    steps: int | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -14,12 +13,12 @@ from torchrepro_lint.verify.script.cause import find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
 from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind
 from torchrepro_lint.verify.script.launch import Launcher, Run
-from torchrepro_lint.verify.script.leftovers import written_since
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.recording_names import recording_name
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
+from torchrepro_lint.verify.script.scratch import Scratch, ScratchFolder
 from torchrepro_lint.verify.script.window import window
 
 # The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
@@ -32,7 +31,8 @@ class Experiment:
     """Runs one script as often as it takes: recorded cheaply at first, and again, fully, where two runs differ.
 
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
-    its own, so that one thing alone can be varied.
+    its own, so that one thing alone can be varied. With `steps` each run ends after so many optimizer steps. With
+    `scratch` each has a folder of its own to write in.
     """
 
     def __init__(
@@ -43,26 +43,26 @@ class Experiment:
         *,
         contend: bool = False,
         one_hash_seed: bool = False,
+        steps: int | None = None,
+        scratch: Scratch | None = None,
     ) -> None:
         self._command = tuple(command)
         self._folder = folder
         self._launcher = launcher
         self._contend = contend
         self._one_hash_seed = one_hash_seed
+        self._steps = steps
+        self._scratch = scratch
 
     def plain(self, runs: int) -> Result:
         """Run the script `runs` times as it is, and compare the runs."""
         made: list[Run] = []
-        leftovers: tuple[str, ...] = ()
-        began = time.time()
         for number in range(1, runs + 1):
             made.append(self._run(number))
             # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
             if made[-1].trouble is not None and not (made[-1].failed and number == 1):
                 break
-            if number == 1:
-                leftovers = written_since(self._folder, began, self._launcher.folder)
-        return replace(self._compare(made, [None] * len(made), RESULTS), leftovers=leftovers)
+        return replace(self._compare(made, [None] * len(made), RESULTS), in_scratch=self._scratch is not None)
 
     def perturbed(self, name: str, reference: Run) -> Result:
         """Run the script once more with one thing varied, and compare it with a run as it is."""
@@ -79,10 +79,14 @@ class Experiment:
     def resumed(self, halves: Halves, reference: Run) -> Result:
         """Run the script in two halves, and compare what they do with what it does in one go."""
         made = [reference]
+        # The second half finds what the first has left.
+        shared = self._scratch.new() if self._scratch is not None else None
         for number, command in enumerate(halves, start=2):
-            made.append(self._run(number, RESUME, command=command))
+            made.append(self._run(number, RESUME, command=command, shared=shared))
             if made[-1].trouble is not None:
                 break
+        if shared is not None:
+            shared.remove()
         result = Result(Outcome.COULD_NOT_RUN, self._command, tuple(made), _trouble(made), perturbation=RESUME)
         records = [run.record for run in made if run.record is not None]
         if result.reason is not None or len(records) < 3:
@@ -104,6 +108,7 @@ class Experiment:
         plan: Plan | None = None,
         name: str | None = None,
         command: tuple[str, ...] | None = None,
+        shared: ScratchFolder | None = None,
     ) -> Run:
         header = Header(
             command=command or self._command,
@@ -113,10 +118,16 @@ class Experiment:
             perturbation=varied,
             started=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             tool=__version__,
+            steps=self._steps,
         )
-        plan = replace(plan or Plan(""), contend=self._contend and number > 1)
+        plan = replace(plan or Plan(""), contend=self._contend and number > 1, steps=self._steps)
         extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
-        return self._launcher.run(header, name or recording_name(number, varied), plan, extra)
+        scratch = self._scratch.new() if shared is None and self._scratch is not None else shared
+        try:
+            return self._launcher.run(header, name or recording_name(number, varied), plan, extra, scratch)
+        finally:
+            if scratch is not None and scratch is not shared:
+                scratch.remove()
 
     def _fully(
         self, numbers: tuple[int, int], varied: tuple[str | None, str | None], plan: Plan, attempt: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -10,17 +11,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from torchrepro_lint.verify.process_group import end_group, start_group
 from torchrepro_lint.verify.script.entries import Header, Place
+from torchrepro_lint.verify.script.leftovers import content, files_below, written_since
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record
+from torchrepro_lint.verify.script.scratch import ScratchFolder
 
 _CHILD = Path(__file__).with_name("child.py")
 _TAIL = 4000  # bytes of what the script printed that are kept
+_MOST = 20_000  # names of files in the folder that are looked at
 _POLL = 0.1  # seconds
 _ABORT_TIME = 2.0  # seconds that an aborted process has to write its traceback
 _FRAME = re.compile(r'File "(.+)", line (\d+) in .+')
@@ -32,8 +36,10 @@ class Run:
     """What came of one run.
 
     `trouble` says in a few words why the run did not come to a good end; None where it did. `failed` is true where the
-    script itself ended it, by an exception or an exit status, and not the time limit, a signal or the tool. `output` is
-    the end of what it printed, to either stream. `path` is the file of its record.
+    script itself ended it, by an exception or an exit status, and not the time limit, a signal or the tool;
+    `out_of_time` where it was the time limit. `output` is the end of what it printed, to either stream. `path` is the
+    file of its record. `wrote` are the files that it wrote below its folder, with a hash of their content, and
+    `overwrote` those of them that had been there before.
     """
 
     record: Record | None
@@ -41,7 +47,10 @@ class Run:
     seconds: float
     trouble: str | None = None
     failed: bool = False
+    out_of_time: bool = False
     output: str = ""
+    wrote: Mapping[str, str | None] = field(default_factory=dict)
+    overwrote: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +66,38 @@ class Launcher:
     environment: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[Header, Path, float], None] = lambda header, path, seconds: None
 
-    def run(self, header: Header, name: str, plan: Plan | None = None, extra: Mapping[str, str] | None = None) -> Run:
-        """Run the script once. The record is written to `name` in the folder, unless the plan says otherwise."""
+    def run(
+        self,
+        header: Header,
+        name: str,
+        plan: Plan | None = None,
+        extra: Mapping[str, str] | None = None,
+        scratch: ScratchFolder | None = None,
+    ) -> Run:
+        """Run the script once. The record is written to `name` in the folder, unless the plan says otherwise.
+
+        With `scratch`, in that folder instead of the header's.
+        """
         path = self.folder / name
         path.unlink(missing_ok=True)
         plan = plan or Plan(str(path))
         trace, output = path.with_suffix(".trace"), path.with_suffix(".output")
-        job = {"plan": {**asdict(plan), "path": str(path)}, "header": asdict(header), "trace": str(trace)}
-        began = time.monotonic()
+        job: dict[str, object] = {
+            "plan": {**asdict(plan), "path": str(path)},
+            "header": asdict(header),
+            "trace": str(trace),
+        }
+        if scratch is not None:
+            job["header"] = {**asdict(header), "command": [scratch.moved(word) for word in header.command]}
+            job["view"] = None if scratch.view is None else {**scratch.view, "keep": [str(self.folder)]}
+        before = _names(header.folder, self.folder) if scratch is None else frozenset()
+        began, moment = time.monotonic(), time.time()
         # A file and not a pipe: a process that outlives the script would hold a pipe open.
         with output.open("wb") as out:
             process = start_group(
                 [sys.executable, str(_CHILD), json.dumps(job)],
                 env={**os.environ, **self.environment, **(extra or {})},
+                cwd=None if scratch is None else scratch.cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -86,8 +114,20 @@ class Launcher:
             record = read_record(path)
         except RecordError:
             return Run(None, path, seconds, f"left no recording (exit status {status})", output=printed)
-        trouble, failed = _trouble(record, status, self.timeout, trace)
-        return Run(record, path, seconds, trouble, failed, printed)
+        if scratch is not None:
+            record = scratch.as_if_original(record, path)
+        trouble, failed = _trouble(record, status, self.timeout, trace, scratch)
+        written = self._written(header.folder, moment, scratch)
+        overwrote = tuple(
+            one for one in written if (one in before if scratch is None else Path(scratch.original, one).exists())
+        )
+        return Run(record, path, seconds, trouble, failed, status is None, printed, written, overwrote)
+
+    def _written(self, folder: str, moment: float, scratch: ScratchFolder | None) -> dict[str, str | None]:
+        where = folder if scratch is None else scratch.upper
+        # What lies in the upper folder of a view has been written, whatever time it bears.
+        names = written_since(where, 0.0 if scratch is not None and scratch.view is not None else moment, self.folder)
+        return {name: content(Path(where, name)) for name in names}
 
     def _wait(self, process: subprocess.Popen[bytes], header: Header, path: Path, began: float) -> int | None:
         """The exit status; None where the time is over."""
@@ -106,11 +146,19 @@ def _abort(process: subprocess.Popen[bytes]) -> None:
         process.wait(_ABORT_TIME)
 
 
-def _trouble(record: Record, status: int | None, timeout: float, trace: Path) -> tuple[str | None, bool]:
+def _names(folder: str, ours: Path) -> frozenset[str]:
+    """The files below a folder, relative to it."""
+    paths: Iterable[str] = (path for path, _ in itertools.islice(files_below(folder, ours), _MOST))
+    return frozenset(os.path.relpath(path, folder).replace(os.sep, "/") for path in paths)
+
+
+def _trouble(
+    record: Record, status: int | None, timeout: float, trace: Path, scratch: ScratchFolder | None
+) -> tuple[str | None, bool]:
     if status is None:
-        return f"did not end within {timeout:g} s{_last_place(trace)}", False
+        return f"did not end within {timeout:g} s{_last_place(trace, scratch)}", False
     if status < 0:
-        return f"was ended by {_signal_name(-status)}{_last_place(trace)}", False
+        return f"was ended by {_signal_name(-status)}{_last_place(trace, scratch)}", False
     if (failure := record.failure) is not None:
         place = f" at {failure.place.below(os.getcwd())}" if failure.place else ""  # noqa: PTH109 - it is compared as text
         lines = (failure.shown or "").strip().splitlines()
@@ -120,7 +168,7 @@ def _trouble(record: Record, status: int | None, timeout: float, trace: Path) ->
     return (f"ended with exit status {status}", True) if status else (None, False)
 
 
-def _last_place(trace: Path) -> str:
+def _last_place(trace: Path, scratch: ScratchFolder | None) -> str:
     """Where the main thread was when the process was aborted, from what faulthandler wrote: the innermost line that is
     not a library's.
     """
@@ -133,7 +181,8 @@ def _last_place(trace: Path) -> str:
     if not threads:
         return ""
     file, line = next((frame for frame in threads[-1] if not _LIBRARY.search(frame[0])), threads[-1][0])
-    return f"; it was at {Place(file, int(line)).below(os.getcwd())}"  # noqa: PTH109 - it is compared as text
+    place = Place(file, int(line)) if scratch is None else scratch.place(Place(file, int(line)))
+    return f"; it was at {place.below(os.getcwd())}"  # noqa: PTH109 - it is compared as text
 
 
 def _signal_name(number: int) -> str:

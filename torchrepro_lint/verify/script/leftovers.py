@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 _MOST = 20_000  # entries of the folder that are looked at: a folder of data is not walked to its end
 _CACHES = ("__pycache__", "node_modules")
+_LARGEST = 1 << 28  # bytes of a file that is read to its end
 
 
 def written_since(folder: str, moment: float, ours: Path) -> tuple[str, ...]:
@@ -17,7 +19,7 @@ def written_since(folder: str, moment: float, ours: Path) -> tuple[str, ...]:
     is looked at in part.
     """
     found = []
-    for count, (path, status) in enumerate(_files(folder, str(ours))):
+    for count, (path, status) in enumerate(files_below(folder, ours)):
         if count == _MOST:
             break
         if status.st_mtime >= moment:
@@ -25,15 +27,26 @@ def written_since(folder: str, moment: float, ours: Path) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _files(folder: str, ours: str) -> Iterator[tuple[str, os.stat_result]]:
-    folders = [folder]
+def content(path: Path) -> str | None:
+    """A hash of a file's content; None where it is very large, or cannot be read."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            return None
+        return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    except OSError:  # gone meanwhile, or not ours to read
+        return None
+
+
+def files_below(folder: str, ours: Path, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+    """The files below a folder, without those in `ours`; with `everything`, those in hidden folders and caches too."""
+    folders, own = [folder], str(ours)
     while folders:
         try:
             with os.scandir(folders.pop()) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        passed_by = entry.name.startswith(".") or entry.name in _CACHES
-                        if not passed_by and os.path.realpath(entry.path) != ours:
+                        passed_by = not everything and (entry.name.startswith(".") or entry.name in _CACHES)
+                        if not passed_by and os.path.realpath(entry.path) != own:
                             folders.append(entry.path)
                     elif entry.is_file(follow_symlinks=False):
                         yield entry.path, entry.stat(follow_symlinks=False)

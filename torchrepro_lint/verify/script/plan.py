@@ -24,7 +24,8 @@ class Plan:
     Marks count what a process has told of batches, losses and parameters. With stage 2, operations and draws are
     recorded from the mark `start` up to the mark `stop`, or to the end; in a loader's workers in these `fetches`. With
     `leave`, the main process ends at the mark `stop`, by SystemExit: what comes then is of no interest. With `contend`,
-    a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner.
+    a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner. With `steps`, each
+    process ends after so many optimizer steps (see `watch/limit.py`).
     """
 
     path: str
@@ -34,6 +35,7 @@ class Plan:
     fetches: tuple[FetchWindow, ...] = ()
     leave: bool = False
     contend: bool = False
+    steps: int | None = None
 
     @property
     def is_full(self) -> bool:

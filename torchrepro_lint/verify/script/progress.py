@@ -1,4 +1,4 @@
-"""How far a run has come, on a terminal: one line that is written over."""
+"""How far a run has come: on a terminal one line that is written over, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from torchrepro_lint.console import StatusLine
+from torchrepro_lint.console import PROGRAM, StatusLine
 from torchrepro_lint.verify.script.entries import Header
 
 _TAIL = 4096  # bytes of a record in which the latest step is looked for
 _EVERY = 0.5  # seconds
+_FIRST_LINE, _EVERY_LINE = 15.0, 60.0  # seconds, where there is no terminal
 
 
 class Progress:
-    """Writes to a terminal, and nothing to anything else."""
+    """Writes over one line of a terminal; to anything else a line after a quarter of a minute and then every minute."""
 
-    def __init__(self, line: StatusLine) -> None:
+    def __init__(self, line: StatusLine, stream: TextIO) -> None:
         self._line = line
+        self._stream = stream
         self._last = 0.0
 
     @classmethod
@@ -28,23 +30,31 @@ class Progress:
     def on(cls, stream: TextIO) -> Iterator[Progress]:
         """Progress whose line is removed at the end."""
         with StatusLine.on(stream) as line:
-            yield cls(line)
+            yield cls(line, stream)
 
     def show(self, header: Header, record: Path, seconds: float) -> None:
         """Say which run it is, and how far it has come."""
-        if not self._line.is_seen or 0 <= seconds - self._last < _EVERY:
+        if seconds < self._last:  # another run
+            self._last = 0.0
+        is_seen = self._line.is_seen
+        if seconds - self._last < (_EVERY if is_seen else _EVERY_LINE if self._last else _FIRST_LINE):
             return
         self._last = seconds
         fully = ", fully recorded" if header.stage > 1 else ""
         varied = f" with {header.perturbation} varied" if header.perturbation else ""
-        self._line.show(f"run {header.run}{varied}{fully}: {seconds:.0f} s{_latest(record)}")
+        words = f"run {header.run}{varied}{fully}: {seconds:.0f} s{_latest(record, header.steps)}"
+        if is_seen:
+            self._line.show(words)
+            return
+        with contextlib.suppress(OSError):
+            print(f"{PROGRAM} verify: {words}", file=self._stream, flush=True)
 
     def show_linter(self) -> None:
         """Say that the runs are over, and that the linter is looking for what explains them."""
         self._line.show("looking for the linter's finding at that line")
 
 
-def _latest(record: Path) -> str:
+def _latest(record: Path, steps: int | None) -> str:
     """The step and the loss that the record tells of last."""
     try:
         with record.open("rb") as file:
@@ -58,5 +68,6 @@ def _latest(record: Path) -> str:
         except ValueError:
             continue
         if isinstance(entry, dict) and entry.get("kind") == "loss":
-            return f", step {entry.get('step')}, loss {entry.get('shown', '?')}"
+            limit = "" if steps is None else f" of {steps}"
+            return f", step {entry.get('step')}{limit}, loss {entry.get('shown', '?')}"
     return ""

@@ -30,8 +30,8 @@ class Result:
     first and the last, and `comparison` is theirs. `full_runs` are the two fully recorded ones in which the `cause` was
     found, after `attempts` of such pairs. `perturbation` names what was varied. `lost_states` are the RNGs whose state
     a training that was resumed did not have again. With `from_files` nothing was run: these are records that were made
-    before, and `closer` are the files of those that were made to find the cause. `leftovers` are the files that the
-    first run wrote into its folder and the others found there.
+    before, and `closer` are the files of those that were made to find the cause. With `in_scratch` each run had a
+    folder of its own, which is gone.
     """
 
     outcome: Outcome
@@ -47,7 +47,12 @@ class Result:
     from_files: bool = False
     closer: tuple[Path, ...] = ()
     lost_states: tuple[str, ...] = ()
-    leftovers: tuple[str, ...] = ()
+    in_scratch: bool = False
+
+    @property
+    def wrote(self) -> tuple[str, ...]:
+        """The files that the first run wrote into its folder."""
+        return tuple(self.runs[0].wrote) if self.runs else ()
 
     @property
     def met(self) -> tuple[Place, ...]:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from torchrepro_lint.verify.script.cause import Cause
-from torchrepro_lint.verify.script.entries import TOOK_EFFECT
+from torchrepro_lint.verify.script.entries import STOPPED, TOOK_EFFECT
 from torchrepro_lint.verify.script.output.wording import place, rng_name
 from torchrepro_lint.verify.script.perturbations import THREADS
 from torchrepro_lint.verify.script.record import Record
@@ -20,7 +20,7 @@ def notes(result: Result) -> Iterator[str]:
     records = [run.record for run in (*result.runs, *result.full_runs)]
     told = {(entry.name, entry.shown or "") for record in records if record for entry in record.of_kind("note")}
     for name, words in sorted(told):
-        if name != TOOK_EFFECT:
+        if name not in (STOPPED, TOOK_EFFECT):
             yield f"{name}: {words}"
     comparison = result.comparison
     if comparison is not None and comparison.unread:
@@ -44,11 +44,12 @@ def notes(result: Result) -> Iterator[str]:
     if result.lost_states:
         names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
-    if result.leftovers and result.outcome is Outcome.DIFFERED and not _proven(result.cause):
-        yield (
-            f"the first run left {_few(result.leftovers)} in its folder, and the next run found it there: the runs may "
-            "not have started from the same state"
-        )
+    if result.perturbation is None:
+        yield from _files(result)
+    if any(run.out_of_time for run in (*result.runs, *result.full_runs)):
+        limited = any(record is not None and record.header.steps is not None for record in records)
+        less = "a smaller number for --steps" if limited else "--steps 20 ends each run after 20 optimizer steps"
+        yield f"the time for a run is over: {less}; --timeout S gives it S seconds"
     if any(record is not None and _wants_input(record) for record in records):
         yield "the script reads standard input, which is not available here"
     ends = {record.end.name for record in records if record is not None and record.end is not None}
@@ -56,6 +57,22 @@ def notes(result: Result) -> Iterator[str]:
         yield "the script exits through os._exit"
     if result.reason is not None and comparison is not None and comparison.divergence is not None:
         yield result.reason
+
+
+def _files(result: Result) -> Iterator[str]:
+    """What the script wrote into its folder: what was there before is lost, and the next run finds what is new."""
+    if not result.wrote:
+        return
+    if result.in_scratch:
+        yield f"the script wrote {_few(result.wrote)}, in a scratch folder that is gone now"
+        return
+    overwrote = result.runs[0].overwrote
+    what = f"the first run left {_few(result.wrote)} in its folder"
+    if overwrote:
+        what += f" ({_few(overwrote)} had been there before and {'is' if len(overwrote) == 1 else 'are'} overwritten)"
+    if result.outcome is Outcome.DIFFERED and not _proven(result.cause):
+        what += ", and the next run found it there: the runs may not have started from the same state"
+    yield f"{what}; --scratch runs the script in a scratch folder"
 
 
 def _few(names: Sequence[str]) -> str:

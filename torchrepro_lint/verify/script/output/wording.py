@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
-from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, Entry, Place
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, STOPPED, Entry, Place
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 
@@ -38,7 +38,7 @@ def command(words: tuple[str, ...]) -> str:
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
     runs, what = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}", command(result.command)
-    varied = _varied(result)
+    varied = _varied(result) + _stopped(result)
     if result.outcome is Outcome.COULD_NOT_RUN:
         failed = "could not compare" if result.from_files else "could not run"
         return f"{failed}: {what}{varied}: {result.reason}"
@@ -57,6 +57,19 @@ def _varied(result: Result) -> str:
     if result.perturbation == RESUME:
         return ", in one go and in two halves,"
     return f" with {result.perturbation} varied" if result.perturbation else ""
+
+
+def _stopped(result: Result) -> str:
+    """Where the runs were ended by the limit on steps."""
+    records = [run.record for run in result.runs if run.record is not None]
+    notes = [
+        next((note.shown or "" for note in record.of_kind("note") if note.name == STOPPED), None) for record in records
+    ]
+    told = list(dict.fromkeys(words for words in notes if words is not None))
+    if not told:
+        return ""
+    some = "each" if None not in notes else "some"
+    return f", {some} stopped after {' or '.join(told)}{'' if result.outcome is Outcome.AGREED else ','}"
 
 
 def counts(comparison: Comparison) -> str:

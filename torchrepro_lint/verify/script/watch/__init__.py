@@ -2,6 +2,7 @@
 
 recorder.py     records entries, each with the process and its step; knows the window that is recorded
 entry_queue.py  entries that wait for a device, on their way to the file
+limit.py        ends a process after a number of optimizer steps
 threads.py      how far each thread has come
 effects.py      where the program uses what a perturbation varies
 quiet.py        calls torch so that neither the program's modes nor ours see it

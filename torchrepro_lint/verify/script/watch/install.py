@@ -15,6 +15,7 @@ from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.watch import quiet
 from torchrepro_lint.verify.script.watch.contention import Contention
 from torchrepro_lint.verify.script.watch.draws import DrawWatch
+from torchrepro_lint.verify.script.watch.limit import RunLimit
 from torchrepro_lint.verify.script.watch.loaders import BatchWatch
 from torchrepro_lint.verify.script.watch.operations import OperationWatch
 from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
@@ -31,8 +32,9 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
     global installed
     recorder = installed = Recorder(plan, header, identity)
     names = ParameterNames()
-    training = TrainingWatch(recorder, names)
-    batches = BatchWatch(recorder)
+    limit = RunLimit(recorder)
+    training = TrainingWatch(recorder, names, limit)
+    batches = BatchWatch(recorder, limit)
     processes = ProcessWatch(recorder, batches)
     seeds = SeedWatch(recorder)
 

@@ -7,14 +7,16 @@ from typing import Any
 
 from torchrepro_lint.verify.hashing import shown
 from torchrepro_lint.verify.loader_watch import LoaderWatch, Pass
+from torchrepro_lint.verify.script.watch.limit import RunLimit
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 
 
 class BatchWatch:
     """Tells batches. In a worker it tells the state of the RNGs at the first fetch, and opens the window."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, limit: RunLimit) -> None:
         self._recorder = recorder
+        self._limit = limit
         self._fetched = 0
         self._fetchers = 0
         self.loader = 0
@@ -32,6 +34,7 @@ class BatchWatch:
 
     def _deliver(self, one: Pass, indices: Any, batch: Any) -> None:
         recorder = self._recorder
+        self._limit.before_batch()
         recorder.epoch = one.epoch
         recorder.mark(
             "batch",

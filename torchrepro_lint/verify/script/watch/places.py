@@ -74,6 +74,11 @@ def is_of_python(place: Place) -> bool:
     return not _below(place.file, _INSTALLED) and _below(place.file, _STDLIB)
 
 
+def is_of_user(file: str) -> bool:
+    """Whether a file is of the program itself."""
+    return _kind(file) == "user"
+
+
 def innermost(traceback: TracebackType | None) -> Place | None:
     """The innermost line of the user's code that an exception came through."""
     found: Place | None = None

@@ -106,12 +106,18 @@ class Watched:
         self._plan = plan
         self._identity = identity
 
+    @property
+    def _is_of_pool(self) -> bool:
+        return getattr(self._target, "__module__", None) == "multiprocessing.pool"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from torchrepro_lint.verify.script.watch import install
 
         if install.installed is not None:
+            install.installed.within_pool = self._is_of_pool
             return self._target(*args, **kwargs)
         recorder = install.install(self._plan, identity=self._identity)
+        recorder.within_pool = self._is_of_pool
         recorder.record("process", "spawn", places=NOWHERE)
         try:
             result = self._target(*args, **kwargs)

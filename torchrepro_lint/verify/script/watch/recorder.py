@@ -17,7 +17,7 @@ from torchrepro_lint.verify.script.watch.entry_queue import EntryQueue, PendingE
 from torchrepro_lint.verify.script.watch.places import NOWHERE, Places, caller
 from torchrepro_lint.verify.script.watch.quiet import quietly
 from torchrepro_lint.verify.script.watch.states import rng_states
-from torchrepro_lint.verify.script.watch.threads import ThreadStates
+from torchrepro_lint.verify.script.watch.threads import ThreadState, ThreadStates
 from torchrepro_lint.verify.tensor_sums import memory_taken
 
 
@@ -39,6 +39,7 @@ class Recorder:
         self.process, self.worker = identity.process, identity.worker
         self._threads = ThreadStates(identity.epoch)
         self._fetching = False
+        self.within_pool = False  # whether this process works for a `multiprocessing.Pool`
         self._queue = EntryQueue(RecordWriter(plan.path, header))
         self._began = perf_counter()
         self._watching = 0.0
@@ -59,6 +60,11 @@ class Recorder:
     def name(self) -> str:
         """The name under which this thread records: that of the process in its main thread."""
         return self.process + self._threads.current.suffix
+
+    @property
+    def here(self) -> ThreadState:
+        """How far this thread has come."""
+        return self._threads.current
 
     @property
     def epoch(self) -> int | None:

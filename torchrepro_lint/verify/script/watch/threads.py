@@ -12,6 +12,7 @@ class ThreadState:
 
     `step` counts its optimizer steps, `epoch` its passes over the loader that it began last, `marks` the entries by
     which windows are counted, `entries` those since its last step, `inside` how deep in the tool's own code it is.
+    `backwards` counts its backward passes, `batches` the batches that it was given.
     """
 
     suffix: str = ""
@@ -19,6 +20,8 @@ class ThreadState:
     step: int = 0
     marks: int = 0
     entries: int = 0
+    backwards: int = 0
+    batches: int = 0
     inside: int = 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING
+from torchrepro_lint.verify.script.watch.limit import RunLimit
 from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
 from torchrepro_lint.verify.script.watch.recorder import Recorder
 
@@ -20,9 +21,10 @@ class TrainingWatch:
     and the parameters by name.
     """
 
-    def __init__(self, recorder: Recorder, names: ParameterNames) -> None:
+    def __init__(self, recorder: Recorder, names: ParameterNames, limit: RunLimit) -> None:
         self._recorder = recorder
         self._names = names
+        self._limit = limit
         self._count = itertools.count()
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._new_optimizers: list[Any] = []
@@ -33,6 +35,7 @@ class TrainingWatch:
 
         @functools.wraps(original)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            self._limit.before_backward()
             self._record_new_optimizers()
             for loss in [tensors] if hasattr(tensors, "detach") else list(tensors):
                 self._recorder.mark("loss", "loss", output=self._recorder.content(loss), shown=self._shown(loss))
@@ -57,6 +60,7 @@ class TrainingWatch:
     def _number(self, optimizer: Any) -> int:
         if optimizer not in self._numbers:
             self._numbers[optimizer] = next(self._count)
+            self._limit.has_optimizer = True
             self._new_optimizers.append(optimizer)
         return self._numbers[optimizer]
 
@@ -83,6 +87,7 @@ class TrainingWatch:
                 )
         self._record_parameters(optimizer)
         self._recorder.finish_step()
+        self._limit.after_step()
 
     def _record_parameters(self, optimizer: Any, when: str = "") -> None:
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
