@@ -16,6 +16,8 @@ def test_every_row_says_where_it_is_from() -> None:
     for row in read_toml("old_names.toml")["old"]:
         assert row["source"] and row["names"] and release(row["last"])
         assert row.get("module", row["package"]).partition(".")[0] == row["package"]
+    for row in read_toml("old_names.toml")["needs"]:
+        assert row["source"] and row["other"] and release(row["since"]) and release(row["last"])
 
 
 @pytest.mark.parametrize(

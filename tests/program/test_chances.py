@@ -40,8 +40,44 @@ IMPORTS = "import random\nimport numpy as np\nimport torch\nrng = np.random.defa
         ("random.uniform(1, 2) < 2", None),
         ("random.gauss(0, 1) < p", None),
         ("0 < random.random() < 0", None),
+        ("np.random.binomial(1, p) == 1", "False"),
+        ("np.random.binomial(1, 1.0) == 1", "True"),
+        ("np.random.binomial(1, 0.5) == 1", None),
+        ("np.random.binomial(1, 0.5) == 2", "False"),
+        ("np.random.binomial(n=1, p=p) != 0", "False"),
+        ("np.random.binomial(1, p, 3) == 1", None),
+        ("random.randint(0, 0) == 0", "True"),
+        ("random.randint(0, 1) == 0", None),
+        ("np.random.randint(1) > 0", "False"),
+        ("np.random.randint(2) > 0", None),
+        ("np.random.randint(3, 5) >= 3", "True"),
+        ("np.random.randint(low=0, high=2) == 2", "False"),
+        ("random.randrange(0, 8, 2) == 8", None),
+        ("rng.integers(1) == 0", "True"),
+        ("bool(np.random.binomial(1, 0.5))", None),
     ],
 )
 def test_what_is_decided_before_it_is_drawn(tmp_path: Path, comparison: str, outcome: str | None) -> None:
     program = program_of(tmp_path, f"{IMPORTS}held = {comparison}\n")
     assert named(program, "held") == (outcome or "?")
+
+
+@pytest.mark.parametrize(
+    ("draw", "outcome"),
+    [
+        ("np.random.binomial(1, 0.0)", "left"),
+        ("np.random.binomial(1, 1)", "right"),
+        ("np.random.binomial(1, 0.5)", "either"),
+        ("np.random.randint(1)", "left"),
+        ("np.random.randint(2)", "either"),
+        ("np.random.randint(1, 3)", "right"),
+        ("random.randint(0, 0)", "left"),
+        ("rng.integers(0, 1)", "left"),
+        ("random.uniform(0, 0)", "left"),
+        ("random.random()", "either"),
+    ],
+)
+def test_a_draw_that_is_itself_the_condition(tmp_path: Path, draw: str, outcome: str) -> None:
+    program = program_of(tmp_path, f"{IMPORTS}held = 'right' if {draw} else 'left'\n")
+    found = named(program, "held")
+    assert (found if found in ("'right'", "'left'", "right", "left") else "either").strip("'") == outcome

@@ -45,6 +45,11 @@ def albumentations() -> RngEffect:
         ("", True), ("albumentations", True), ("albumentations==1.3.1", False), ("albumentations==1.4.21", True),
         ("albumentations>=0.5", True), ("albumentations>=1.3,<1.4", False), ("albumentations>=1.3,<2", True),
         ("albumentations~=1.3.0", False), ("albumentationsx>=2", False), ("not-albumentations==1.0", True),
+        ("albumentations\nnumpy==1.21.6", False), ("albumentations>=1.0\nnumpy==1.21.6", False),
+        ("albumentations\nnumpy>=1.21", True), ("albumentations\nnumpy<1.24", False),
+        ("albumentations==2.0.8\nnumpy==1.21", True), ("albumentations\nscipy==1.7.3", False),
+        ("albumentations\npython=3.7", False), ("albumentations\npython=3.8", False),
+        ("albumentations\npython=3.10", True), ("albumentations\npython", True),
     ],
 )  # fmt: skip
 def test_a_range_counts_when_any_version_in_it_has_the_fault(requirement: str, expected: bool, tmp_path: Path) -> None:

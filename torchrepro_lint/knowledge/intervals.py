@@ -12,7 +12,10 @@ __all__ = ["drawn_from"]
 
 
 @cache
-def drawn_from(interval: Literal["unit", "between"], key: Literal["alone", "tensors", "names"]) -> frozenset[str]:
+def drawn_from(
+    interval: Literal["unit", "between", "whole", "successes"],
+    key: Literal["alone", "tensors", "names", "both", "below"],
+) -> frozenset[str]:
     """The canonical names of what draws from the interval. DataFileError where the file does not list them."""
     table = read_toml("intervals.toml").get(interval, {})
     if key not in table or not table.get("source"):

@@ -1,14 +1,15 @@
-"""Which releases of a library still have a name: the rows of `old_names.toml`."""
+"""Which releases of a library still have a name, or run beside old releases of others: the rows of `old_names.toml`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
 from torchrepro_lint.knowledge.tables import read_toml
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["last_release_with"]
+__all__ = ["Need", "last_release_with", "needs_of"]
 
 _FILE = "old_names.toml"
 
@@ -23,6 +24,22 @@ def last_release_with(package: str, names: Iterable[str]) -> str | None:
             if last is not None and (newest is None or not admits(f">={newest}", last)):
                 newest = last
     return newest
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The releases of a package after `last` need another, `other`, from the version `since` on."""
+
+    other: str
+    since: str
+    last: str
+
+
+@cache
+def needs_of(package: str) -> tuple[Need, ...]:
+    """What the releases of a package need, the strictest first."""
+    rows = [row for row in read_toml(_FILE)["needs"] if row["package"] == package]
+    return tuple(sorted((Need(row["other"], row["since"], row["last"]) for row in rows), key=lambda need: need.last))
 
 
 @cache

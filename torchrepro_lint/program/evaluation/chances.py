@@ -1,4 +1,4 @@
-"""Comparisons of a number that is drawn from a known interval: `random.random() < 0` never holds.
+"""Tests of a number that is drawn from a known interval: neither `random.random() < 0` nor `binomial(1, 0)` ever holds.
 
 A probability of 0 is how many programs turn an augmentation off for their evaluation.
 """
@@ -23,9 +23,10 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["decided", "is_drawn_in_vain"]
+__all__ = ["decided", "gives_one_number", "is_drawn_in_vain", "truth_of_draw"]
 
-_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_NONE_GIVEN: Final[Values] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class _Interval:
     low: float
     high: float
     includes_high: bool
+    is_whole: bool = False
 
 
 def decided(ev: Evaluator, comparison: tree.Compare, frame: Frame, left: Values, right: Values) -> bool | None:
@@ -59,6 +61,21 @@ def is_drawn_in_vain(ev: Evaluator, comparison: tree.Compare, frame: Frame) -> b
     return decided(ev, comparison, frame, left, right) is not None
 
 
+def truth_of_draw(value: ExternalObject) -> bool | None:
+    """What a drawn number is as a condition; None where it may be 0 and may be another, or is not known."""
+    interval = _interval_of_value(value)
+    if interval is None:
+        return None
+    is_zero = _outcome(interval, "==", 0)
+    return None if is_zero is None else not is_zero
+
+
+def gives_one_number(value: Value) -> bool:
+    """Whether what is drawn is one number that is known before: `randint(1)`, `binomial(1, 0.0)`."""
+    interval = _interval_of_value(value)
+    return interval is not None and interval.low == interval.high
+
+
 def _is_of_two_numbers(comparison: tree.Compare) -> bool:
     return len(comparison.ops) == 1 and comparison.ops[0] in _MIRRORED
 
@@ -73,6 +90,10 @@ def _outcome(interval: _Interval, op: str, limit: float) -> bool | None:
             return True if limit >= interval.high else False if limit < interval.low else None
         case ">":
             return False if limit >= interval.high else True if limit < interval.low else None
+        case "==" | "!=":
+            outside = limit < interval.low or above or (interval.is_whole and limit != int(limit))
+            is_it = False if outside else True if interval.low == interval.high == limit else None
+            return is_it if op == "==" or is_it is None else not is_it
     return False if above else True if limit <= interval.low else None
 
 
@@ -88,12 +109,46 @@ def _interval_of_value(value: Value) -> _Interval | None:
     if not isinstance(value, ExternalObject) or value.arguments is None:
         return None
     given = value.arguments
+    if given.open_positional or given.open_keywords:
+        return None
     if given == Arguments():
         return _Interval(0, 1, False) if value.name in drawn_from("unit", "alone") else None
-    if value.name in drawn_from("between", "names") and len(given.positional) == 2 and not given.keywords:
-        low, high = (_number(*bound) if len(bound) == 1 else None for bound in given.positional)
+    if value.name in drawn_from("between", "names"):
+        low, high = _numbers_given(given, "low", "high")
         return _Interval(low, high, True) if low is not None and high is not None and low <= high else None
-    return None
+    if value.name in drawn_from("successes", "names"):
+        trials, chance = _numbers_given(given, "n", "p")
+        if trials is None or chance is None:
+            return None
+        return _Interval(trials if chance >= 1 else 0, 0 if chance <= 0 else trials, True, True)
+    return _interval_of_whole_numbers(value.name, given)
+
+
+def _interval_of_whole_numbers(name: str, given: Arguments) -> _Interval | None:
+    excluded = 1 if name in drawn_from("whole", "below") else 0
+    if not excluded and name not in drawn_from("whole", "both"):
+        return None
+    if excluded and len(given.positional) == 1 and not given.keywords:
+        low, high = 0.0, _one_number(given.positional[0])
+    else:
+        given_low, high = _numbers_given(given, "low", "high")
+        if given_low is None:
+            return None
+        low = given_low
+    return _Interval(low, high - excluded, True, True) if high is not None and low <= high - excluded else None
+
+
+def _numbers_given(given: Arguments, *names: str) -> tuple[float | None, float | None]:
+    """The two numbers that are all that a call is given, in order or by these names; None for what is not known."""
+    if len(given.positional) + len(given.keywords) != len(names):
+        return None, None
+    by_name = {name: values for name, values, certain in given.keywords if certain}
+    parts = [*given.positional, *(by_name.get(name, _NONE_GIVEN) for name in names[len(given.positional) :])]
+    return _one_number(parts[0]), _one_number(parts[1])
+
+
+def _one_number(values: Values) -> float | None:
+    return _number(*values) if len(values) == 1 else None
 
 
 def _number(value: Value) -> float | None:

@@ -10,7 +10,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.chances import decided
+from torchrepro_lint.program.evaluation.chances import decided, truth_of_draw
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.values import (
@@ -93,6 +93,8 @@ def truthiness(ev: Evaluator, value: Value) -> bool | None:
             return None if is_open or entries else False
         case ClassValue() | FunctionValue() | MethodValue() | ModuleValue() | Partial():
             return True
+        case ExternalObject():
+            return truth_of_draw(value)
     return None
 
 

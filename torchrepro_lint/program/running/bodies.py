@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
-from torchrepro_lint.program.evaluation.chances import is_drawn_in_vain
+from torchrepro_lint.program.evaluation.chances import gives_one_number, is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
@@ -241,12 +241,16 @@ class BodyWalker(ABC):
             if arguments is None:
                 arguments = ev.arguments(node.args, frame)
             name = outside_name(value)
-            if name is not None and is_notable(name):
+            if name is not None and is_notable(name) and not self._gives_one_number(node, frame):
                 receiver = value.receiver if isinstance(value, MemberOf) else value
                 owner = receiver if not isinstance(value, External) else None
                 out.append(Event(name, site, arguments, (), owner, node, frame))
             link = Link(site, f"calls {shown(node.func)}", frame=frame)
             out.extend(event.after(link) for event in self.call(value, arguments, site))
+
+    def _gives_one_number(self, node: tree.Call, frame: Frame) -> bool:
+        results = self.ev.values(node, frame)
+        return bool(results) and all(map(gives_one_number, results))
 
     def _attribute_node(self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame, out: Found) -> None:
         ev = self.ev

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.generators import library_generators
+from torchrepro_lint.knowledge.old_names import needs_of
 from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
@@ -20,7 +21,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.old_releases import newest_release
 from torchrepro_lint.program.workers.workers import condition_holds
-from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared
+from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared, surely_in
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -87,8 +88,8 @@ def _library_effect(program: Program, event: Event) -> RngEffect | None:
 def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool:
     """Whether a version of the package that the project may run with has the effect.
 
-    Where the project names no version, it is the newest that counts: of all, or of those that have what the file takes
-    from the package, `newest`.
+    Where the project names no version, it is the newest that counts: of all, of those that have what the file takes
+    from the package, `newest`, and of those that run beside what else the project asks for (`numpy==1.21`).
     """
     twin = _SEEDED_TWINS.get(effect.package)
     if twin is not None and is_declared(root, twin):
@@ -97,7 +98,10 @@ def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool
         return True
     declared = declared_versions(root, effect.package)
     pins = tuple(one for one in declared if one.startswith("=="))
-    last = newest if newest is not None and not pins else BEYOND_ALL
+    last = BEYOND_ALL if pins else newest or BEYOND_ALL
+    for need in needs_of(effect.package) if not pins else ():
+        if admits(f">{need.last}", last) and surely_in(root, need.other, f"<{need.since}"):
+            last = need.last
     candidates = [last, *re.findall(r"\d+(?:\.\d+)*", " ".join((effect.versions, *declared)))]
     return any(
         admits(f"<={last}", version) and admits(specifier, version) and effect.holds_at(version)
