@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
@@ -22,7 +24,16 @@ from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.named_uses import is_named_by
-from torchrepro_lint.program.running.ways import Way, Waypoint, chosen_by, own_way, runs_as_script, surely_before, ways
+from torchrepro_lint.program.running.ways import (
+    Way,
+    Waypoint,
+    chosen_by,
+    is_followed_by,
+    own_way,
+    runs_as_script,
+    surely_before,
+    ways,
+)
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -273,7 +284,29 @@ def flag_is_off(program: Program, operation: Operation) -> bool:
     places: tuple[Way, ...] = ()
     if operation.is_module:
         places = module_runs(program.ev, operation.frame.facts, operation.frame.scope, operation.call)
-    return all(_last_word(program, switches, way) == "algorithms-off" for way in places or ways_to(program, operation))
+    above = program.imports.above(operation.site.path)
+    undone = _all_undone_by_trainers(program, [one for one in switches if not one.roots.isdisjoint(above)])
+    return all(
+        word == "algorithms-off" or (not word and undone)
+        for way in places or ways_to(program, operation)
+        for word in (_last_word(program, switches, way),)
+    )
+
+
+def _all_undone_by_trainers(program: Program, switches: Sequence[Evidence]) -> bool:
+    """Whether a framework's trainer that switches the flag off, `Trainer(deterministic=False)`, certainly follows on each
+    statement that switches it on: what the trainer runs, on ways that the project does not show, runs without it.
+    """
+    trainers = [
+        one
+        for one in switches
+        if one.effect == "algorithms-off" and canonical(one.name) in known_calls("makes_a_trainer")
+    ]
+    return bool(trainers) and all(
+        any(is_followed_by(ways_of(program, one), ways_of(program, trainer)) for trainer in trainers)
+        for one in switches
+        if one.effect != "algorithms-off"
+    )
 
 
 def _last_word(program: Program, switches: Sequence[Evidence], way: Way) -> str:
