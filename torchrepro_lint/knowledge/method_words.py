@@ -20,6 +20,7 @@ MethodTable = Literal[
     "all_modules",
     "parts_of_module",
     "sizes_of_layers",
+    "describes_models",
     "shows",
     "same_module",
     "tensor_moves",

@@ -159,6 +159,7 @@ class _Follower:
             return (
                 attribute_use(attr) == "form"
                 or attr in method_words("sizes_of_layers")
+                or (thing.is_model and attr in method_words("describes_models"))
                 or self._is_constant(thing, above)
                 or self.is_form_alone(thing.inside(above))
             )

@@ -1,6 +1,7 @@
-"""Models that a program only builds to look at their form: to count their parameters, to see the shape of a result.
+"""Models that a program only builds to look at their form: to count their parameters, to see the shape of a result, to
+read their name or configuration.
 
-`print(count_parameters(Net()))`, `size = Net()(torch.randn(1, 3, 32, 32)).shape[1]`, `summary(Net(), (3, 32, 32))`: no
+`print(count_parameters(Net()))`, `size = Net()(torch.randn(1, 3, 32, 32)).shape[1]`, `folder = Net().name`: no
 result hangs on what is drawn for them, nor on what they draw themselves and are given.
 """
 
