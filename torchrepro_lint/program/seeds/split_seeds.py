@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["is_for_a_split", "is_for_the_next_draw"]
+__all__ = ["is_for_a_split", "is_for_the_next_draw", "is_right_above"]
 
 #: A seed of torch reaches the weights as well.
 _RNGS: Final = frozenset({"python", "numpy"})
@@ -54,6 +54,14 @@ def is_for_the_next_draw(program: Program, one: Evidence) -> bool:
     below = _below_a_lone_seed(program, one, parents)
     calls = [node for node in walk(list(expressions_in(below))) if isinstance(node, tree.Call)]
     return any(_orders_by_it(program, one, call) or ("torch" in one.seeds and _splits_by_torch(call)) for call in calls)
+
+
+def is_right_above(program: Program, one: Evidence, call: tree.Call) -> bool:
+    """Whether a call is in the statement after a seed that stands alone."""
+    if not isinstance(one.node, tree.Call):
+        return False
+    below = _below_a_lone_seed(program, one, parents_of(program.ev, one.frame.facts))
+    return any(node is call for node in walk(list(expressions_in(below))))
 
 
 def _orders_by_it(program: Program, one: Evidence, call: tree.Call) -> bool:
