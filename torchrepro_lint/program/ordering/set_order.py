@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
@@ -126,11 +127,27 @@ def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, Ordered
     others = [other for other in found.values() if other is not one]
     if one.at_once or not others:
         return False
+    if any(_is_grown_of(program, one, other) for other in others):
+        return True  # `words = words.union(line.split())`
     made = list(_made_of(program, one))
     filling = [other for other in others if other.node not in made]
     if _is_made_empty(one.node) and any(other.sink.chain[-1] == one.sink.chain[-1] for other in filling):
         return True  # `words |= set(line.split())`
     return find_sink(program, one.facts, one.node, of_set=True, but=[other.node for other in others]) is None
+
+
+def _is_grown_of(program: Program, one: OrderedSet, other: OrderedSet) -> bool:
+    """Whether a set is made of what has its name, which began as the other, and decides the same."""
+    parents = parents_of(program.ev, one.facts)
+    name, began = parents.target_of(one.node), parents.target_of(other.node)
+    if not isinstance(name, tree.Name) or not isinstance(began, tree.Name) or name.id != began.id:
+        return False
+    return (
+        other.node.site < one.node.site
+        and one.sink.chain[-1] == other.sink.chain[-1]
+        and scope_around(program, one.facts, one.node) is scope_around(program, other.facts, other.node)
+        and any(isinstance(part, tree.Name) and part.id == name.id for part in walk([one.node]))
+    )
 
 
 def _sets(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Expr]]:
