@@ -15,6 +15,7 @@ NameTable = Literal[
     "not_training",
     "losses",
     "about_data",
+    "about_inference",
     "evaluation",
     "says_evaluation",
     "means_training",

@@ -194,6 +194,8 @@ def _is_differentiated(program: Program, operation: Operation, way: Way, *, own:
         return False
     if _is_about_data(program, operation.site.path) and not _needs_grad(operation):
         return False
+    if any(_is_of_inference(program, waypoint.facts.path) for waypoint in way):
+        return False
     if operation.is_module or _needs_grad(operation):
         return not _is_not_of_training(way[0])
     if operation.subject is None and not _is_in_a_network(program, way[0]):
@@ -228,6 +230,11 @@ def _needs_grad(operation: Operation) -> bool:
 def _is_about_data(program: Program, path: Path) -> bool:
     parts = path.relative_to(program.root).with_suffix("").parts if path.is_relative_to(program.root) else (path.stem,)
     return any(function_words("about_data").fullmatch(part) for part in parts)
+
+
+def _is_of_inference(program: Program, path: Path) -> bool:
+    """Whether a file is about using a trained network, by its name, and trains none."""
+    return bool(function_words("about_inference").search(path.stem)) and not program.project.holds(path, _TRAINS)
 
 
 def _names_around(waypoint: Waypoint) -> list[str]:
