@@ -6,7 +6,7 @@ partial_seeding.py  programs that leave out a generator; seeding_places.py: wher
 first_draws.py      what is drawn first from what is left out
 late_seeds.py       seeds after the first draw
 run_seedings.py     which seeds are those of a whole run; import_seeds.py: which run as a module is imported
-split_seeds.py      which are those of one split
+split_seeds.py      which are those of one split; fixed_draws.py: draws with a seed of their own
 
 Different in every run:
 seed_faults.py      which seeds
