@@ -301,8 +301,8 @@ def flag_is_off(program: Program, operation: Operation) -> bool:
 
 
 def _all_undone_by_trainers(program: Program, switches: Sequence[Evidence]) -> bool:
-    """Whether a framework's trainer that switches the flag off, `Trainer(deterministic=False)`, certainly follows on each
-    statement that switches it on: what the trainer runs, on ways that the project does not show, runs without it.
+    """Whether a framework's trainer that switches the flag off, `Trainer(deterministic=False)`, certainly follows on
+    each statement that switches it on: what the trainer runs, on ways that the project does not show, runs without it.
     """
     trainers = [
         one

@@ -55,8 +55,8 @@ Not reported
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Listings whose order is not seen to reach any of the uses above.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
-      profile only, unless the draw that splits them has a seed of its own, as in `RandomState(4).shuffle(files)`. Numbers
-      by position are reported everywhere.
+      profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
+      position are reported everywhere.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir
@@ -97,8 +97,8 @@ class UnsortedDirectoryListing(Rule):
                 else sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
             )
             fix, declined = planned
-            # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and a
-            # draw with a seed of its own was meant to give the same everywhere.
+            # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
+            # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind != "index" and not _is_to_be_fixed(program, one)
             yield self.finding(
                 program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined, about_control=order
