@@ -89,6 +89,7 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
             halves=halves,
             report=options.report,
             steps=options.steps,
+            jobs=options.jobs,
             scratch=options.scratch,
         ),
         cuda_is_there=options.device == "cuda" and has_cuda(),
@@ -150,7 +151,8 @@ half did not restore:
 _EPILOG = f"""\
 {_PERTURBATIONS}
 
-exit status: 0 no difference observed (fixtures: as claimed), 1 runs differ (not as claimed), 2 could not be run
+exit status: 0 no difference observed (fixtures: as claimed), 1 runs differ (not as claimed), 2 could not be run,
+3 plain runs agree, and the result depends on what --perturb has varied
 No number of runs proves that a program is deterministic: the verdict covers the runs that were made."""
 
 
@@ -219,13 +221,13 @@ def _parser() -> ArgumentParser:
         action="store_true",
         help="run the operations of the table instead of programs (see --ops --help)",
     )
-    fixtures = parser.add_argument_group("fixtures")
-    fixtures.add_argument(
+    both.add_argument(
         "--jobs",
         type=at_least(1),
         default=JOBS,
         metavar="N",
-        help=f"how many programs run at the same time (default: {JOBS})",
+        help=f"how many runs are made at the same time (default: {JOBS}); of a script only where no run would meet "
+        "another's files, and none uses a GPU",
     )
     return parser
 

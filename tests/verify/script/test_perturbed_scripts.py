@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from verify_runs import command, script
 
 from torchrepro_lint.verify import cli
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
@@ -158,7 +159,7 @@ ONE_BY_ONE = [name for name in PERTURBATIONS if name != RESUME]
 
 
 def test_runs_agree_before_anything_is_varied(depending: tuple[int, Answers]) -> None:
-    assert depending[0] == 1
+    assert depending[0] == 3
     assert list(depending[1]) == [None, *ONE_BY_ONE]
     assert depending[1][None]["outcome"] == "agreed"
 
@@ -195,5 +196,31 @@ def test_a_training_that_is_resumed(tmp_path: Path, states: str, outcome: str) -
     halves = ("--resume-first=--epochs 1", f"--resume-with=--epochs 2 --load {states}")
     status, answers = verify(tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"))
     answer = answers[RESUME]
-    assert (status, answer["outcome"]) == (int(outcome == "differed"), outcome), answer["verdict"]
+    assert (status, answer["outcome"]) == (3 if outcome == "differed" else 0, outcome), answer["verdict"]
     assert any("another state of torch's global RNG" in note for note in answer["notes"]) == (outcome == "differed")
+
+
+def test_the_command_says_first_what_the_result_depends_on(tmp_path: Path) -> None:
+    """Runs beside each other, each in its scratch folder, of a program that needs no torch."""
+    script(tmp_path, "import random, time\nrandom.seed(hash('text'))\nprint(random.random(), time.time())\n")
+    ran = command("--scratch", "--jobs", "4", "--perturb", "hashseed,clock,listing", "train.py", folder=tmp_path)
+    assert ran.returncode == 3, ran.stdout + ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0] == "2 plain runs of train.py agree; the result depends on: hashseed"
+    assert [line.split("  ")[0].rstrip() for line in lines[2:7]] == [
+        "varied",
+        "nothing",
+        "hashseed",
+        "clock",
+        "listing",
+    ]
+    assert "the result depends on it" in lines[4] and "train.py:3" in lines[4]
+    assert lines[8].startswith("the result depends on hashseed: train.py with hashseed varied did not give")
+
+
+def test_nothing_is_varied_where_plain_runs_differ(tmp_path: Path) -> None:
+    script(tmp_path, "import random\nprint(random.random())\n")
+    ran = command("--perturb", "all", "train.py", folder=tmp_path)
+    assert ran.returncode == 1
+    assert "note: nothing was varied: the runs must agree as they are" in ran.stdout
+    assert ran.stdout.startswith("difference observed: 2 runs of train.py did not agree; ")

@@ -25,14 +25,13 @@ from torchrepro_lint.verify.script.output.html_report import render
 from torchrepro_lint.verify.script.output.json_output import as_json
 from torchrepro_lint.verify.script.output.report_page import page_of
 from torchrepro_lint.verify.script.output.text import text
-from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.scratch import Scratch
 from torchrepro_lint.verify.script.time_limit import TooLong
 
-AGREED, DIFFERED, COULD_NOT_RUN = 0, 1, 2
+AGREED, DIFFERED, COULD_NOT_RUN, DEPENDS = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class ScriptOptions:
 
     `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
     the page to write. `steps` is the number of optimizer steps after which each run ends, and with `scratch` each run
-    writes into a folder of its own.
+    writes into a folder of its own. At most `jobs` runs are made at a time.
     """
 
     command: tuple[str, ...]
@@ -55,10 +54,12 @@ class ScriptOptions:
     report: Path | None = None
     steps: int | None = None
     scratch: bool = False
+    jobs: int = 1
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
-    """Run the script and print the answer. 0: no difference observed; 1: runs differed; 2: could not be run.
+    """Run the script and print the answer. 0: no difference observed; 1: plain runs differed; 2: could not be run;
+    3: plain runs agreed, and the result depends on what was varied.
 
     Raises:
         TorchReproLintError: there is no such script, or no place for the recordings.
@@ -82,22 +83,20 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
             contend=options.device == "cuda",
             one_hash_seed=bool(options.perturb),
             steps=options.steps,
+            jobs=1 if options.device == "cuda" else options.jobs,
             scratch=None if home is None else Scratch(where, Path(home).resolve()),
         )
         results = [experiment.plain(options.runs)]
         # Where the script does not agree with itself, nothing can be said of what else it depends on.
         if results[0].outcome is Outcome.AGREED:
             reference = results[0].runs[0]
-            results += [
-                experiment.resumed(options.halves, reference)
-                if name == RESUME and options.halves is not None
-                else experiment.perturbed(name, reference)
-                for name in options.perturb
-            ]
+            results += experiment.varied(options.perturb, reference, options.halves)
         if any(result.outcome is Outcome.DIFFERED for result in results):
             progress.show_linter()
         answers = [(result, _link(result)) for result in results]
-    _print(answers, options.output_format)
+    unvaried = "nothing was varied: the runs must agree as they are before anything can be said of what they depend on"
+    remarks = [unvaried] if options.perturb and results[0].outcome is Outcome.DIFFERED else []
+    _print(answers, options.output_format, remarks)
     if options.report is not None:
         write_output(options.report, render(page_of(answers)))
     if options.save is not None and options.output_format == "text":
@@ -144,16 +143,16 @@ def _link(result: Result) -> Link | None:
 def _status(results: Sequence[Result]) -> int:
     outcomes = {result.outcome for result in results}
     if Outcome.DIFFERED in outcomes:
-        return DIFFERED
+        return DIFFERED if any(one.outcome is Outcome.DIFFERED and not one.depends for one in results) else DEPENDS
     return COULD_NOT_RUN if Outcome.COULD_NOT_RUN in outcomes else AGREED
 
 
-def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str) -> None:
+def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str, remarks: Sequence[str] = ()) -> None:
     if output_format == "json":
         print(json.dumps([as_json(result, found) for result, found in answers], indent=2))
         return
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
-    print(text(answers, colours))
+    print(text(answers, colours, remarks))
 
 
 @contextlib.contextmanager

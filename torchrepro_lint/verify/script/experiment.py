@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Sequence
+import functools
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from torchrepro_lint import __version__
 from torchrepro_lint.verify.script import perturbations
+from torchrepro_lint.verify.script.beside import beside, room_for
 from torchrepro_lint.verify.script.cause import find_cause
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
 from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind
@@ -22,6 +24,7 @@ from torchrepro_lint.verify.script.scratch import Scratch, ScratchFolder
 from torchrepro_lint.verify.script.window import window
 
 # The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
+T = TypeVar("T")
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 FULL_ATTEMPTS = 3  # what depends on timing need not happen again at once
@@ -32,7 +35,7 @@ class Experiment:
 
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
     its own, so that one thing alone can be varied. With `steps` each run ends after so many optimizer steps. With
-    `scratch` each has a folder of its own to write in.
+    `scratch` each has a folder of its own to write in. At most `jobs` are made at a time, the first one alone.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Experiment:
         one_hash_seed: bool = False,
         steps: int | None = None,
         scratch: Scratch | None = None,
+        jobs: int = 1,
     ) -> None:
         self._command = tuple(command)
         self._folder = folder
@@ -53,16 +57,34 @@ class Experiment:
         self._one_hash_seed = one_hash_seed
         self._steps = steps
         self._scratch = scratch
+        self._jobs = jobs
+        self._room = 1
 
     def plain(self, runs: int) -> Result:
         """Run the script `runs` times as it is, and compare the runs."""
-        made: list[Run] = []
-        for number in range(1, runs + 1):
-            made.append(self._run(number))
-            # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
-            if made[-1].trouble is not None and not (made[-1].failed and number == 1):
-                break
+        made = [self._run(1)]
+        self._room = room_for(made[0], self._jobs, own_files=self._scratch is not None)
+        if self._room > 1:
+            made += self._beside([functools.partial(self._run, number) for number in range(2, runs + 1)], _went_wrong)
+        # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
+        while len(made) < runs and (made[-1].trouble is None or (made[-1].failed and len(made) == 1)):
+            made.append(self._run(len(made) + 1))
         return replace(self._compare(made, [None] * len(made), RESULTS), in_scratch=self._scratch is not None)
+
+    def varied(self, names: Sequence[str], reference: Run, halves: Halves | None = None) -> list[Result]:
+        """What comes of varying each of these things, one at a time."""
+        tasks = [
+            functools.partial(self.resumed, halves, reference)
+            if name == RESUME and halves is not None
+            else functools.partial(self.perturbed, name, reference)
+            for name in names
+        ]
+        return self._beside(tasks, lambda result: result.outcome is Outcome.COULD_NOT_RUN)
+
+    def _beside(self, tasks: Sequence[Callable[[], T]], failed: Callable[[T], bool]) -> list[T]:
+        """What the tasks give. One that fails beside others may do so because of them, and is repeated alone."""
+        done = beside(tasks, self._room, self._launcher)
+        return [task() if self._room > 1 and failed(one) else one for task, one in zip(tasks, done, strict=True)]
 
     def perturbed(self, name: str, reference: Run) -> Result:
         """Run the script once more with one thing varied, and compare it with a run as it is."""
@@ -210,6 +232,10 @@ class Experiment:
             what = "no batch, loss, optimizer step, operation of torch or random number"
             return replace(result, reason=f"nothing was recorded: {what}")
         return replace(result, outcome=Outcome.AGREED)
+
+
+def _went_wrong(run: Run) -> bool:
+    return run.trouble is not None
 
 
 def _within(divergence: Divergence, plan: Plan) -> bool:

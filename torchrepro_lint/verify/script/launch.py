@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -65,6 +66,11 @@ class Launcher:
     timeout: float
     environment: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[Header, Path, float], None] = lambda header, path, seconds: None
+    _stopping: threading.Event = field(default_factory=threading.Event)
+
+    def stop(self) -> None:
+        """End the runs that other threads have under way."""
+        self._stopping.set()
 
     def run(
         self,
@@ -131,7 +137,7 @@ class Launcher:
 
     def _wait(self, process: subprocess.Popen[bytes], header: Header, path: Path, began: float) -> int | None:
         """The exit status; None where the time is over."""
-        while (seconds := time.monotonic() - began) < self.timeout:
+        while (seconds := time.monotonic() - began) < self.timeout and not self._stopping.is_set():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(min(_POLL, max(0.0, self.timeout - seconds)))
             self.progress(header, path, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -23,7 +24,8 @@ class Progress:
     def __init__(self, line: StatusLine, stream: TextIO) -> None:
         self._line = line
         self._stream = stream
-        self._last = 0.0
+        self._last: dict[tuple[int, str | None, int], float] = {}  # several runs may be under way
+        self._lock = threading.Lock()
 
     @classmethod
     @contextlib.contextmanager
@@ -34,12 +36,15 @@ class Progress:
 
     def show(self, header: Header, record: Path, seconds: float) -> None:
         """Say which run it is, and how far it has come."""
-        if seconds < self._last:  # another run
-            self._last = 0.0
+        run = (header.run, header.perturbation, header.stage)
         is_seen = self._line.is_seen
-        if seconds - self._last < (_EVERY if is_seen else _EVERY_LINE if self._last else _FIRST_LINE):
-            return
-        self._last = seconds
+        with self._lock:
+            last = self._last.get(run, 0.0)
+            if seconds < last:  # it is made again
+                last = 0.0
+            if seconds - last < (_EVERY if is_seen else _EVERY_LINE if last else _FIRST_LINE):
+                return
+            self._last[run] = seconds
         fully = ", fully recorded" if header.stage > 1 else ""
         varied = f" with {header.perturbation} varied" if header.perturbation else ""
         words = f"run {header.run}{varied}{fully}: {seconds:.0f} s{_latest(record, header.steps)}"

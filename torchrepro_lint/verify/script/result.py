@@ -50,6 +50,11 @@ class Result:
     in_scratch: bool = False
 
     @property
+    def depends(self) -> bool:
+        """Whether the script agrees with itself, and gave something else where one thing was varied."""
+        return self.perturbation is not None and self.outcome is Outcome.DIFFERED and not self.from_files
+
+    @property
     def wrote(self) -> tuple[str, ...]:
         """The files that the first run wrote into its folder."""
         return tuple(self.runs[0].wrote) if self.runs else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -81,7 +82,7 @@ class Scratch:
     def __init__(self, folder: str, home: Path) -> None:
         self._folder = os.path.realpath(folder)
         self._home = home
-        self._count = 0
+        self._numbers = itertools.count(1)  # several threads may ask
         self.are_views = self._view_works()
         if not self.are_views:
             needed = sum(status.st_size for _, status in files_below(self._folder, home, everything=True))
@@ -94,8 +95,7 @@ class Scratch:
 
     def new(self) -> ScratchFolder:
         """A folder that is as the user's own is now."""
-        self._count += 1
-        here = self._home / f"scratch-{self._count}"
+        here = self._home / f"scratch-{next(self._numbers)}"
         upper, work = here / "folder", here / "work"
         here.mkdir()
         if self.are_views:

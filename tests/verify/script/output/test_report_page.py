@@ -80,15 +80,16 @@ def test_without_a_cause_or_a_file_it_says_what_was_seen() -> None:
     assert page.divergence.words == "Of the two runs, they first differ in step 0, at the loss"
 
 
-def test_a_page_leads_with_what_parted() -> None:
+def test_a_page_leads_with_the_verdict_on_all() -> None:
     varied = differed(perturbation="listing")
     nothing = Result(
         Outcome.NOTHING_TO_VARY, COMMAND, AGREED.runs, None, AGREED.pair, AGREED.comparison, perturbation="eval"
     )
     page = page_of([(AGREED, None), (varied, None), (nothing, None)])
-    assert page.outcome == "differed" and "listing" in page.verdict
+    assert page.outcome == "other"
+    assert page.verdict == "2 plain runs of train.py --epochs 1 agree; the result depends on: listing"
     assert [(one.name, one.outcome, one.rules) for one in page.runs[2:]] == [
-        ("listing", "differed", "TRL207"),
+        ("listing", "other", "TRL207"),
         ("eval", "other", "TRL201, TRL202"),
     ]
     assert page.differences[0][0] == "listing"

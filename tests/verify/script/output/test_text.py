@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from verify_runs import record
 
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.verify.script.cause import Cause
-from torchrepro_lint.verify.script.compare import Comparison
-from torchrepro_lint.verify.script.entries import Entry
+from torchrepro_lint.verify.script.compare import Comparison, Divergence
+from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.output.text import text
 from torchrepro_lint.verify.script.output.wording import reason
@@ -27,16 +28,58 @@ def agreed(perturbation: str | None, watching: float) -> Result:
     )  # fmt: skip
 
 
-def test_the_overhead_of_recording_is_printed_once() -> None:
-    answers = [(agreed(None, 0.05), None), (agreed("clock", 0.4), None), (agreed("threads", 0.2), None)]
+def varied(name: str, outcome: Outcome = Outcome.AGREED, reason: str | None = None) -> Result:
+    return replace(agreed(name, 0.01), outcome=outcome, reason=reason)
+
+
+def depends(name: str) -> Result:
+    one, other = (
+        Entry("loss", "loss", step=3, output=text, place=Place("/project/train.py", 7)) for text in ("1.5", "2.5")
+    )
+    comparison = Comparison(Divergence("main", one, other, "result"), Counter(), 0)
+    return replace(varied(name, Outcome.DIFFERED), comparison=comparison, cause=Cause("operation", (one, other)))
+
+
+def test_where_something_was_varied_the_verdict_comes_first_and_then_a_table() -> None:
+    answers = [agreed(None, 0.05), varied("listing", Outcome.NOTHING_TO_VARY), depends("workers"), depends("threads")]
+    lines = text([(one, None) for one in answers], Colours(False), ["a remark"]).splitlines()
+    assert lines[:7] == [
+        "2 plain runs of train.py agree; the result depends on: workers, threads",
+        "",
+        "varied   outcome                              where       rule",
+        "nothing  2 runs agree                         1 loss",
+        "listing  the script uses nothing of the kind",
+        "workers  the result depends on it             train.py:7  TRL101",
+        "threads  the result depends on it             train.py:7",
+    ]
+    assert lines[8].startswith(
+        "the result depends on workers: train.py with workers varied did not give what it gives "
+    )
+    assert sum(line.startswith("the result depends on ") for line in lines) == 2
+    # What agreed is not told again, and watching once.
+    assert lines[-2:] == ["note: a remark", "note: watching took less than 1% of a run's 10.0 s"]
+    assert not any("difference observed" in line for line in lines)
+
+
+def test_what_was_not_asked_about_is_not_red() -> None:
+    painted = text([(agreed(None, 0.05), None), (depends("workers"), None)], Colours(True))
+    assert "\x1b[1;31m" not in painted and "depends on: \x1b[0m\x1b[1;33mworkers\x1b[0m" in painted
+    failed = varied("clock", Outcome.COULD_NOT_RUN, "run 2 failed")
+    painted = text([(agreed(None, 0.05), None), (failed, None)], Colours(True))
+    assert "\x1b[1;31m" in painted and "with clock varied it could not be run" in painted
+
+
+def test_what_depends_on_nothing() -> None:
+    answers = [(agreed(None, 0.005), None), (varied("clock"), None), (varied("threads"), None)]
     assert text(answers, Colours(False)).splitlines() == [
-        "no difference observed in 2 runs of train.py: 1 loss agreed",
+        "2 plain runs of train.py agree; nothing that was varied changes the result",
         "",
-        "no difference observed in 2 runs of train.py with clock varied: 1 loss agreed",
+        "varied   outcome                 where   rule",
+        "nothing  2 runs agree            1 loss",
+        "clock    no difference observed",
+        "threads  no difference observed",
         "",
-        "no difference observed in 2 runs of train.py with threads varied: 1 loss agreed",
-        "",
-        "note: watching took at most 4% of a run's 10.0 s",
+        "note: watching took less than 1% of a run's 10.0 s",
     ]
 
 

@@ -17,6 +17,7 @@ from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.output.html_report import FrameLine, Outcome, Page, PageDivergence, PageRun
 from torchrepro_lint.verify.script.output.notes import notes
 from torchrepro_lint.verify.script.output.overhead import watching
+from torchrepro_lint.verify.script.output.summary import headline
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
 from torchrepro_lint.verify.script.result import Outcome as RunsOutcome
 from torchrepro_lint.verify.script.result import Result
@@ -43,8 +44,8 @@ def page_of(answers: Sequence[Answer]) -> Page:
         remarks[taken] = None
     return Page(
         title=wording.command(plain.command),
-        outcome=_LOOKS[worst.outcome],
-        verdict=wording.verdict(worst),
+        outcome="other" if worst.depends else _LOOKS[worst.outcome],
+        verdict=wording.verdict(worst) if len(answers) == 1 else "".join(headline(answers)),
         about=list(_about(answers)),
         runs=[*_plain_runs(plain), *(_varied_run(result) for result, _ in answers[1:])],
         divergence=_divergence(worst, link),
@@ -87,7 +88,8 @@ def _varied_run(result: Result) -> PageRun:
         RunsOutcome.NOTHING_TO_VARY: "the script has nothing of the kind to vary",
         RunsOutcome.COULD_NOT_RUN: result.reason or "could not run",
     }[result.outcome]
-    return _run(name, varied.about, _LOOKS[result.outcome], words, ", ".join(varied.rules), result.runs[-1])
+    look = "other" if result.depends else _LOOKS[result.outcome]
+    return _run(name, varied.about, look, words, ", ".join(varied.rules), result.runs[-1])
 
 
 def _run(name: str, varied: str, look: str, verdict: str, rules: str, run: Run) -> PageRun:

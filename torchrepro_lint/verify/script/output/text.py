@@ -17,21 +17,44 @@ from torchrepro_lint.verify.script.findings import Link, rules_for
 from torchrepro_lint.verify.script.output import wording
 from torchrepro_lint.verify.script.output.notes import notes
 from torchrepro_lint.verify.script.output.overhead import watching
+from torchrepro_lint.verify.script.output.summary import HEAD, headline, rows
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _OUTPUT_LINES = 12
 
 
-def text(answers: Sequence[tuple[Result, Link | None]], colours: Colours) -> str:
-    """The whole answer to one command: on the plain runs, then on each perturbation."""
-    blocks = ["\n".join(_lines(result, link, colours)) for result, link in answers]
-    if (taken := watching([result for result, _ in answers])) is not None:
-        blocks.append(f"note: {taken}")
+def text(answers: Sequence[tuple[Result, Link | None]], colours: Colours, remarks: Sequence[str] = ()) -> str:
+    """The whole answer to one command. Where something was varied, first what that shows in a sentence and a table."""
+    if len(answers) == 1:
+        blocks = ["\n".join(_lines(*answers[0], colours))]
+    else:
+        blocks = ["\n".join(_summary(answers, colours))]
+        told = (Outcome.DIFFERED, Outcome.COULD_NOT_RUN)
+        blocks += ["\n".join(_lines(result, link, colours)) for result, link in answers[1:] if result.outcome in told]
+        rest = dict.fromkeys(note for result, _ in answers if result.outcome not in told for note in notes(result))
+        if rest:
+            blocks.append("\n".join(f"note: {printable(remark)}" for remark in rest))
+    taken = watching([result for result, _ in answers])
+    last = [*remarks, *([taken] if taken is not None else [])]
+    if last:
+        blocks.append("\n".join(f"note: {printable(remark)}" for remark in last))
     return "\n\n".join(blocks)
+
+
+def _summary(answers: Sequence[tuple[Result, Link | None]], colours: Colours) -> Iterator[str]:
+    words, depends = headline(answers)
+    failed = any(result.outcome is Outcome.COULD_NOT_RUN for result, _ in answers)
+    paint = colours.bad if failed else colours.strong if depends else colours.good
+    yield f"{paint(printable(words))}{colours.fragile(depends)}\n"
+    table = [HEAD, *rows(answers)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
+    yield from ("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table)
 
 
 def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]:
     paint = colours.good if result.outcome in (Outcome.AGREED, Outcome.NOTHING_TO_VARY) else colours.bad
+    if result.depends:
+        paint = colours.fragile
     head, colon, rest = wording.verdict(result).partition(":")
     yield f"{paint(head)}{colon}{printable(rest)}"
     if result.comparison is not None:

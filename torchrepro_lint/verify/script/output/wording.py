@@ -38,7 +38,7 @@ def command(words: tuple[str, ...]) -> str:
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
     runs, what = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}", command(result.command)
-    varied = _varied(result) + _stopped(result)
+    varied = _varied(result) + stopped(result)
     if result.outcome is Outcome.COULD_NOT_RUN:
         failed = "could not compare" if result.from_files else "could not run"
         return f"{failed}: {what}{varied}: {result.reason}"
@@ -48,6 +48,11 @@ def verdict(result: Result) -> str:
         return f"nothing to vary: {what} does not use what {result.perturbation} varies"
     if result.outcome is Outcome.AGREED:
         return f"no difference observed in {runs} of {what}{varied}: {counts(comparison)} agreed"
+    if result.depends:
+        depends = f"the result depends on {result.perturbation}: {what}{varied}"
+        if comparison.divergence is None:
+            return f"{depends} did not end as it does otherwise: {result.reason}"
+        return f"{depends} did not give what it gives otherwise; {where(comparison.divergence)}"
     if comparison.divergence is None:
         return f"difference observed: {runs} of {what}{varied} did not end in the same way: {result.reason}"
     return f"difference observed: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
@@ -59,7 +64,7 @@ def _varied(result: Result) -> str:
     return f" with {result.perturbation} varied" if result.perturbation else ""
 
 
-def _stopped(result: Result) -> str:
+def stopped(result: Result) -> str:
     """Where the runs were ended by the limit on steps."""
     records = [run.record for run in result.runs if run.record is not None]
     notes = [
